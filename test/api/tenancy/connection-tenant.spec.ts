@@ -35,9 +35,7 @@ describe('the organization that a connection worked for', () => {
       [sql`SELECT set_config('statement_timeout', '50ms', true)`, sql`SELECT pg_sleep(60)`],
     ];
     const codes = await Promise.all(
-      failures.map((statements) =>
-        db.read(tenant, ...statements).catch((error: unknown) => (error as { code: string }).code),
-      ),
+      failures.map((statements) => db.read(tenant, ...statements).catch((error: unknown) => (error as { code: string }).code)),
     );
     expect(codes).toEqual(['22012', '22P02', '42P01', '57014']);
     expect(await organizationsLeft(api)).toEqual([]);

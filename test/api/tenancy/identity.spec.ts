@@ -2,14 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Joining, SignIn } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { mailsTo, tokenOf } from '../../support/worker/mailbox.js';
-import {
-  newAddress,
-  PeopleFixture,
-  parentRow,
-  type RowWish,
-  studentRow,
-  tutorRow,
-} from '../../support/data/provisioning.js';
+import { newAddress, PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '../../support/data/provisioning.js';
 import { fixture } from '../../support/process/fixture.js';
 
 let a: PeopleFixture;
@@ -29,12 +22,7 @@ beforeEach(async () => {
 
 const change = (by: PeopleFixture, id: string, body: object) => by.send('patch', `/v1/students/${id}`, body);
 const loginOf = async (address: string) =>
-  (
-    await make.query<{ id: string; email_verified_at: Date | null }>(
-      'SELECT * FROM users WHERE email_normalized = $1',
-      [address.toLowerCase()],
-    )
-  )[0];
+  (await make.query<{ id: string; email_verified_at: Date | null }>('SELECT * FROM users WHERE email_normalized = $1', [address.toLowerCase()]))[0];
 const accept = (...[secret, proof, who]: [string, string | null, Parameters<Joining['accept']>[2]]) =>
   portal.app.get(Joining).accept(secret, proof, who, 'test');
 const signIn = (address: string, password: string) => portal.app.get(SignIn).withPassword(address, password);
@@ -88,9 +76,7 @@ describe('the address of a login', () => {
     const [former, next] = [newAddress(), newAddress()];
     const id = await verifiedPerson(a, former);
     // The same address gets another email only after ten minutes.
-    await make.query(`UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`, [
-      a.id,
-    ]);
+    await make.query(`UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`, [a.id]);
     await a.post(`/v1/students/${id}/send-invite`);
     const open = await newest(former);
     expect(await signIn(former, PASSWORD)).toMatchObject({ id, verified: true });
@@ -135,10 +121,7 @@ describe('the address of a login', () => {
     for (let round = 0; round < 20; round++) {
       const [own, victims] = [newAddress(), newAddress()];
       const { id } = await a.inviteOne(studentRow({ email: victims }));
-      const [changed, tied] = await Promise.all([
-        change(a, id!, { email: own }),
-        b.inviteOne(studentRow({ email: victims })),
-      ]);
+      const [changed, tied] = await Promise.all([change(a, id!, { email: own }), b.inviteOne(studentRow({ email: victims }))]);
       const [at] = await make.query<{ email: string }>('SELECT email FROM users WHERE id = $1', [tied.id]);
       expect(at).toEqual({ email: victims });
       expect(changed.status).toBe(tied.id === id ? 422 : 200);

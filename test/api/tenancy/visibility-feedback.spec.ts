@@ -28,11 +28,9 @@ async function list(path: string, key: string): Promise<Shown[]> {
   return (answer.body as { data: Shown[] }).data;
 }
 
-const feedback = async (key: string, query = ''): Promise<string[]> =>
-  (await list(`/v1/session-feedback${query}`, key)).map(({ id }) => id);
+const feedback = async (key: string, query = ''): Promise<string[]> => (await list(`/v1/session-feedback${query}`, key)).map(({ id }) => id);
 
-const reviews = async (key: string, query = ''): Promise<string[]> =>
-  (await list(`/v1/tutors/${tutor}/reviews${query}`, key)).map(({ id }) => id);
+const reviews = async (key: string, query = ''): Promise<string[]> => (await list(`/v1/tutors/${tutor}/reviews${query}`, key)).map(({ id }) => id);
 
 describe('feedback', () => {
   it('belongs to the organization it was submitted in, even if the tutor also teaches elsewhere', async () => {
@@ -142,12 +140,7 @@ describe('a tutor’s reviews', () => {
   it('return 404 for a tutor who does not teach here', async () => {
     const teachesElsewhere = await make.tutor(b.id);
     await make.feedback(a.id, teachesElsewhere.id, { isPublic: true, comment: 'Was here once' });
-    const strangers = [
-      teachesElsewhere,
-      await make.student(a.id),
-      await make.member(a.id, { role: 'admin' }),
-      await make.user(),
-    ];
+    const strangers = [teachesElsewhere, await make.student(a.id), await make.member(a.id, { role: 'admin' }), await make.user()];
     for (const { id } of strangers) {
       for (const query of ['', '?cursor=start', '?offset=5']) {
         const answer = await api.get(`/v1/tutors/${id}/reviews${query}`, a.key);

@@ -143,36 +143,9 @@ describe('a placeholder address', () => {
       expect(answer.text).not.toContain('placeholder.invalid');
     }
   });
-
-  it('is not reported for a real address', async () => {
-    const { email } = await make.student(a.id);
-    expect(await list('/v1/students', a.key)).toMatchObject([{ email, placeholder_email: false }]);
-  });
 });
 
 describe('tutors', () => {
-  it('include all staff, with or without a profile', async () => {
-    const tutor = await make.tutor(a.id);
-    const owner = await make.tutor(a.id, { role: 'owner' });
-    const admin = await make.tutor(a.id, { role: 'admin' });
-    const bare = [
-      { id: (await make.member(a.id, { role: 'owner' })).id, role: 'owner' },
-      { id: (await make.member(a.id, { role: 'admin' })).id, role: 'admin' },
-    ];
-    await make.member(a.id, { role: 'student' });
-    await make.tutor(b.id);
-    const rows = await list('/v1/tutors', a.key);
-    const shown = rows.map(({ id, ...more }) => ({ id, role: (more as { role?: string }).role }));
-    const expected = [
-      { id: tutor.id, role: 'tutor' },
-      { id: owner.id, role: 'owner' },
-      { id: admin.id, role: 'admin' },
-      ...bare,
-    ];
-    const byId = (x: { id: string }, y: { id: string }) => (x.id < y.id ? -1 : 1);
-    expect(shown.sort(byId)).toEqual(expected.sort(byId));
-  });
-
   it('show each organization’s own profile and subjects', async () => {
     const tutor = await make.tutor(a.id, { profile: { bio: 'In A', isPublished: true, handle: 'ada' } });
     await make.tutor(b.id, { user: tutor, role: 'owner', profile: { bio: 'In B', handle: 'ada' } });
@@ -180,18 +153,8 @@ describe('tutors', () => {
     for (const { id } of [maths, art]) await make.tutorSubject(a.id, tutor.id, id);
     const person = { id: tutor.id, full_name: 'Ada Lovelace' };
     const subjects = { subjects: ['Art', 'Maths'], tutor_subjects: [art.id, maths.id] };
-    expect(await list('/v1/tutors', a.key)).toMatchObject([
-      { ...person, ...subjects, bio: 'In A', is_published: true },
-    ]);
-    expect(await list('/v1/tutors', b.key)).toMatchObject([
-      { ...person, subjects: [], bio: 'In B', is_published: false },
-    ]);
-  });
-
-  it('are listed in every status', async () => {
-    for (const status of ['accepted', 'pending', 'archived'] as const) await make.tutor(a.id, { status });
-    const rows = (await list('/v1/tutors', a.key)) as (Person & { status: string })[];
-    expect(rows.map(({ status }) => status).sort()).toEqual(['accepted', 'archived', 'pending']);
+    expect(await list('/v1/tutors', a.key)).toMatchObject([{ ...person, ...subjects, bio: 'In A', is_published: true }]);
+    expect(await list('/v1/tutors', b.key)).toMatchObject([{ ...person, subjects: [], bio: 'In B', is_published: false }]);
   });
 });
 

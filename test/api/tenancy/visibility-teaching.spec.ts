@@ -111,11 +111,7 @@ describe('homework belongs to', () => {
     await make.tutor(b.id, { user: tutor });
     await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [a.id]);
     const classroom = await make.classroom(b.id);
-    await make.query('UPDATE homework SET classroom_id = $2, organization_id = $3 WHERE id = $1', [
-      id,
-      classroom.id,
-      b.id,
-    ]);
+    await make.query('UPDATE homework SET classroom_id = $2, organization_id = $3 WHERE id = $1', [id, classroom.id, b.id]);
     expect(await seenIn('/v1/homework', id)).toBe('a');
   });
 });
@@ -192,10 +188,7 @@ describe('a result is visible to', () => {
   it('the organization until its last session with the student is deleted or no longer theirs', async () => {
     const student = await make.student(a.id);
     const { id } = await make.result(student.id);
-    const sessions = [
-      await make.session(a.id, { studentId: student.id }),
-      await make.session(a.id, { studentId: student.id }),
-    ];
+    const sessions = [await make.session(a.id, { studentId: student.id }), await make.session(a.id, { studentId: student.id })];
     await make.query('DELETE FROM sessions WHERE id = $1', [sessions[0]!.id]);
     expect(await at(id)).toBe('a');
     await make.query('UPDATE sessions SET student_id = NULL WHERE id = $1', [sessions[1]!.id]);
@@ -206,10 +199,7 @@ describe('a result is visible to', () => {
     const student = await make.student(a.id);
     await make.session(a.id, { studentId: student.id });
     const { id } = await make.result(student.id, { status: 'in_progress' });
-    await make.query(
-      `UPDATE results SET status = 'completed', grade = 81, completed_at = '2026-05-01T09:30:00Z' WHERE id = $1`,
-      [id],
-    );
+    await make.query(`UPDATE results SET status = 'completed', grade = 81, completed_at = '2026-05-01T09:30:00Z' WHERE id = $1`, [id]);
     const answer = await api.get('/v1/results?status=completed&from=2026-05-01&to=2026-05-01', a.key);
     expect(answer.body).toMatchObject({
       data: [{ id, grade: 81, completed_at: '2026-05-01T09:30:00.000Z' }],
