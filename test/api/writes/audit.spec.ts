@@ -56,10 +56,7 @@ interface Sent {
   method?: string;
 }
 
-async function ask(
-  path: string,
-  { as = caller.key, body, type = 'application/json', headers, method = 'POST' }: Sent = {},
-) {
+async function ask(path: string, { as = caller.key, body, type = 'application/json', headers, method = 'POST' }: Sent = {}) {
   const { port } = api.server.address() as AddressInfo;
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
@@ -200,9 +197,7 @@ describe('a completed write leaves one row', () => {
   it('for every write but uploads, with ids and never with personal data', async () => {
     const wrong: string[] = [];
     const walked: Entry[] = [];
-    const [probes, real] = [true, false].map((probe) =>
-      writes.filter((route) => json(route) && route.path.startsWith('/v1/probes') === probe),
-    );
+    const [probes, real] = [true, false].map((probe) => writes.filter((route) => json(route) && route.path.startsWith('/v1/probes') === probe));
     const requests = [
       ...probes!.map((route) => ({ route, path: route.path.replace(':probe_id', 'canary'), body: { name: 'Canary' } })),
       ...(await validWrites(real!, fixtures.make, fixtures.a)),
@@ -242,9 +237,7 @@ describe('the audit log', () => {
     const client = new pg.Client({ connectionString: api.database.tenantUrl });
     await client.connect();
     await client.query(`SELECT set_config('app.organization_id', $1, false)`, [fixtures.b.id]);
-    expect((await client.query('SELECT id FROM audit_log WHERE organization_id = $1', [fixtures.a.id])).rows).toEqual(
-      [],
-    );
+    expect((await client.query('SELECT id FROM audit_log WHERE organization_id = $1', [fixtures.a.id])).rows).toEqual([]);
     const forged = client.query(
       `INSERT INTO audit_log (id, organization_id, operation, request_id, status, result) VALUES ($1, $2, 'x', 'x', 200, 'done')`,
       [uuidv7(), fixtures.a.id],

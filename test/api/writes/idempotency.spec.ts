@@ -38,9 +38,7 @@ describe('concurrent requests with one key', () => {
       const name = `both-${n}`;
       // Alternate which process gets the first request.
       const both = n % 2 ? [on.api, on.twin] : [on.twin, on.api];
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => on.ask('/v1/probes', { name }, name, { at: both[index % 2]! })),
-      );
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => on.ask('/v1/probes', { name }, name, { at: both[index % 2]! })));
       const first = answers.findIndex(({ status, replayed }) => status === 201 && !replayed);
       if (both[first % 2] === on.twin) second++;
       wrong.push(...wrongOnes(answers));
@@ -55,9 +53,7 @@ describe('concurrent requests with one key', () => {
   it('create one invite with one token', async () => {
     const name = uuidv7();
     const body = { scope: 'organization', email: `${name}@example.org` };
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => on.ask('/v1/invites', body, name, { at: n % 2 ? on.api : on.twin })),
-    );
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => on.ask('/v1/invites', body, name, { at: n % 2 ? on.api : on.twin })));
     expect(wrongOnes(answers)).toEqual([]);
     expect(await on.make.query('SELECT id FROM invites WHERE email = $1', [body.email])).toHaveLength(1);
   });
@@ -75,9 +71,7 @@ describe('concurrent requests with one key', () => {
     expect(late[0]!.bytes).toContain('"code":"idempotency_key_in_use"');
     expect(took).toBeGreaterThan(1_900);
     // Twelve waiting requests use none of the five connections, so others are served.
-    const waiting = Promise.all(
-      Array.from({ length: 12 }, () => retried(() => on.ask('/v1/probes', { name }, name, { at }))),
-    );
+    const waiting = Promise.all(Array.from({ length: 12 }, () => retried(() => on.ask('/v1/probes', { name }, name, { at }))));
     const served = await Promise.all(Array.from({ length: 10 }, () => at.get('/v1/ping', on.key)));
     expect(served.map(({ status }) => status)).toEqual(served.map(() => 200));
     pause.end();
@@ -106,9 +100,7 @@ describe('concurrent requests with one key', () => {
     const name = 'first-fails';
     let failures = 0;
     hooks.afterEffect = () => (failures++ < 3 ? Promise.reject(new Error('planted')) : sleep(20));
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => on.ask('/v1/probes', { name }, name, { at: n % 3 ? on.api : on.twin })),
-    );
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => on.ask('/v1/probes', { name }, name, { at: n % 3 ? on.api : on.twin })));
     const failed = answers.filter(({ status }) => status === 500);
     expect(failed).toHaveLength(3);
     expect(wrongOnes(answers.filter(({ status }) => status !== 500))).toEqual([]);

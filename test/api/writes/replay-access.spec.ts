@@ -86,9 +86,7 @@ describe('a stored answer', () => {
       ).toBe(true);
     }
     expect([...refused].filter((one) => one.endsWith('capability'))).toHaveLength(platform.length);
-    const capable = new Set(
-      samples.filter(({ route }) => platformBlogOf(route.handler)).map(({ operation }) => operation),
-    );
+    const capable = new Set(samples.filter(({ route }) => platformBlogOf(route.handler)).map(({ operation }) => operation));
     expect(new Set(platform.map(({ operation }) => operation))).toEqual(capable);
   });
 });
