@@ -89,5 +89,3 @@ describe('authentication', () => {
     });
   });
 });
-
-describe('an accepted key', () => {});

@@ -23,12 +23,7 @@ describe('changes of API keys', () => {
       const before = Date.now();
       const made = await on.replace(old.id, overlap);
       const [ended, next] = [await on.row(old.id), await on.row(made.id)];
-      expect(next).toMatchObject({
-        name: 'Sync',
-        scopes: ['read', 'write'],
-        expiresAt: null,
-        createdBy: on.owner.id,
-      });
+      expect(next).toMatchObject({ name: 'Sync', scopes: ['read', 'write'], expiresAt: null, createdBy: on.owner.id });
       expect(ended).toMatchObject({ replacedBy: made.id, revokedAt: null });
       const overlapMs = ended.expiresAt!.getTime() - ended.replacedAt!.getTime();
       expect(overlapMs).toBe(OVERLAPS[overlap] * HOUR);
@@ -172,20 +167,12 @@ describe('changes of API keys', () => {
         key: { name: 'Sync', display: masked, by: 'Olive Owner', scopes: ['read'], expiresAt: null },
       });
       const { expiresAt } = await on.row(old.id);
-      expect(sent[2]!.payload.key).toMatchObject({
-        display: masked,
-        successor: next,
-        expiresAt: expiresAt!.toISOString(),
-      });
+      expect(sent[2]!.payload.key).toMatchObject({ display: masked, successor: next, expiresAt: expiresAt!.toISOString() });
       expect(sent[4]!.payload.key).toMatchObject({ display: next, by: null });
     });
 
     it('are not queued without SMTP_URL or with another ENCRYPTION_KEY', async () => {
-      const dataSource = await connect({
-        url: on.api.database.ownerUrl,
-        poolSize: 2,
-        applicationName: 'tutoring tests',
-      });
+      const dataSource = await connect({ url: on.api.database.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
       const incomplete: Record<string, string>[] = [{ SMTP_URL: 'smtp://127.0.0.1:1' }, { ENCRYPTION_KEY: randomBytes(32).toString('hex') }];
       for (const settings of incomplete) {
         const bare = ApiKeys.on(new Database(dataSource), loadEnv(settings, {}));

@@ -36,11 +36,7 @@ describe('a new API key', () => {
         operation: 'create API key',
         request_id: `request-${on.owner.id}`,
         result: 'done',
-        details: {
-          api_key_id: made.id,
-          scopes: ['read', 'payments:write'],
-          expires_at: made.expiresAt!.toISOString(),
-        },
+        details: { api_key_id: made.id, scopes: ['read', 'payments:write'], expires_at: made.expiresAt!.toISOString() },
       }),
     ]);
     expect(await dump()).not.toContain(made.key.slice(8));
@@ -111,9 +107,7 @@ describe('a new API key', () => {
     expect(await on.statusOf(made!.value.key)).toBe(200);
     // In another organization, the same token belongs to another form.
     const other = (await on.make.organization()).id;
-    expect(await on.keys.create(other, { name: 'Other', formToken })).toMatchObject({
-      id: expect.any(String) as string,
-    });
+    expect(await on.keys.create(other, { name: 'Other', formToken })).toMatchObject({ id: expect.any(String) as string });
   });
 
   it('is rolled back when the hand-over fails', async () => {

@@ -81,15 +81,6 @@ describe('last_used_at', () => {
     expect(last_used_at!.getTime() % 60_000).toBe(0);
   });
 
-  it('is written when the process stops', async () => {
-    const other = await TestApi.start({}, api.database);
-    const { id: school } = await make.organization();
-    const { id, key } = await other.keys.create(school, { name: 'used' });
-    expect((await other.get('/v1/ping', key)).status).toBe(200);
-    await other.close();
-    expect((await stored(id)).last_used_at).not.toBeNull();
-  });
-
   it('logs a failed write and does not fail requests', async () => {
     const { id: school } = await make.organization();
     const { key } = await api.keys.create(school, { name: 'used' });

@@ -71,9 +71,7 @@ describe('scopes', () => {
   it('that are missing are named along with those the key holds', async () => {
     for (const route of keyedRoutes(api)) {
       const scopes = ALL.filter((scope) => !documented(route).includes(scope));
-      const { status, headers, text } = await call(api, route, fixtures.a, {
-        key: await api.key(fixtures.a.id, { scopes }),
-      });
+      const { status, headers, text } = await call(api, route, fixtures.a, { key: await api.key(fixtures.a.id, { scopes }) });
       const { error } = JSON.parse(text) as { error: { message: string; details: { required: string[] } } };
       expect(status).toBe(403);
       expect(headers['content-type']).toBe('application/json; charset=utf-8');

@@ -173,9 +173,7 @@ describe('the image process', () => {
   it('ends when its parent is killed', async () => {
     const module = pathToFileURL(program.replace('child.js', 'image-process.js')).href;
     const source = `import { ImageProcess } from '${module}'; await ImageProcess.start(); console.log('started');`;
-    const parent = spawn(process.execPath, ['--input-type=module', '-e', source], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
       await once(parent.stdout, 'data');
       const [pid] = imageProcesses(parent.pid!);

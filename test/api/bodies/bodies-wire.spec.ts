@@ -98,24 +98,6 @@ describe('body length', () => {
     }
   });
 
-  it.each(['-1', '0x10', '1e2', '24 24', '24, 24', '24,25', '+24', '99999999999999999999', 'x', ''])(
-    'returns 400 for a Content-Length of %j',
-    async (length) => {
-      expect(await effectsOf(async () => expect((await ask([['Content-Length', length]], GOOD)).status).toBe(400))).toBe(0);
-    },
-  );
-
-  it('returns 400 for two lengths, or a length with chunks', async () => {
-    const length: [string, string] = ['Content-Length', String(GOOD.length)];
-    const chunked: [string, string] = ['Transfer-Encoding', 'chunked'];
-    const body = `${GOOD.length.toString(16)}\r\n${GOOD}\r\n0\r\n\r\n`;
-    const effects = await effectsOf(async () => {
-      expect((await ask([length, ['Content-Length', '3']], GOOD)).status).toBe(400);
-      expect((await ask([length, chunked], body)).status).toBe(400);
-    });
-    expect(effects).toBe(0);
-  });
-
   it.each(['gzip, chunked', 'identity, chunked', 'chunked, chunked', 'x, chunked', 'gzip', 'identity'])(
     'refuses the transfer coding %s',
     async (coding) => {

@@ -14,10 +14,7 @@ import { fixture } from '../../support/process/fixture.js';
 const check = new AnswerCheck();
 const api = await fixture(TestApi.start());
 const { make } = api;
-const key = await api.key((await make.organization()).id, {
-  scopes: Object.keys(SCOPES) as Scope[],
-  platformBlog: true,
-});
+const key = await api.key((await make.organization()).id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
 // Every write that takes JSON or no body.
 const routes = keyedRoutes(api).filter(({ method, handler }) => method !== 'GET' && bodyKindOf(handler) !== 'upload');
 expect(routes.length).toBeGreaterThanOrEqual(5);

@@ -62,9 +62,7 @@ describe('/health/ready', () => {
     const answer = await other.get('/health/ready');
     expect(answer.status).toBe(503);
     expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-    expect(answer.body).toMatchObject({
-      error: { code: 'service_unavailable', status: 503, details: { pending: [taken!.name] } },
-    });
+    expect(answer.body).toMatchObject({ error: { code: 'service_unavailable', status: 503, details: { pending: [taken!.name] } } });
     await fixtures.make.query('INSERT INTO migrations (name, timestamp) VALUES ($1, $2)', [taken!.name, taken!.timestamp]);
     await vi.waitFor(async () => expect((await other.get('/health/ready')).status).toBe(200));
     await other.close();

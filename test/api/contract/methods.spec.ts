@@ -137,9 +137,7 @@ describe('a page or a file', () => {
         expect([method, answer.status]).toEqual([method, 204]);
       } else {
         expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, 'GET, HEAD']);
-        expect(JSON.parse(answer.text)).toMatchObject({
-          error: { code: 'method_not_allowed', details: { allowed: ['GET', 'HEAD'] } },
-        });
+        expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'method_not_allowed', details: { allowed: ['GET', 'HEAD'] } } });
       }
     }
   });

@@ -61,10 +61,7 @@ describe('every answer', () => {
         answers++;
         const next = (JSON.parse(answer.text) as { meta?: { next_cursor?: string } }).meta?.next_cursor;
         if (!next) continue;
-        const second = await call(api, route, fixtures.a, {
-          query: `?limit=1&cursor=${next}`,
-          key: fixtures.a.platformKey,
-        });
+        const second = await call(api, route, fixtures.a, { query: `?limit=1&cursor=${next}`, key: fixtures.a.platformKey });
         wrong.push(...faults(route, second));
       }
     }
@@ -117,9 +114,7 @@ describe('every refusal', () => {
       403,
       async (route) => {
         const read = route.access?.public === false && route.access.scopes.includes('read');
-        return call(api, route, fixtures.a, {
-          key: await api.key(fixtures.a.id, { scopes: [read ? 'blog:write' : 'read'] }),
-        });
+        return call(api, route, fixtures.a, { key: await api.key(fixtures.a.id, { scopes: [read ? 'blog:write' : 'read'] }) });
       },
     ],
     [

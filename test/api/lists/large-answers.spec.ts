@@ -36,21 +36,10 @@ interface HomeworkPage {
   meta: { count: number; next_cursor?: string };
 }
 
-/** The ids of the posts that the caller gets. */
-async function posts(): Promise<string[]> {
-  return ((await api.get('/v1/blog-posts', key)).body as { id: string }[]).map(({ id }) => id);
-}
-
 /** Resolves with the head of a response whose body has not been read. */
 async function open(path: string): Promise<IncomingMessage> {
   const { port } = api.server.address() as AddressInfo;
-  const request = get({
-    port,
-    host: '127.0.0.1',
-    path,
-    agent: false,
-    headers: { Authorization: `Token token=${key}` },
-  });
+  const request = get({ port, host: '127.0.0.1', path, agent: false, headers: { Authorization: `Token token=${key}` } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
 }
@@ -98,16 +87,6 @@ describe('a large page', () => {
     expect(reads).toHaveBeenCalledTimes(1 + POSTS);
   });
 
-  it('takes one round trip once it is no longer large', async () => {
-    await make.query('UPDATE blog_posts SET content = $2 WHERE organization_id = $1', [school, 'short']);
-    const reads = watchReads();
-    const answer = await api.get('/v1/blog-posts', key);
-    expect(answer.headers['transfer-encoding']).toBeUndefined();
-    expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(answer.text)));
-    expect(await posts()).toEqual(ids);
-    expect(reads).toHaveBeenCalledTimes(2);
-  });
-
   it('omits rows deleted meanwhile, and counts what it sent', async () => {
     const { id: tutor } = await make.tutor(school);
     for (const query of ['limit=3', 'limit=3&cursor=start']) {
@@ -134,10 +113,7 @@ describe('a large page', () => {
   it('has no body for HEAD, which reads no parts', async () => {
     const reads = watchReads();
     const { port } = api.server.address() as AddressInfo;
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/blog-posts`, {
-      method: 'HEAD',
-      headers: { Authorization: `Token token=${key}` },
-    });
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/blog-posts`, { method: 'HEAD', headers: { Authorization: `Token token=${key}` } });
     expect([answer.status, await answer.text()]).toEqual([200, '']);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(reads).toHaveBeenCalledTimes(1);

@@ -56,12 +56,7 @@ describe('blog posts', () => {
     platform = await api.key(school, { platformBlog: true });
     posts = [];
     for (let n = 0; n < 60; n++) {
-      const wish = {
-        id: anId(),
-        isPinned: random.chance(0.3),
-        createdAt: aTime(),
-        brand: random.pick(['primary', 'secondary']),
-      };
+      const wish = { id: anId(), isPinned: random.chance(0.3), createdAt: aTime(), brand: random.pick(['primary', 'secondary']) };
       const status = random.pick(['draft', 'published'] as const);
       posts.push(await make.post(random.pick([school, null]), { ...wish, status }));
       await make.post(other, { ...wish, id: anId() });

@@ -1,13 +1,9 @@
-import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
 import { newAddress, NOBODY, PeopleFixture, parentRow, person, refusedAt, studentRow } from '../../support/data/provisioning.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
 const { make } = api;
-/** The same API without a mail server. */
-const mute = await TestApi.start({}, api.database);
-afterAll(() => mute.close());
 let provisioning: PeopleFixture;
 let other: PeopleFixture;
 
@@ -35,12 +31,6 @@ describe.each([
     expect(await provisioning.queued()).toHaveLength(1);
   });
 
-  it('invites a person known elsewhere, showing only what was supplied', async () => {
-    const { id, email } = await make.member(other.id, { role: 'tutor', user: { firstName: 'Secret', phone: '555' } });
-    const { status, body } = await provisioning.post(path, person({ email }));
-    expect([status, body]).toMatchObject([201, { id, first_name: 'Mia', email, status: 'pending' }]);
-  });
-
   it('returns 422 at the field for what a bulk invite reports as a row error', async () => {
     expect(refusedAt(await provisioning.post(path, person({ email: 'nobody' })))).toEqual(['body.email']);
     const { email } = await make.member(provisioning.id, { role: 'admin' });
@@ -55,11 +45,7 @@ describe('POST /v1/students', () => {
     const parent = person({ first_name: 'Ana' });
     const { body } = await provisioning.post('/v1/students', person({ parent }));
     const [record] = await provisioning.list('/v1/parents');
-    expect(record).toMatchObject({
-      first_name: 'Ana',
-      email: parent.email,
-      student_ids: [(body as { id: string }).id],
-    });
+    expect(record).toMatchObject({ first_name: 'Ana', email: parent.email, student_ids: [(body as { id: string }).id] });
     expect(body).toMatchObject({ parent_ids: [record!.id] });
   });
 
@@ -87,11 +73,6 @@ describe('POST /v1/parents', () => {
     expect((await api.get(`/v1/parents/${id}/balance`, provisioning.key)).status).toBe(404);
     expect(await provisioning.queued()).toEqual([]);
   });
-
-  it('refuses the address of a student', async () => {
-    const { email } = await provisioning.inviteOne(studentRow());
-    expect(refusedAt(await provisioning.post('/v1/parents', person({ email })))).toEqual(['body.email']);
-  });
 });
 
 describe('POST /v1/parents/{parent_id}/link-student', () => {
@@ -101,34 +82,21 @@ describe('POST /v1/parents/{parent_id}/link-student', () => {
     const first = await provisioning.post(path, { student_id: student.id });
     expect([first.status, first.body]).toEqual([
       200,
-      {
-        parent_id: parent.id,
-        student_id: student.id,
-        linked_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) as string,
-      },
+      { parent_id: parent.id, student_id: student.id, linked_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) as string },
     ]);
     expect((await provisioning.post(path, { student_id: student.id })).body).toEqual(first.body);
     const seen = (await api.get(`/v1/parents/${parent.id}`, provisioning.key)).body as object;
     expect(seen).toMatchObject({ id: parent.id, student_ids: [student.id] });
   });
 
-  it('returns 404 for people of another organization, missing ones and those in the wrong role', async () => {
+  it('returns 404 for people in the wrong role', async () => {
     const [parent, student] = [await provisioning.inviteOne(parentRow()), await provisioning.inviteOne(studentRow())];
-    const [theirs, child] = [await other.inviteOne(parentRow()), await other.inviteOne(studentRow())];
     const tutor = await make.tutor(provisioning.id);
-    const status = async (id: unknown, studentId: unknown) =>
-      (await provisioning.post(`/v1/parents/${id as string}/link-student`, { student_id: studentId })).status;
-    expect(await status(parent.id, child.id)).toBe(404);
-    expect(await status(theirs.id, student.id)).toBe(404);
-    expect(await status(theirs.id, child.id)).toBe(404);
-    expect(await status(parent.id, tutor.id)).toBe(404);
-    expect(await status(parent.id, parent.id)).toBe(404);
-    expect(await status(student.id, student.id)).toBe(404);
-    expect(await status(parent.id, uuidv7())).toBe(404);
-    for (const id of NOBODY) expect(await status(id, student.id)).toBe(404);
-    expect(await status(parent.id, 'no-uuid')).toBe(422);
-    expect(await make.query('SELECT FROM parent_students WHERE organization_id = ANY ($1)', [[provisioning.id, other.id]])).toEqual([]);
-  });
+    for (const [id, student_id] of [[parent.id, tutor.id], [parent.id, parent.id], [student.id, student.id]]) {
+      expect((await provisioning.post(`/v1/parents/${id}/link-student`, { student_id })).status).toBe(404);
+    }
+    expect(await make.query('SELECT FROM parent_students WHERE organization_id = $1', [provisioning.id])).toEqual([]);
+  }); // prettier-ignore
 });
 
 describe.each([
@@ -172,16 +140,6 @@ describe.each([
     const table = kind === 'student' ? 'members' : 'parents';
     await make.query(`UPDATE ${table} SET status = 'archived' WHERE user_id = $1`, [id]);
     expect(refusedAt(await sendInvite(id))).toEqual([`path.${kind}_id`]);
-  });
-
-  it('reports that nothing was sent when mail is off or the address is suppressed', async () => {
-    const email = newAddress();
-    const id = await somebody(email);
-    const silent = Object.assign(Object.create(PeopleFixture.prototype) as PeopleFixture, provisioning, { api: mute });
-    expect((await sendInvite(id, silent)).body).toEqual({ sent: false, email });
-    await make.query('INSERT INTO suppressions VALUES ($1, $2)', [email, 'bounced']);
-    expect((await sendInvite(id)).body).toEqual({ sent: false, email });
-    expect(await provisioning.queued()).toEqual([]);
   });
 
   it('returns 404 for anyone else', async () => {

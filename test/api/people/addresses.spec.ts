@@ -71,10 +71,7 @@ describe('email addresses', () => {
     const [composed, decomposed] = ['\u00f6', 'o\u0308'].map((letter) => newAddress().replace(/^.*@/, `j${letter}rg@`));
     const { id } = await provisioning.inviteOne(studentRow({ email: composed }));
     expect(await provisioning.inviteOne(studentRow({ email: decomposed }))).toMatchObject({ status: 'exists', id });
-    expect(await provisioning.inviteOne(studentRow({ email: decomposed!.toUpperCase() }))).toMatchObject({
-      status: 'exists',
-      id,
-    });
+    expect(await provisioning.inviteOne(studentRow({ email: decomposed!.toUpperCase() }))).toMatchObject({ status: 'exists', id });
   });
 
   it.each([

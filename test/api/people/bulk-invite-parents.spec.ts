@@ -61,10 +61,7 @@ describe('a parent', () => {
   it('provisioned on their own is reused', async () => {
     const alone = await provisioning.inviteOne(parentRow());
     const student = await provisioning.inviteOne(studentRow({ parent: ana({ email: alone.email }) }));
-    expect(await provisioning.seen('/v1/parents', alone.id)).toMatchObject({
-      first_name: 'Mia',
-      student_ids: [student.id],
-    });
+    expect(await provisioning.seen('/v1/parents', alone.id)).toMatchObject({ first_name: 'Mia', student_ids: [student.id] });
   });
 
   it('known elsewhere becomes pending, with the supplied names', async () => {
@@ -82,10 +79,7 @@ describe('a parent', () => {
       expect(await provisioning.seen('/v1/parents', id)).toMatchObject({ first_name: 'Ada', status: 'accepted' });
     }
     const parent = await provisioning.inviteOne(parentRow());
-    expect(await provisioning.inviteOne(tutorRow({ email: parent.email }))).toMatchObject({
-      ...INVITED,
-      id: parent.id,
-    });
+    expect(await provisioning.inviteOne(tutorRow({ email: parent.email }))).toMatchObject({ ...INVITED, id: parent.id });
     expect(await provisioning.seen('/v1/tutors', parent.id)).toMatchObject({ status: 'accepted' });
   });
 

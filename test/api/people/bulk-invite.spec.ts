@@ -67,10 +67,7 @@ describe('a bulk invite', () => {
   it('returns every field for every row', async () => {
     const { results } = await provisioning.invite(studentRow({ email: null }), studentRow({ email: 'nobody' }));
     expect(results).toEqual([
-      {
-        index: 0, type: 'student', email: null, status: 'ok', id: expect.any(String) as string,
-        created: true, invited: false, error: null,
-      },
+      { index: 0, type: 'student', email: null, status: 'ok', id: expect.any(String) as string, created: true, invited: false, error: null },
       {
         index: 1, type: 'student', email: 'nobody', status: 'error', id: null,
         created: null, invited: null, error: 'email: This is not a valid email address.',
@@ -83,11 +80,7 @@ describe('the scopes of a bulk invite', () => {
   const ALL = Object.keys(SCOPES) as Scope[];
   const kinds = { student: studentRow, tutor: tutorRow, parent: parentRow };
   const needs = (row: RowWish): Scope => (row.type === 'tutor' ? 'tutors:write' : 'students:write');
-  const opened: Partial<Record<Scope, string[]>> = {
-    'students:write': ['student', 'parent'],
-    'tutors:write': ['tutor'],
-    write: ['tutor'],
-  };
+  const opened: Partial<Record<Scope, string[]>> = { 'students:write': ['student', 'parent'], 'tutors:write': ['tutor'], write: ['tutor'] };
 
   it.each(ALL)('%s alone admits only its own rows', async (scope) => {
     const key = await api.key(provisioning.id, { scopes: [scope] });

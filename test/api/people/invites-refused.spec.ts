@@ -39,12 +39,7 @@ const OWN: Record<string, string[]> = {
   group: ['group_id'],
   parent: ['student_id'],
 };
-const REQUIRED: Record<string, string> = {
-  tutor_student: 'tutor_id',
-  classroom: 'classroom_id',
-  group: 'group_id',
-  parent: 'student_id',
-};
+const REQUIRED: Record<string, string> = { tutor_student: 'tutor_id', classroom: 'classroom_id', group: 'group_id', parent: 'student_id' };
 const VALUES: Record<string, string> = {
   role: 'student', tutor_id: ID, subject_id: ID, classroom_id: ID, group_id: ID, student_id: ID,
 }; // prettier-ignore
@@ -69,16 +64,7 @@ describe('each scope accepts only its own fields', () => {
   });
 
   it('reports all faults together, each once', async () => {
-    expect(
-      await faults({
-        scope: 'group',
-        role: 'king',
-        tutor_id: 'x',
-        classroom_id: ID,
-        email: 'nobody',
-        send_email: true,
-      }),
-    ).toEqual([
+    expect(await faults({ scope: 'group', role: 'king', tutor_id: 'x', classroom_id: ID, email: 'nobody', send_email: true })).toEqual([
       'enum at body.role',
       'extra_forbidden at body.classroom_id',
       'extra_forbidden at body.send_email',

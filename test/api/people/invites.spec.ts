@@ -106,12 +106,7 @@ describe('POST /v1/invites', () => {
     expect(Math.abs(Date.parse(body.created_at) - Date.now())).toBeLessThan(20_000);
 
     const row = await stored(body.id);
-    expect(row).toMatchObject({
-      organization_id: school,
-      scope,
-      email: body['email' as keyof Invite] ?? null,
-      standing: false,
-    });
+    expect(row).toMatchObject({ organization_id: school, scope, email: body['email' as keyof Invite] ?? null, standing: false });
     expect(row.secret_hash).toEqual(api.app.get(Invites).hashOf(body.token));
     expect((row.expires_at as Date).toISOString()).toBe(body.expires_at);
 
@@ -153,9 +148,7 @@ describe('POST /v1/invites', () => {
     expect(answer.body).toMatchObject({ emailed: false, join_url: expect.stringContaining('/join/') as string });
     await silent.close();
     await make.query(`INSERT INTO suppressions (email_normalized, reason) VALUES ($1, 'smtp_550')`, [email]);
-    expect((await invite({ scope: 'organization', email: email.toUpperCase() })).body).toMatchObject({
-      emailed: false,
-    });
+    expect((await invite({ scope: 'organization', email: email.toUpperCase() })).body).toMatchObject({ emailed: false });
     expect(await mailsTo(email)).toEqual([]);
   });
 
@@ -192,12 +185,7 @@ describe('POST /v1/invites', () => {
       for (const missing of needs) {
         for (const id of [there[missing], uuidv7()]) {
           await ask({ scope, ...Object.fromEntries(needs.map((name) => [name, here[name]])), [missing]: id });
-          await ask({
-            scope,
-            ...Object.fromEntries(needs.map((name) => [name, here[name]])),
-            [missing]: id,
-            email: address(),
-          });
+          await ask({ scope, ...Object.fromEntries(needs.map((name) => [name, here[name]])), [missing]: id, email: address() });
         }
       }
     }

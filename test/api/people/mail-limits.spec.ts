@@ -17,11 +17,7 @@ describe('an email sent by an organization', () => {
   let count = 0;
 
   beforeAll(async () => {
-    const settings = {
-      ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-      SMTP_URL: 'smtp://127.0.0.1:1',
-      INVITE_MAILS_PER_DAY: String(CAP),
-    };
+    const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex'), SMTP_URL: 'smtp://127.0.0.1:1', INVITE_MAILS_PER_DAY: String(CAP) };
     api = await TestApi.start(settings);
     twin = await TestApi.start(settings, api.database);
     make = await Factories.connect(api.database);
@@ -129,15 +125,8 @@ describe('an email sent by an organization', () => {
   });
 
   it('goes to as many rows of a batch as the day still allows, and the answer says which', async () => {
-    const users = Array.from({ length: CAP + 5 }, () => ({
-      type: 'student',
-      first_name: 'Ada',
-      last_name: 'Lovelace',
-      email: newAddress(),
-    }));
-    const { results } = await post<{ results: { invited: boolean; status: string }[] }>('/v1/users/bulk-invite', {
-      users,
-    });
+    const users = Array.from({ length: CAP + 5 }, () => ({ type: 'student', first_name: 'Ada', last_name: 'Lovelace', email: newAddress() }));
+    const { results } = await post<{ results: { invited: boolean; status: string }[] }>('/v1/users/bulk-invite', { users });
     expect(results.every(({ status }) => status === 'ok')).toBe(true);
     expect(results.filter(({ invited }) => invited)).toHaveLength(CAP);
     expect(await mailsTo()).toBe(CAP);

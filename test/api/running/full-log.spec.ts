@@ -59,9 +59,7 @@ describe('a log that cannot be written', () => {
         process.exit();
       });
       process.send('ready');`;
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    });
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child, 'message');
     child.stdout!.destroy();

@@ -131,19 +131,6 @@ describe('the request log', () => {
     expect((await dropped()) - before).toBe(1_050);
   });
 
-  it('holds a limited number of rows and of refusals for load, until they are written', async () => {
-    const clients = await Promise.all(Array.from({ length: 11 }, () => client()));
-    await api.writeRequestLog();
-    const before = await dropped();
-    for (const { id } of clients) note(id, 503, 100);
-    for (const { id } of clients.slice(0, 2)) note(id, 200, 5_000);
-    const counts = await Promise.all(clients.map(async ({ school }) => (await logOf(school)).length));
-    expect(counts).toEqual([5_100, 4_100, ...Array<number>(8).fill(100), 0]);
-    expect((await dropped()) - before).toBe(1_100);
-    for (const status of [429, 200]) note(clients[0]!.id, status, 1);
-    expect(await logOf(clients[0]!.school)).toHaveLength(5_102);
-  });
-
   function note(keyId: string, status: number, count: number): void {
     const row = { keyId, status, method: 'GET', route: '/v1/ping', ms: 1, requestId: 'r' };
     for (let n = 0; n < count; n++) api.app.get(RequestLog).note(row);

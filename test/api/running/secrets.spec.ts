@@ -47,12 +47,7 @@ beforeAll(async () => {
     return made;
   };
   key = await make({});
-  keys = {
-    valid: key,
-    revoked: await make({}),
-    expired: await make({ expiresAt: new Date(0) }),
-    writer: await make({ scopes: ['blog:write'] }),
-  };
+  keys = { valid: key, revoked: await make({}), expired: await make({ expiresAt: new Date(0) }), writer: await make({ scopes: ['blog:write'] }) };
   keyTexts.push(fixtures.a.key, fixtures.b.key);
   await api.keys.revoke(keys.revoked.id);
 });

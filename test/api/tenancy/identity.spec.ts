@@ -86,18 +86,11 @@ describe('the address of a login', () => {
     expect(await accept(open.token, open.proof, { password: PASSWORD })).toMatchObject({ problem: 'revoked' });
     expect((await newest(former)).kind).toBe('address_changed');
     const confirmation = await newest(next);
-    expect(confirmation).toMatchObject({
-      kind: 'address_confirmation',
-      proof: expect.stringMatching(/^[\w-]{43}$/) as string,
-    });
+    expect(confirmation).toMatchObject({ kind: 'address_confirmation', proof: expect.stringMatching(/^[\w-]{43}$/) as string });
     const another = 'another password';
-    expect(await accept(confirmation.token, confirmation.proof, { password: another })).toMatchObject({
-      verified: true,
-    });
+    expect(await accept(confirmation.token, confirmation.proof, { password: another })).toMatchObject({ verified: true });
     expect(await signIn(next, another)).toMatchObject({ id, verified: true });
-    expect(await accept(confirmation.token, confirmation.proof, { password: another })).toMatchObject({
-      problem: 'accepted',
-    });
+    expect(await accept(confirmation.token, confirmation.proof, { password: another })).toMatchObject({ problem: 'accepted' });
   });
 
   it('is the same in another case', async () => {
@@ -133,11 +126,7 @@ describe('a login that somebody else created first', () => {
   /** A creates the victim's login with its own password and books them into a session. */
   async function squat(victims: string): Promise<string> {
     const token = await inviteTo(a, victims);
-    const joined = await accept(token, null, {
-      password: 'the squatter’s',
-      firstName: 'Supplied',
-      lastName: 'Byasquatter',
-    });
+    const joined = await accept(token, null, { password: 'the squatter’s', firstName: 'Supplied', lastName: 'Byasquatter' });
     expect(joined).toMatchObject({ status: 'joined', created: true, verified: false });
     const { userId } = joined as { userId: string };
     await make.session(a.id, { studentId: userId });
@@ -149,20 +138,12 @@ describe('a login that somebody else created first', () => {
     const id = await squat(victims);
     await b.invite(studentRow({ email: victims }));
     const { token, proof } = await newest(victims);
-    expect(await accept(token, proof, { password: PASSWORD, replaces: true })).toMatchObject({
-      status: 'joined',
-      userId: id,
-      verified: true,
-    });
+    expect(await accept(token, proof, { password: PASSWORD, replaces: true })).toMatchObject({ status: 'joined', userId: id, verified: true });
     expect(await signIn(victims, 'the squatter’s')).toBeNull();
     expect(await signIn(victims, PASSWORD)).toMatchObject({ id, verified: true });
     const result = await make.result(id);
     await make.query(`UPDATE users SET first_name = 'Private' WHERE id = $1`, [id]);
-    expect(await a.seen('/v1/students', id)).toMatchObject({
-      first_name: 'Supplied',
-      email: victims,
-      status: 'pending',
-    });
+    expect(await a.seen('/v1/students', id)).toMatchObject({ first_name: 'Supplied', email: victims, status: 'pending' });
     expect(await a.seen('/v1/results', result.id)).toBeUndefined();
     expect(await b.seen('/v1/students', id)).toMatchObject({ first_name: 'Private', status: 'accepted' });
   });

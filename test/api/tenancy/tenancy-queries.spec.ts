@@ -99,20 +99,6 @@ describe('every statement of a read', () => {
     expect(forgotten.map(({ by, text }) => `${by}: ${text}`)).toEqual([]);
   });
 
-  it('never shows the application another organization, even if it asks for one', async () => {
-    const leaks: string[] = [];
-    let real = 0;
-    for (const statement of sent) {
-      const asked = swapped(statement, fixtures.a, fixtures.b);
-      const answer = await run(held, fixtures.a, asked);
-      if (idsIn(answer, fixtures.b).length > 0) leaks.push(`${statement.by}: ${statement.text}`);
-      // Without row-level security the same statement does reach the other organization, so this test can fail.
-      if (idsIn(await run(free, fixtures.a, asked), fixtures.b).length > 0) real++;
-    }
-    expect(leaks).toEqual([]);
-    expect(real).toBeGreaterThan(sent.length / 2);
-  });
-
   it('never shows the application another organization, even if it forgets the predicate', async () => {
     const leaks: string[] = [];
     let real = 0;

@@ -117,11 +117,7 @@ describe('a pending member', () => {
   });
 
   it('shows their own profile after accepting', async () => {
-    const { id } = await make.student(a.id, {
-      ...supplied,
-      status: 'pending',
-      user: { firstName: 'Own', lastName: 'Name' },
-    });
+    const { id } = await make.student(a.id, { ...supplied, status: 'pending', user: { firstName: 'Own', lastName: 'Name' } });
     expect(await list('/v1/students', a.key)).toMatchObject([{ id, first_name: 'Mia' }]);
     for (const status of ['accepted', 'archived']) {
       await make.query('UPDATE members SET status = $2 WHERE user_id = $1', [id, status]);

@@ -201,10 +201,7 @@ describe('a result is visible to', () => {
     const { id } = await make.result(student.id, { status: 'in_progress' });
     await make.query(`UPDATE results SET status = 'completed', grade = 81, completed_at = '2026-05-01T09:30:00Z' WHERE id = $1`, [id]);
     const answer = await api.get('/v1/results?status=completed&from=2026-05-01&to=2026-05-01', a.key);
-    expect(answer.body).toMatchObject({
-      data: [{ id, grade: 81, completed_at: '2026-05-01T09:30:00.000Z' }],
-      meta: { count: 1 },
-    });
+    expect(answer.body).toMatchObject({ data: [{ id, grade: 81, completed_at: '2026-05-01T09:30:00.000Z' }], meta: { count: 1 } });
     expect((await api.get('/v1/results?status=in_progress', a.key)).body).toMatchObject({ data: [] });
   });
 });

@@ -60,12 +60,7 @@ async function ask(path: string, { as = caller.key, body, type = 'application/js
   const { port } = api.server.address() as AddressInfo;
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
-    headers: {
-      Authorization: `Token token=${as}`,
-      'X-Request-Id': uuidv7(),
-      ...(body !== undefined && { 'Content-Type': type }),
-      ...headers,
-    },
+    headers: { Authorization: `Token token=${as}`, 'X-Request-Id': uuidv7(), ...(body !== undefined && { 'Content-Type': type }), ...headers },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();

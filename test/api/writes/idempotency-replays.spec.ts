@@ -67,18 +67,9 @@ describe('a request that fails or is cut off', () => {
     const name = 'hung-up';
     const pause = pauseAfterEffect();
     const { port } = on.api.server.address() as AddressInfo;
-    const headers = {
-      Authorization: `Token token=${on.key}`,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': name,
-    };
+    const headers = { Authorization: `Token token=${on.key}`, 'Content-Type': 'application/json', 'Idempotency-Key': name };
     const client = new AbortController();
-    const gone = fetch(`http://127.0.0.1:${port}/v1/probes`, {
-      method: 'POST',
-      headers,
-      body: `{"name":"${name}"}`,
-      signal: client.signal,
-    });
+    const gone = fetch(`http://127.0.0.1:${port}/v1/probes`, { method: 'POST', headers, body: `{"name":"${name}"}`, signal: client.signal });
     await pause.begun;
     client.abort();
     await expect(gone).rejects.toThrow();

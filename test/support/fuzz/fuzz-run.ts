@@ -46,8 +46,7 @@ export async function fuzz(
   const complaints = async (request: FuzzRequest): Promise<string[]> => {
     const answer = await answerTo(port, request, agent);
     report.statuses.set(answer.status, (report.statuses.get(answer.status) ?? 0) + 1);
-    if (answer.status >= 200 && answer.status < 300 && request.route.startsWith(`${request.method} `))
-      report.succeeded.add(request.route);
+    if (answer.status >= 200 && answer.status < 300 && request.route.startsWith(`${request.method} `)) report.succeeded.add(request.route);
     // Corrupted bytes may get no response; a request must get one.
     if (answer.status === 0) return request.raw === null ? ['no answer'] : [];
     return judge(request, answer);
@@ -108,8 +107,7 @@ function* smallerBodies(body: string): Generator<string> {
   const without = function* (value: unknown): Generator {
     if (typeof value !== 'object' || value === null) return;
     const parts = Object.entries(value);
-    const join = (entries: [string, unknown][]): unknown =>
-      Array.isArray(value) ? entries.map(([, part]) => part) : Object.fromEntries(entries);
+    const join = (entries: [string, unknown][]): unknown => (Array.isArray(value) ? entries.map(([, part]) => part) : Object.fromEntries(entries));
     for (const [index, [name, part]] of parts.entries()) {
       yield join(parts.toSpliced(index, 1));
       for (const smaller of without(part)) yield join(parts.toSpliced(index, 1, [name, smaller]));

@@ -119,12 +119,7 @@ export interface Answer {
 }
 
 /** Sends a request exactly as given: any method, without normalising the path. */
-export function send(
-  api: TestApi,
-  method: string,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
+export function send(api: TestApi, method: string, path: string, headers: Record<string, string> = {}): Promise<Answer> {
   const { port } = api.server.address() as AddressInfo;
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
@@ -165,7 +160,5 @@ export function call(
 
 /** Every list with filters. */
 export function filteredLists(api: TestApi, document: ApiDocument): Route[] {
-  return keyedReads(api).filter(
-    (route) => queryOf(document, route).has('limit') && filtersOf(document, route).size > 0,
-  );
+  return keyedReads(api).filter((route) => queryOf(document, route).has('limit') && filtersOf(document, route).size > 0);
 }

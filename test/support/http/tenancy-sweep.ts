@@ -4,14 +4,7 @@ import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { type Scope, SCOPES } from '@app/accounts';
 import { checksums } from '../database/checksums.js';
 import { disableRowSecurity } from '../database/row-security.js';
-import {
-  createFixtures,
-  type Fixtures,
-  type OrganizationFixture,
-  parametersOf,
-  pathOf,
-  pathWith,
-} from '../data/fixtures.js';
+import { createFixtures, type Fixtures, type OrganizationFixture, parametersOf, pathOf, pathWith } from '../data/fixtures.js';
 import { TestApi } from './api.js';
 import { encoded, isUpload, type ValidWrite, validWrites } from './record-for.js';
 import { type Answer, call, nameOf, type Route, send, telling } from './routes.js';
@@ -104,15 +97,9 @@ export class TenancySweep {
         const { route, body } = write;
         const theirs = foreign.map((school) => samples.get(school)![index]!);
         const places = parametersOf(route).map((name) => {
-          const path = (id: string) =>
-            pathOf(route, { ...own, path: { ...write.ids, [name]: encodeURIComponent(id) } });
+          const path = (id: string) => pathOf(route, { ...own, path: { ...write.ids, [name]: encodeURIComponent(id) } });
           const sent = (id: string) => this.write({ ...write, path: path(id) }, own);
-          return {
-            name,
-            sent,
-            ids: [...theirs.map(({ ids }) => ids[name]!), uuidv4(), ...MALFORMED],
-            at: null as Path | null,
-          };
+          return { name, sent, ids: [...theirs.map(({ ids }) => ids[name]!), uuidv4(), ...MALFORMED], at: null as Path | null };
         });
         for (const at of idFieldsOf(route).filter((one) => valueAt(body, one) !== undefined)) {
           const sent = (id: string) => this.write({ ...write, body: withValueAt(body, at, id) as object as ValidWrite['body'] }, own);
