@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { Public, RequireScopes } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { TestApi } from '../../support/http/api.js';
-import { allRoutes, keyedRoutes, nameOf, type Route, send } from '../../support/http/routes.js';
+import { allRoutes, keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
 import { createFixtures } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -68,24 +68,5 @@ describe('every route', () => {
     expect(undeclared(allRoutes(planted))).toEqual(['GET /v1/planted/open-by-mistake']);
     expect(misplaced(allRoutes(planted))).toEqual(['GET /planted-outside']);
     await planted.close();
-  });
-});
-
-describe('authentication', () => {
-  async function refused(authorization: string | undefined): Promise<unknown> {
-    const answer = await send(api, 'GET', '/v1/ping', authorization === undefined ? {} : { authorization });
-    expect(answer.status).toBe(401);
-    expect(answer.headers['www-authenticate']).toBe('Token');
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    return JSON.parse(answer.text);
-  }
-
-  it('refuses an expired key with the documented body', async () => {
-    const expired = await api.key(fixtures.a.id, { expiresAt: new Date(Date.now() - 1) });
-    expect(await refused(`Token token=${expired}`)).toEqual({
-      code: 401,
-      message: 'API key has expired. Create a new key in your org settings.',
-      data: {},
-    });
   });
 });

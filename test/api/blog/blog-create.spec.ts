@@ -79,15 +79,6 @@ describe('POST /v1/blog-posts', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(422)]);
     expect(await blog.rebuilds()).toHaveLength(1);
   });
-
-  it.each([
-    ['primary', 'enum'],
-    ['', 'enum'],
-    [1, 'enum'],
-  ])('refuses the brand %j', async (brand, type) => {
-    const answer = await blog.create({ title: 'T', slug: slug(), brand });
-    expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ['body', 'brand'], type }] }]);
-  });
 });
 
 describe('platform posts', () => {

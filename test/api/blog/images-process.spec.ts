@@ -59,9 +59,7 @@ describe('a process that', () => {
     ['gets no CPU is killed (503)', onImage(''), [503, '5', undefined], { ms: 1_000 }],
     ['takes too much memory is killed (422)', onImage(HOARDS), [422, null, 'too complex to decode'], { bytes: 2 ** 28 }],
     ['crashes each time (422)', onImage('process.abort()'), [422, null, 'cannot be decoded']],
-    ['exits each time (422)', onImage('process.exit(0)'), [422, null, 'cannot be decoded']],
     ['is killed from outside (503)', onImage(`process.kill(process.pid, 'SIGKILL')`), [503, '5', undefined]],
-    ['exits before it is ready (503)', 'process.exit(1)', [503, '5', undefined]],
     ['never becomes ready (503)', 'setInterval(() => {}, 1000)', [503, '5', undefined], { ms: 500 }],
     ['closes its input (422)', onImage(`process.stdin.destroy(); setTimeout(() => process.exit(3), 50)`), [422, null, 'cannot be decoded']],
   ]; // prettier-ignore
@@ -132,14 +130,6 @@ describe('the image process', () => {
     expect(imageProcesses(process.pid)).toEqual([first]);
   });
 
-  it.runIf(process.platform === 'linux')('is reused after large images', async () => {
-    await uploads.send(png);
-    const before = imageProcesses(process.pid);
-    const large = await image('jpeg', { width: 8_192, height: 6_144 });
-    for (let n = 0; n < 3; n++) expect((await uploads.send(large)).status).toBe(201);
-    expect(imageProcesses(process.pid)).toEqual(before);
-  });
-
   it.runIf(process.platform === 'linux')('has a low priority in all its threads', async () => {
     await uploads.send(png);
     const [pid] = imageProcesses(process.pid);
@@ -147,14 +137,6 @@ describe('the image process', () => {
     // The main thread, V8's, those of the pool that decode, and libvips' own.
     expect(threads.length).toBeGreaterThan(4);
     expect(Math.min(...threads.map(getPriority))).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
-  });
-
-  it.runIf(existsSync('/proc/self/autogroup'))('has a session of its own, with a low priority too', async () => {
-    await uploads.send(png);
-    const [pid] = imageProcesses(process.pid);
-    const [own, api] = [pid, process.pid].map((id) => readFileSync(`/proc/${id}/autogroup`, 'latin1').trim());
-    expect(own).toMatch(/ nice 5$/);
-    expect(own!.split(' ')[0]).not.toBe(api!.split(' ')[0]);
   });
 
   it('inherits no settings of the API', async () => {
@@ -183,16 +165,6 @@ describe('the image process', () => {
     } finally {
       parent.kill('SIGKILL');
     }
-  });
-
-  it('ends with the application', async () => {
-    const other = await Uploads.open();
-    const before = imageProcesses(process.pid);
-    expect((await other.send(png)).status).toBe(201);
-    const [pid] = imageProcesses(process.pid).filter((id) => !before.includes(id));
-    expect(isAlive(pid!)).toBe(true);
-    await other.stop();
-    await vi.waitFor(() => expect(isAlive(pid!)).toBe(false));
   });
 });
 

@@ -21,17 +21,12 @@ describe('returns 415 for', () => {
     ['SVG', () => Buffer.from(svg)],
     ['SVG with a declaration', () => Buffer.from(`<?xml version="1.0"?>${svg}`)],
     ['HTML', () => Buffer.from('<!doctype html><script>alert(1)</script>')],
-    ['PDF', () => Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj')],
     ['a zip', () => Buffer.from('504b0304140000000000', 'hex')],
-    ['a program', () => Buffer.from('\x7fELF\x02\x01\x01'.padEnd(64, '\0'))],
     ['text', () => Buffer.from('Hello')],
-    ['one byte', () => Buffer.from('x')],
     ['an empty file', () => Buffer.alloc(0)],
     ['TIFF', () => sharp(png).tiff().toBuffer()],
     ['HEIC', () => Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypheic\0\0\0\0mif1heic')])],
     ['JPEG XL', () => Buffer.from('0000000c4a584c200d0a870a', 'hex')],
-    ['BMP', () => Buffer.from('424d46000000000000003600000028000000', 'hex')],
-    ['an icon', () => Buffer.from('00000100010010100000', 'hex')],
   ];
 
   it.each(CONTENTS)('%s under any file name', async (_what, make) => {

@@ -1,6 +1,6 @@
 import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs, servedOperations, shapes } from '../../support/http/catalogue.js';
-import { answerOf, documentOf, keyedReads, keyedRoutes, nameOf, operationAt, queryOf, type Route, type Schema } from '../../support/http/routes.js';
+import { answerOf, documentOf, keyedRoutes, nameOf, operationAt, queryOf, type Route, type Schema } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
@@ -78,22 +78,5 @@ describe('the served operations', () => {
 
   it('include every planned operation', () => {
     expect(keyedRoutes(api).map(nameOf)).toEqual(expect.arrayContaining(servedOperations));
-  });
-
-  it('require the read scope and the documented parameters, and document ids in paths as strings', () => {
-    for (const route of keyedReads(api)) {
-      const operation = operationAt(document, route);
-      expect([nameOf(route), operation['x-required-scopes']]).toEqual([nameOf(route), ['read']]);
-      for (const parameter of operation.parameters as ((typeof operation.parameters)[number] & {
-        required: boolean;
-      })[]) {
-        expect([nameOf(route), parameter.name, parameter.required]).toEqual([
-          nameOf(route),
-          parameter.name,
-          parameter.in === 'path' || cataloguedAs(route).query.includes(`${parameter.name}!`),
-        ]);
-        if (parameter.in === 'path') expect(parameter.schema).toMatchObject({ type: 'string' });
-      }
-    }
   });
 });

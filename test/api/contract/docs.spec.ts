@@ -2,7 +2,7 @@ import { SCOPES } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs } from '../../support/http/catalogue.js';
 import { DocumentSchemas } from '../../support/http/document-schemas.js';
-import { answerOf, type ApiDocument, documentOf, keyedReads, keyedRoutes, nameOf, operationAt, type Route, send } from '../../support/http/routes.js';
+import { answerOf, documentOf, keyedRoutes, nameOf, operationAt, type Route, send } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
@@ -140,23 +140,6 @@ describe('/openapi.json', () => {
     expect(mapped.length).toBe(8);
     expect([...references, ...mapped].filter((reference) => !known.includes(reference))).toEqual([]);
     expect(known.filter((name) => !references.includes(name))).toEqual([]);
-  });
-
-  it('names the page schema of each list, and describes shared parameters once', async () => {
-    const { text } = await send(api, 'GET', '/openapi.json');
-    const served = JSON.parse(text) as ApiDocument;
-    const described = Object.values(served.paths).flatMap((methods) =>
-      Object.values(methods).flatMap(({ parameters }) => parameters.map((parameter) => JSON.stringify(parameter))),
-    );
-    const inline = described.filter((parameter) => !parameter.startsWith('{"$ref"'));
-    expect(inline.filter((parameter, index) => inline.indexOf(parameter) !== index)).toEqual([]);
-    const pages = keyedReads(api).filter((route) => answerOf(served, route).properties?.meta);
-    expect(pages.length).toBeGreaterThan(5);
-    for (const route of pages) {
-      const { schema } = operationAt(served, route).responses[200]!.content['application/json'];
-      expect([nameOf(route), schema]).toEqual([nameOf(route), { $ref: expect.stringMatching(/^#\/components\/schemas\/\w+Page$/) as string }]);
-      expect(answerOf(served, route).properties!.meta).toEqual({ $ref: '#/components/schemas/PageMeta' });
-    }
   });
 
   it('is also served as YAML', async () => {

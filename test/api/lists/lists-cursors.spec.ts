@@ -46,16 +46,6 @@ function otherFilters(route: Route): string[] {
 }
 
 describe('a cursor', () => {
-  it('continues where it was created with any limit and offset', async () => {
-    for (const route of lists) {
-      const cursor = await cursorOf(route, fixtures.a);
-      const [first, second] = [await read(route, fixtures.a, 'limit=100'), await read(route, fixtures.a, `cursor=${cursor}`)];
-      expect([nameOf(route), second.status]).toEqual([nameOf(route), 200]);
-      expect(second.body.data).toEqual(first.body.data.slice(1));
-      expect((await read(route, fixtures.a, `limit=1&offset=9&cursor=${cursor}`)).status).toBe(200);
-    }
-  });
-
   it('works with other keys of the organization, and in every process with the same secret', async () => {
     const another = await api.key(fixtures.a.id);
     const process = await TestApi.start({ ENCRYPTION_KEY: SECRET }, api.database);
@@ -147,25 +137,15 @@ describe('a cursor', () => {
       row.writeBigInt64BE(BigInt(Date.now() + 1_000_000));
       const wrong = [
         '',
-        'Start',
         'start%20',
-        'end',
-        'null',
-        '0',
         cursor.slice(0, -1),
-        cursor.slice(1),
-        cursor.slice(0, 32),
         `${cursor}A`,
-        `${cursor}==`,
-        `%20${cursor}`,
         row.toString('base64url'),
         '_'.repeat(54),
         Buffer.from(`${new Date().toISOString()},${fixtures.a.path.tutor_id}`).toString('base64url'),
         `${cursor}&cursor=${cursor}`,
-        'start&cursor=start',
         'A'.repeat(5000),
         '%00',
-        '%ff',
       ];
       for (const given of wrong) {
         const name = `${nameOf(route)} ${given}`;

@@ -6,7 +6,6 @@ import {
   newAddress,
   PeopleFixture,
   parentRow,
-  PROVISIONED,
   type RowWish,
   studentRow,
   tutorRow,
@@ -17,7 +16,6 @@ let provisioning: PeopleFixture;
 
 const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
 const { make } = api;
-const other = await PeopleFixture.open(api, make);
 
 beforeEach(async () => {
   provisioning = await PeopleFixture.open(api, make);
@@ -56,20 +54,6 @@ describe('a parent', () => {
     expect(more).toEqual([]);
     expect(record).toMatchObject({ first_name: 'Ana' });
     expect([...(record!.student_ids as string[])].sort()).toEqual([...results, later].map(({ id }) => id).sort());
-  });
-
-  it('provisioned on their own is reused', async () => {
-    const alone = await provisioning.inviteOne(parentRow());
-    const student = await provisioning.inviteOne(studentRow({ parent: ana({ email: alone.email }) }));
-    expect(await provisioning.seen('/v1/parents', alone.id)).toMatchObject({ first_name: 'Mia', student_ids: [student.id] });
-  });
-
-  it('known elsewhere becomes pending, with the supplied names', async () => {
-    const { id, email } = await other.stranger('tutor');
-    const result = await provisioning.inviteOne(studentRow({ parent: ana({ email }) }));
-    expect(result).toMatchObject(PROVISIONED);
-    expect(await provisioning.seen('/v1/parents', id)).toMatchObject({ first_name: 'Ana', email, status: 'pending' });
-    expect(await provisioning.queued()).toHaveLength(1);
   });
 
   it('may also be a tutor, an admin or the owner here', async () => {

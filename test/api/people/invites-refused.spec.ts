@@ -83,32 +83,16 @@ describe('each scope accepts only its own fields', () => {
 describe('values', () => {
   it.each([
     [{}, 'missing at body.scope'],
-    [{ scope: null }, 'enum at body.scope'],
-    [{ scope: 'ORGANIZATION' }, 'enum at body.scope'],
     [{ scope: 'account' }, 'enum at body.scope'],
-    [{ scope: ['organization'] }, 'enum at body.scope'],
     [{ scope: 'organization', role: 'owner' }, 'enum at body.role'],
-    [{ scope: 'organization', role: 'parent' }, 'enum at body.role'],
-    [{ scope: 'organization', role: 7 }, 'enum at body.role'],
     [{ scope: 'organization', email: 7 }, 'string_type at body.email'],
-    [{ scope: 'organization', email: '' }, 'string_too_short at body.email'],
     [{ scope: 'organization', email: '   ' }, 'string_too_short at body.email'],
-    [{ scope: 'organization', email: `${'a'.repeat(6000)}@example.org` }, 'string_too_long at body.email'],
     [{ scope: 'organization', email: `${'a'.repeat(243)}@example.org` }, 'string_too_long at body.email'],
     [{ scope: 'organization', email: 'a\u0000@example.org' }, 'value_error at body.email'],
-    [{ scope: 'organization', email: 'a\ud800@example.org' }, 'value_error at body.email'],
     [{ scope: 'classroom', classroom_id: `{${ID}}` }, 'uuid_parsing at body.classroom_id'],
-    [{ scope: 'classroom', classroom_id: ID.replaceAll('-', '') }, 'uuid_parsing at body.classroom_id'],
-    [{ scope: 'classroom', classroom_id: 7 }, 'string_type at body.classroom_id'],
-    [{ scope: 'classroom', classroom_id: { id: ID } }, 'string_type at body.classroom_id'],
     [{ scope: 'organization', organization_id: ID }, 'extra_forbidden at body.organization_id'],
     [{ scope: 'organization', token: 'x' }, 'extra_forbidden at body.token'],
     [{ scope: 'organization', expires_at: '2030-01-01' }, 'extra_forbidden at body.expires_at'],
-    [{ scope: 'organization', created_at: '2030-01-01' }, 'extra_forbidden at body.created_at'],
-    [{ scope: 'organization', id: ID }, 'extra_forbidden at body.id'],
-    [[{ scope: 'organization' }], 'dict_type at body'],
-    ['organization', 'dict_type at body'],
-    [null, 'dict_type at body'],
   ])('refuses %j: %s', async (body, fault) => {
     expect(await faults(body)).toEqual([fault]);
   });

@@ -2,34 +2,26 @@ import type { AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { repeated } from '../../support/http/repeated.js';
 import { TestApi } from '../../support/http/api.js';
-import { Factories } from '../../support/data/factories.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const SCOPES = ['read', 'accounts:write', 'students:write', 'tutors:write'] as const;
 const CAP = 12;
 
+const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex'), SMTP_URL: 'smtp://127.0.0.1:1', INVITE_MAILS_PER_DAY: String(CAP) };
+const api = await fixture(TestApi.start(settings));
+const twin = await TestApi.start(settings, api.database);
+afterAll(() => twin.close());
+const { make } = api;
+
 /** The limits on how often an organization may email a person, and how many people a day, across two processes. */
 describe('an email sent by an organization', () => {
-  let api: TestApi;
-  let twin: TestApi;
-  let make: Factories;
   let school: string;
   let key: string;
   let count = 0;
 
-  beforeAll(async () => {
-    const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex'), SMTP_URL: 'smtp://127.0.0.1:1', INVITE_MAILS_PER_DAY: String(CAP) };
-    api = await TestApi.start(settings);
-    twin = await TestApi.start(settings, api.database);
-    make = await Factories.connect(api.database);
-  });
   beforeEach(async () => {
     school = (await make.organization()).id;
     key = await api.key(school, { scopes: [...SCOPES] });
-  });
-  afterAll(async () => {
-    await make.close();
-    await twin.close();
-    await api.stop();
   });
 
   async function post<Answer>(path: string, body?: object, { at = api, as = key } = {}): Promise<Answer> {

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { RequestLog } from '../../../apps/api/src/http/request-log/request-log.js';
 import { TestApi } from '../../support/http/api.js';
 import { send } from '../../support/http/routes.js';
@@ -148,25 +147,4 @@ describe('the request log', () => {
     await other.close();
     expect((await logOf(school)).map(line)).toEqual(['GET /v1/ping 200']);
   });
-
-  it('belongs to the organization of the key, and omits deleted keys', async () => {
-    const { school, id } = await client();
-    await store([id, uuidv7()]);
-    expect(await make.query(`SELECT organization_id FROM request_log WHERE api_key_id = $1`, [id])).toEqual([{ organization_id: school }]);
-  });
-
-  /** Writes requests of these keys as a process does. */
-  async function store(keyIds: string[], ids = keyIds.map(() => uuidv7())): Promise<void> {
-    const all = <T>(value: T) => keyIds.map(() => value);
-    await make.query('SELECT log_requests($1, $2, $3, $4, $5, $6, $7, $8)', [
-      ids.slice(0, keyIds.length),
-      keyIds,
-      all('GET'),
-      all(null),
-      all(200),
-      all(1),
-      all('r'),
-      all(0),
-    ]);
-  }
 });

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
-import type { Redis } from 'ioredis';
 import { type NewApiKey } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { waitsFor } from '../../support/database/lock-waits.js';
 import { bytesOf, exchange } from '../../support/http/raw-http.js';
 import { TestRedis } from '../../support/worker/redis.js';
 import { keyedReads, type Route, send } from '../../support/http/routes.js';
-import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
+import { createFixtures, pathOf } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Marks data about people in the database, and data that clients send by mistake. Neither may appear elsewhere. */
 const STORED = 'StoredCanary';
@@ -26,37 +26,18 @@ interface Line {
   status?: number;
 }
 
-let redis: TestRedis;
-let inside: Redis;
-let api: TestApi;
-let fixtures: Fixtures;
+const redis = await fixture(TestRedis.start());
+const inside = redis.client();
+afterAll(() => inside.disconnect());
+const api = await fixture(TestApi.start({ REDIS_URL: redis.url, LOG_LEVEL: 'trace' }));
+const fixtures = await createFixtures(api);
+await plantCanaries();
+const made = (wish: Partial<NewApiKey>) => api.keys.create(fixtures.a.id, { name: `${STORED} key`, ...wish });
+const key = await made({});
+const keys = { revoked: await made({}), expired: await made({ expiresAt: new Date(0) }), writer: await made({ scopes: ['blog:write'] }) };
+await api.keys.revoke(keys.revoked.id);
 /** The text of every key. */
-const keyTexts: string[] = [];
-let key: { id: string; key: string };
-let keys: Record<'valid' | 'revoked' | 'expired' | 'writer', { id: string; key: string }>;
-
-beforeAll(async () => {
-  redis = await TestRedis.start();
-  inside = redis.client();
-  api = await TestApi.start({ REDIS_URL: redis.url, LOG_LEVEL: 'trace' });
-  fixtures = await createFixtures(api);
-  await plantCanaries();
-  const make = async (wish: Partial<NewApiKey>) => {
-    const made = await api.keys.create(fixtures.a.id, { name: `${STORED} key`, ...wish });
-    keyTexts.push(made.key);
-    return made;
-  };
-  key = await make({});
-  keys = { valid: key, revoked: await make({}), expired: await make({ expiresAt: new Date(0) }), writer: await make({ scopes: ['blog:write'] }) };
-  keyTexts.push(fixtures.a.key, fixtures.b.key);
-  await api.keys.revoke(keys.revoked.id);
-});
-
-afterAll(async () => {
-  inside.disconnect();
-  await api.stop();
-  await redis.stop();
-});
+const keyTexts = [key, ...Object.values(keys), fixtures.a, fixtures.b].map((one) => one.key);
 
 /** Writes canaries into every column that holds a person's words, name or address. */
 async function plantCanaries(): Promise<void> {

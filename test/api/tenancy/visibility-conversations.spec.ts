@@ -35,13 +35,6 @@ describe('a conversation is visible to', () => {
     expect(await seen(b.key)).toEqual([]);
   });
 
-  it('every organization with a participant in it', async () => {
-    const participants = [(await make.tutor(a.id)).id, (await make.student(b.id)).id];
-    const { id } = await make.conversation({ type: 'triad', participants });
-    expect(await seen(a.key)).toEqual([id]);
-    expect(await seen(b.key)).toEqual([id]);
-  });
-
   it('nobody when no participant is a member', async () => {
     const student = await make.student(a.id);
     const parent = await make.parent(a.id, { children: [student.id] });

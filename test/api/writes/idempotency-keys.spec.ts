@@ -1,16 +1,11 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
 import { Probe } from '../../support/faults/probe.js';
-import { Random } from '../../support/data/random.js';
 import { bytesOf, exchange, type RawAnswer } from '../../support/http/raw-http.js';
 import { fixture } from '../../support/process/fixture.js';
-
-const SEED = Number(process.env.SEED ?? randomInt(2 ** 31));
-console.log(`seed ${SEED} (SEED=${SEED} repeats it)`);
-const random = new Random(SEED);
 
 const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' }, undefined, [Probe]));
 const { make } = api;
@@ -126,25 +121,16 @@ describe('idempotency key syntax', () => {
     ...['\0', '\x01', '\x7f', '\r', '\n', 'a\rb', 'a\nb', 'a\0b', 'a\r\n b', 'a\r\nb'].map(keyed),
   ]; // prettier-ignore
 
-  function generated(): [string, string][] {
-    const good = random.chance(0.5);
-    const length = 4 + random.integer(good ? 60 : 300);
-    const characters = Array.from({ length }, () => (good ? random.pick(visible) : String.fromCharCode(random.integer(256))));
-    return [[name, characters.join('')]];
-  }
-
   /** Decides from the bytes alone, as the contract does. */
   function isKey(headers: [string, string][]): boolean {
     const value = headers[0]![1].replaceAll(/^[\t ]+|[\t ]+$/g, '');
     return headers.length === 1 && /^[\x21-\x7e]{1,255}$/.test(value);
   }
 
-  it('returns 201 with one effect or 400 with none, for more than 200 keys', async () => {
-    const cases = [...GOOD, ...BAD, ...Array.from({ length: 90 }, generated)];
-    expect(cases.length).toBeGreaterThan(200);
+  it('returns 201 with one effect or 400 with none', async () => {
+    const cases = [...GOOD, ...BAD];
     expect([GOOD.every(isKey), BAD.some(isKey)]).toEqual([true, false]);
     const wrong: string[] = [];
-    const landed = { accepted: 0, refused: 0 };
     for (let at = 0; at < cases.length; at += 8) {
       await Promise.all(
         cases.slice(at, at + 8).map(async (headers, index) => {
@@ -152,7 +138,6 @@ describe('idempotency key syntax', () => {
           const { status, body } = await ask(headers, probe);
           const effects = (await make.query(`SELECT id FROM subjects WHERE name LIKE $1`, [`${probe} %`])).length;
           const expected = isKey(headers) ? [201, 1] : [400, 0];
-          landed[expected[0] === 201 ? 'accepted' : 'refused']++;
           const coded = status === 201 || body.includes('"code":"bad_request"');
           if (status !== expected[0] || effects !== expected[1] || !coded) {
             wrong.push(`${JSON.stringify(headers)} ${status} ${effects} ${body.slice(0, 200)}`);
@@ -160,7 +145,6 @@ describe('idempotency key syntax', () => {
         }),
       );
     }
-    console.log(`seed ${SEED}: ${JSON.stringify(landed)}`);
     expect(wrong).toEqual([]);
   });
 

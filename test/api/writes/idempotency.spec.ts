@@ -50,14 +50,6 @@ describe('concurrent requests with one key', () => {
     expect(second).toBeLessThan(30);
   });
 
-  it('create one invite with one token', async () => {
-    const name = uuidv7();
-    const body = { scope: 'organization', email: `${name}@example.org` };
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => on.ask('/v1/invites', body, name, { at: n % 2 ? on.api : on.twin })));
-    expect(wrongOnes(answers)).toEqual([]);
-    expect(await on.make.query('SELECT id FROM invites WHERE email = $1', [body.email])).toHaveLength(1);
-  });
-
   it.each(['here', 'in another process'])('wait two seconds %s and then get 409 with Retry-After', async (where) => {
     const name = `slow ${where}`.replaceAll(' ', '-');
     const pause = pauseAfterEffect();
