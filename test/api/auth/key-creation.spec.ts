@@ -2,16 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { KeyMadeBefore, type Scope } from '@app/accounts';
 import { DAY, KeyChanges } from '../../support/data/key-changes.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const on = await fixture(KeyChanges.open());
+beforeEach(() => on.reset());
 
 describe('a new API key', () => {
-  let on: KeyChanges;
-
-  beforeAll(async () => {
-    on = await KeyChanges.open();
-  });
-  beforeEach(() => on.reset());
-  afterAll(() => on.close());
-
   /** The whole database as text. */
   async function dump(): Promise<string> {
     const tables = await on.make.query<{ name: string }>(

@@ -100,26 +100,6 @@ describe('Publishing.publishDue', () => {
     expect(b.published_at).not.toBeNull();
     expect(b.updated_at).not.toBe(twins[1]!.updatedAt.toISOString());
   });
-
-  it('publishes platform posts too', async () => {
-    const { id } = await blog.make.post(null, { scheduledAt: new Date(0), brand: 'secondary' });
-    expect(await due(id, null)).toBe(true);
-    expect(await blog.rebuilds()).toEqual(['brand:secondary']);
-  });
-
-  it('skips posts that are not due, not scheduled, already published or another organization’s', async () => {
-    const { id: elsewhere } = await blog.make.organization();
-    const past = new Date(0);
-    const cases = [
-      [(await blog.make.post(blog.school, { scheduledAt: new Date('2099-01-01') })).id, blog.school],
-      [(await blog.make.post(blog.school)).id, blog.school],
-      [(await blog.make.post(blog.school, { status: 'published', publishedAt: past })).id, blog.school],
-      [(await blog.make.post(elsewhere, { scheduledAt: past })).id, blog.school],
-      [(await blog.make.post(null, { scheduledAt: past })).id, blog.school],
-    ] as const;
-    for (const [id, organizationId] of cases) expect(await due(id, organizationId)).toBe(false);
-    expect(await blog.rebuilds()).toEqual([]);
-  });
 });
 
 describe('racing edits', () => {

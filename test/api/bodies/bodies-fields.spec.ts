@@ -40,13 +40,7 @@ function valueOf(name: string, schema: Schema, route: Route): unknown {
 }
 
 /** A field at any depth of a body, with a way to build the body with another value there. */
-interface Field {
-  route: Route;
-  at: (string | number)[];
-  schema: Schema;
-  required: boolean;
-  body: (...value: [] | [unknown]) => Json;
-}
+type Field = { route: Route; at: (string | number)[]; schema: Schema; required: boolean; body: (...value: [] | [unknown]) => Json };
 
 function fieldsOf(route: Route, whole: Schema): Field[] {
   const fields: Field[] = [];

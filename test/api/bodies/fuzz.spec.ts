@@ -1,23 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Answer, AnswerCheck } from '../../support/http/answer-check.js';
+import type { Answer } from '../../support/http/answer-check.js';
 import { fuzz, type Judge } from '../../support/fuzz/fuzz-run.js';
 import { FuzzTarget } from '../../support/fuzz/fuzz-target.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** 5,000 generated requests: none makes the service fail or reveal internals. */
 const REQUESTS = 2_500;
 /** One fixed seed and one that changes; repeat a failure with SEED=… in the environment. */
 const SEEDS = [20_260_501, Number(process.env.SEED ?? Date.now() % 4_294_967_296)];
 
-let target: FuzzTarget;
-let check: AnswerCheck;
-
-beforeAll(async () => {
-  target = await FuzzTarget.open();
-  check = target.check;
-});
-
-afterAll(() => target.close());
+const target = await fixture(FuzzTarget.open());
+const { check } = target;
 
 it.each(SEEDS)(`answers ${REQUESTS} random requests as the contract says (seed %i)`, (seed) => target.run(seed, REQUESTS));
 

@@ -31,11 +31,7 @@ async function ask(method: string, target: string, body = ''): Promise<RawAnswer
   return answer;
 }
 
-interface Told {
-  loc: (string | number)[];
-  msg: string;
-  type: string;
-}
+type Told = { loc: (string | number)[]; msg: string; type: string };
 
 const told = (answer: RawAnswer) => faultsOf(answer) as unknown as Told[];
 const MORE = / Errors not listed: ([\d,]+)\.$/;

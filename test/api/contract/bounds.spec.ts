@@ -30,12 +30,7 @@ const { make, a: school } = fixtures;
 const document = await documentOf(api);
 
 /** A field of a request, or a field or filter of a response, and the column that it stands for. */
-interface Use {
-  operation: string;
-  field: string;
-  schema: Schema;
-  table: string;
-}
+type Use = { operation: string; field: string; schema: Schema; table: string };
 
 /** Fields of requests, each with the tables that its operation writes, and that have a column of this name. */
 async function written(): Promise<Use[]> {
@@ -100,11 +95,7 @@ function extremes(schema: Schema & { maxLength?: number; minLength?: number; max
   return [text(minLength), text(maxLength)];
 } // prettier-ignore
 
-interface Check {
-  table: string;
-  column: string;
-  expression: string;
-}
+type Check = { table: string; column: string; expression: string };
 
 /** Values that a request may have, although a CHECK of the column refuses them, and values that an enum lacks. */
 async function faults(): Promise<string[]> {

@@ -41,11 +41,7 @@ function deepQueries(route: Route): string[] {
   return ['', ...filters, ...pairs].map((filter) => `?offset=100&${filter}`.replace(/&$/, ''));
 }
 
-interface PlanNode {
-  'Node Type': string;
-  Alias?: string;
-  Plans?: PlanNode[];
-}
+type PlanNode = { 'Node Type': string; Alias?: string; Plans?: PlanNode[] };
 
 async function planOf({ text, values }: Statement): Promise<PlanNode> {
   await client.query('BEGIN READ ONLY');

@@ -1,8 +1,9 @@
 import { TestApi } from '../../support/http/api.js';
 import { createListFixture, LIST_ROWS, newestFirst, rowsAt, type ListFixture, type Stored } from '../../support/data/list-rows.js';
 import { Random } from '../../support/data/random.js';
-import { type ApiDocument, documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from '../../support/http/routes.js';
-import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
+import { documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from '../../support/http/routes.js';
+import { createFixtures, pathOf } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 interface Page {
   data: { id: string }[];
@@ -12,33 +13,23 @@ interface Page {
 /** The only lists that return a total. */
 const WITH_TOTAL = ['list_tutors', 'list_students', 'list_parents'];
 
-let api: TestApi;
-let fixtures: Fixtures;
-let document: ApiDocument;
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
+const document = await documentOf(api);
 /** Rows in each list with a cursor: enough for every page size, and divisible so that the last page can be full. */
 const ROWS = 104;
 const stages = new Map<string, { stage: ListFixture; key: string }>();
 const stored = new Map<string, Stored[]>();
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  fixtures = await createFixtures(api);
-  document = await documentOf(api);
-  const start = new Date('2026-05-01T00:00:00Z');
-  const random = new Random(7);
-  for (const [operation, { insert, already }] of Object.entries(LIST_ROWS)) {
-    const stage = await createListFixture(fixtures.make, start);
-    const times = Array.from({ length: already ? ROWS - 1 : ROWS }, () => new Date(start.getTime() + random.integer(40)).toISOString());
-    const rows = await insert(fixtures.make, stage, rowsAt(times, random));
-    if (already) rows.push({ id: stage[already], createdAt: start.getTime() });
-    stored.set(operation, rows.sort(newestFirst));
-    stages.set(operation, { stage, key: await api.key(stage.school) });
-  }
-});
-
-afterAll(async () => {
-  await api.stop();
-});
+const start = new Date('2026-05-01T00:00:00Z');
+const random = new Random(7);
+for (const [operation, { insert, already }] of Object.entries(LIST_ROWS)) {
+  const stage = await createListFixture(fixtures.make, start);
+  const times = Array.from({ length: already ? ROWS - 1 : ROWS }, () => new Date(start.getTime() + random.integer(40)).toISOString());
+  const rows = await insert(fixtures.make, stage, rowsAt(times, random));
+  if (already) rows.push({ id: stage[already], createdAt: start.getTime() });
+  stored.set(operation, rows.sort(newestFirst));
+  stages.set(operation, { stage, key: await api.key(stage.school) });
+}
 
 /** Every list with `limit`, those with a cursor. */
 const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('limit'));

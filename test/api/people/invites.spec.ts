@@ -11,14 +11,7 @@ const PORTAL = 'https://portal.example.org';
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const CODE = /^[2-9A-HJKMNP-Z]{12}$/;
 
-interface Invite {
-  id: string;
-  token: string;
-  join_url: string | null;
-  expires_at: string;
-  created_at: string;
-  emailed: boolean;
-}
+type Invite = { id: string; token: string; join_url: string | null; expires_at: string; created_at: string; emailed: boolean };
 
 const api = await fixture(TestApi.start({ APP_URL: PORTAL, SMTP_URL: 'smtp://127.0.0.1:9' }));
 const { make } = api;
@@ -36,13 +29,7 @@ function invite(body: object, as = key): supertest.Test {
   return supertest(api.server).post('/v1/invites').set('Authorization', `Token token=${as}`).send(body);
 }
 
-interface Mail {
-  kind: string;
-  organization_id: string;
-  invite_id: string;
-  link_expires_at: Date;
-  payload: Buffer;
-}
+type Mail = { kind: string; organization_id: string; invite_id: string; link_expires_at: Date; payload: Buffer };
 
 const address = () => `${uuidv7()}@example.org`;
 const stored = async (id: string) => (await make.query('SELECT * FROM invites WHERE id = $1', [id]))[0]!;

@@ -67,12 +67,7 @@ function lines(): Line[] {
   return api.logged.map((line) => JSON.parse(line) as Line);
 }
 
-interface Expected {
-  id: string;
-  route: string;
-  status: number;
-  keyId?: string;
-}
+type Expected = { id: string; route: string; status: number; keyId?: string };
 
 /** Sends a request with its own id. @returns what its log line must say */
 async function ask(path: string, status: number, route: string, more: { method?: string; by?: { id: string; key: string }; headers?: Record<string, string> } = {}): Promise<Expected> {

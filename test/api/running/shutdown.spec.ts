@@ -29,10 +29,7 @@ afterEach(async () => {
   await process.stop();
 });
 
-interface Answer {
-  status: number;
-  connection: string | undefined;
-}
+type Answer = { status: number; connection: string | undefined };
 
 function ask(path: string): Promise<Answer> {
   return new Promise((resolve, reject) => {

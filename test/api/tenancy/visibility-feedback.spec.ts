@@ -2,11 +2,7 @@ import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
-interface Shown {
-  id: string;
-  comment: string | null;
-  reviewer_name: string | null;
-}
+type Shown = { id: string; comment: string | null; reviewer_name: string | null };
 let a: PeopleFixture;
 let b: PeopleFixture;
 /** Teaches in both organizations. */

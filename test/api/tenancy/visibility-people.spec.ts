@@ -2,9 +2,7 @@ import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
-interface Person {
-  id: string;
-}
+type Person = { id: string };
 let a: PeopleFixture;
 let b: PeopleFixture;
 

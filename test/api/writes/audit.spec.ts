@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { type Scope, SCOPES } from '@app/accounts';
 import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
@@ -37,13 +36,7 @@ function holder(scopes: Scope[]): Promise<{ id: string; key: string }> {
   return api.keys.create(fixtures.a.id, { name: 'audited', scopes, platformBlog: true });
 }
 
-interface Sent {
-  as?: string;
-  body?: unknown;
-  type?: string;
-  headers?: Record<string, string>;
-  method?: string;
-}
+type Sent = { as?: string; body?: unknown; type?: string; headers?: Record<string, string>; method?: string };
 
 async function ask(path: string, { as = caller.key, body, type = 'application/json', headers, method = 'POST' }: Sent = {}) {
   const { port } = api.server.address() as AddressInfo;

@@ -4,18 +4,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { hooks, Probe } from '../../support/faults/probe.js';
 import { TestApi } from '../../support/http/api.js';
 import { IdempotentApi, pauseAfterEffect, retried, wrongOnes } from '../../support/http/idempotent-api.js';
+import { fixture } from '../../support/process/fixture.js';
 
-let on: IdempotentApi;
-
-beforeAll(async () => {
-  on = await IdempotentApi.open();
-});
-
+const on = await fixture(IdempotentApi.open());
 beforeEach(() => {
   hooks.afterEffect = () => Promise.resolve();
 });
-
-afterAll(() => on.stop());
 
 describe('a request that fails or is cut off', () => {
   it.each([

@@ -3,18 +3,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { hooks } from '../../support/faults/probe.js';
 import { reached } from '../../support/faults/promise.js';
 import { IdempotentApi, pauseAfterEffect, retried, wrongOnes } from '../../support/http/idempotent-api.js';
+import { fixture } from '../../support/process/fixture.js';
 
-let on: IdempotentApi;
-
-beforeAll(async () => {
-  on = await IdempotentApi.open();
-});
-
+const on = await fixture(IdempotentApi.open());
 beforeEach(() => {
   hooks.afterEffect = () => Promise.resolve();
 });
-
-afterAll(() => on.stop());
 
 describe('concurrent requests with one key', () => {
   it('have one effect and one answer per key (40 keys, 50 requests each)', async () => {

@@ -105,11 +105,7 @@ export class AnswerCheck {
   }
 }
 
-interface FaultDetail {
-  loc: (string | number)[];
-  msg: string;
-  type: string;
-}
+type FaultDetail = { loc: (string | number)[]; msg: string; type: string };
 
 /** All names and texts in the body except locs. */
 function strings(value: unknown): string[] {

@@ -6,13 +6,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 
-interface Row {
-  type: string;
-  first_name: string;
-  last_name: string;
-  email: string | null;
-  parent?: Omit<Row, 'type' | 'parent'>;
-}
+type Row = { type: string; first_name: string; last_name: string; email: string | null; parent?: Omit<Row, 'type' | 'parent'> };
 
 const pool = new pg.Pool({ connectionString: process.argv.at(-1), max: 5 });
 
