@@ -188,10 +188,4 @@ describe('names', () => {
     expect(name).toBe(kept);
     expect(name!.length).toBeLessThanOrEqual(100);
   });
-
-  it('equal names get distinct paths', async () => {
-    const file = await image('png');
-    const paths = await Promise.all([1, 2, 3].map(async () => (await stored(file, 'same.png')).path));
-    expect(new Set(paths).size).toBe(3);
-  });
 });

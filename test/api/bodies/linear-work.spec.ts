@@ -22,10 +22,8 @@ it(`work and memory grow no faster than the request (seed ${seed})`, async () =>
 describe('the oracle catches what is planted in the real API', () => {
   it.each([
     ['time', 'a text that is read in quadratic time', 'body.first_name: letters', 120_000, /: (CPU|blocked the event loop) /],
-    ['names', 'an object whose names are looked up in a list', 'body: unknown names', 80_000, /: (CPU|blocked the event loop) /],
     ['memory', 'a text that takes quadratic memory', 'body.last_name: letters', 24_000, /: memory /],
     ['hold', 'a text that holds the event loop', 'body.email: letters', 24_000, /: blocked the event loop /],
-    ['failure', 'a text that fails when it is too long', 'body.phone: letters', 24_000, /: status 500/],
   ])('%s: %s', async (planted, _what, place, most, complaint) => {
     await api.plant(planted);
     const position = api.positions.find(({ name }) => name === `POST /v1/students ${place}`)!;

@@ -1,4 +1,3 @@
-import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
@@ -64,23 +63,6 @@ describe('a request with two faults gets', () => {
       }
     }
     expect(wrong).toEqual([]);
-  });
-
-  it('403 before 422 where the content decides what is required: platform posts and images', async () => {
-    const key = await api.key(fixtures.a.id, { scopes: ['blog:write'] });
-    const ask = (path: string) => supertest(api.server).post(path).set('Authorization', `Token token=${key}`);
-    const answers = [
-      await ask('/v1/blog-posts').send({ target: 'platform' }),
-      await ask('/v1/blog-posts').send({ target: 'platform', title: 7, brand: 'none', unheard_of: 1 }),
-      await ask(`/v1/blog-posts${WRONG}`).send({ target: 'platform', title: ' ' }),
-      await ask('/v1/blog-images?target=platform'),
-      await ask('/v1/blog-images?target=platform&brand=none'),
-      await ask('/v1/blog-images?target=platform&target=org'),
-      await ask(`/v1/blog-images${WRONG}&target=platform`),
-    ];
-    for (const { status, text } of answers) {
-      expect([status, codeOf({ status, text, headers: {} })]).toEqual([403, 'platform_blog_required']);
-    }
   });
 
   it('422 before 404: an invalid request for a missing record is invalid', async () => {

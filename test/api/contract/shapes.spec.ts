@@ -144,18 +144,6 @@ describe('every refusal', () => {
     expect(answers).toBeGreaterThan(4);
   });
 
-  it('for too many requests (429) does, too', async () => {
-    const strict = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database);
-    for (const route of keyedRoutes(strict)) {
-      const key = await strict.key(fixtures.a.id);
-      await call(strict, route, fixtures.a, { key });
-      const answer = await call(strict, route, fixtures.a, { key });
-      expect([nameOf(route), answer.status, faults(route, answer)]).toEqual([nameOf(route), 429, []]);
-      expect(errorShapes(answer)).toEqual(['ErrorResponse']);
-    }
-    await strict.close();
-  });
-
   function errorShapes({ text }: Answer): string[] {
     const shapes = ['ErrorResponse', 'ExpiredKeyError', 'ValidationError'];
     return shapes.filter((name) => schemas.ofComponent(name)(JSON.parse(text)));

@@ -109,6 +109,20 @@ describe('POST /v1/invites', () => {
     });
   });
 
+  it('stores no secret, not even in the answer for a replay, and logs none', async () => {
+    const sent = ['organization', 'organization'].map((scope) => invite({ scope, email: address() }).set('Idempotency-Key', uuidv7()));
+    const codes = [invite({ scope: 'organization' }), invite({ scope: 'classroom', classroom_id: here.classroom_id })];
+    const secrets = (await Promise.all([...sent, ...codes])).map(({ body }) => (body as Invite).token);
+    expect(new Set(secrets).size).toBe(4);
+    const tables = ['invites', 'audit_log', 'outbox', 'idempotency_keys'];
+    const dump = JSON.stringify(await Promise.all(tables.map((table) => make.query(`SELECT t::text FROM ${table} t`))));
+    expect(dump).toContain(here.classroom_id);
+    for (const secret of secrets) {
+      for (const text of [secret, Buffer.from(secret).toString('hex')]) expect(dump).not.toContain(text);
+      expect(api.logged.join('')).not.toContain(secret);
+    }
+  });
+
   it('queues no email without SMTP_URL or for a suppressed address, and returns the link', async () => {
     const silent = await TestApi.start({}, api.database);
     const email = address();

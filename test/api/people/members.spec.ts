@@ -116,4 +116,12 @@ describe('a group', () => {
     await post(path, { user_id: user });
     expect((await read()).body).toEqual(after);
   });
+
+  it('without an owner accepts members where it is visible, and nowhere else', async () => {
+    const { id } = await make.group(null, { tutorId: (await make.tutor(school)).id });
+    const [mine, theirs] = [await make.student(school), await make.student(other)];
+    expect((await post(`/v1/groups/${id}/students`, { user_id: mine.id })).status).toBe(200);
+    const stranger = await api.key(other, { scopes: ['tutors:write'] });
+    expect((await post(`/v1/groups/${id}/students`, { user_id: theirs.id }, stranger)).status).toBe(404);
+  });
 });
