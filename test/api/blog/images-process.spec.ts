@@ -79,9 +79,7 @@ describe('a process that', () => {
   it('crashes once is replaced, and its image is stored', async () => {
     const mark = join(folder, 'crashed');
     plant(`
-      import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+      import { existsSync, writeFileSync } from 'node:fs';
       if (existsSync('${mark}')) await import('${program}');
       else process.on('message', () => { writeFileSync('${mark}', ''); process.abort(); });
       if (!existsSync('${mark}')) process.send('ready');

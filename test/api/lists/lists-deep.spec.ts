@@ -2,7 +2,7 @@ import pg from 'pg';
 import { Fairness } from '../../../apps/api/src/http/request/fairness.js';
 import { waitsFor } from '../../support/database/lock-waits.js';
 import { TestApi } from '../../support/http/api.js';
-import { createListFixture, LIST_ROWS, rowsAt } from '../../support/data/list-rows.js';
+import { createListFixture, listRows, rowsAt } from '../../support/data/list-rows.js';
 import { Random } from '../../support/data/random.js';
 import { forgetKeyUsage, type Statement, statementsFor } from '../../support/database/read-statements.js';
 import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
@@ -14,7 +14,7 @@ const api = await fixture(TestApi.start());
 const fixtures = await createFixtures(api);
 const document = await documentOf(api);
 const random = new Random(11);
-for (const { insert } of Object.values(LIST_ROWS)) {
+for (const { insert } of listRows(api).values()) {
   const stage = await createListFixture(fixtures.make, new Date());
   await insert(fixtures.make, stage, rowsAt(Array<string>(50).fill('2026-05-01T00:00:00Z'), random));
 }

@@ -2,12 +2,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
 import { Random } from '../../support/data/random.js';
 import type { Row } from '../../support/data/sample-rows.js';
-import { newestFirstLists } from '../../support/http/catalogue.js';
+import { tableOf } from '../../support/data/list-rows.js';
 import {
   documentOf,
   filtersOf,
   filteredLists,
   nameOf,
+  newestFirstLists,
   operationAt,
   queryOf,
   type Route,
@@ -108,7 +109,9 @@ async function fill(): Promise<void> {
   for (const student of students) await make.session(school, { studentId: student, subjectId: subject.id });
   keyIds = [0, 1, 2].map(() => uuidv7());
   const organization_id = school;
-  const tables = newestFirstLists.filter((id) => !OWN_ROWS.has(id)).map((id) => id.replace('list_', ''));
+  const tables = newestFirstLists(api)
+    .filter(({ id }) => !OWN_ROWS.has(id))
+    .map(tableOf);
   for (let n = 0; n < 60; n++) {
     const [tutorId, studentId] = [random.pick(tutors), random.pick(students)];
     await make.feedback(school, tutorId, { isPublic: random.chance(0.5), comment: 'Good', reviewerId: studentId });

@@ -1,5 +1,5 @@
 import { TestApi } from '../../support/http/api.js';
-import { createListFixture, LIST_ROWS, newestFirst, rowsAt, type ListFixture, type Stored } from '../../support/data/list-rows.js';
+import { createListFixture, listRows, newestFirst, rowsAt, type ListFixture, type Stored } from '../../support/data/list-rows.js';
 import { Random } from '../../support/data/random.js';
 import { documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from '../../support/http/routes.js';
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
@@ -22,7 +22,7 @@ const stages = new Map<string, { stage: ListFixture; key: string }>();
 const stored = new Map<string, Stored[]>();
 const start = new Date('2026-05-01T00:00:00Z');
 const random = new Random(7);
-for (const [operation, { insert, already }] of Object.entries(LIST_ROWS)) {
+for (const [operation, { insert, already }] of listRows(api)) {
   const stage = await createListFixture(fixtures.make, start);
   const times = Array.from({ length: already ? ROWS - 1 : ROWS }, () => new Date(start.getTime() + random.integer(40)).toISOString());
   const rows = await insert(fixtures.make, stage, rowsAt(times, random));

@@ -3,8 +3,9 @@ import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tables } from '../database/tables.js';
 import type { TestApi } from '../http/api.js';
-import { newestFirstLists } from '../http/catalogue.js';
+import { newestFirstLists } from '../http/routes.js';
 import type { Factories } from './factories.js';
+import { tableOf } from './list-rows.js';
 
 /** An organization with data for every route. */
 export interface OrganizationFixture {
@@ -99,7 +100,7 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
   const organization = await make.organization();
   await api.app.get(Invites).ensureStandingCodes(organization.id);
   const { path, query } = await fill(make, organization.id);
-  const listed = await fillLists(make, organization.id, { ...path, ...query });
+  const listed = await fillLists(api, organization.id, { ...path, ...query });
   return {
     organization,
     id: organization.id,
@@ -188,10 +189,13 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
  *
  * @returns the ids of the full rows, by path parameter
  */
-async function fillLists(make: Factories, organization_id: string, ids: Record<string, string>) {
+async function fillLists(api: TestApi, organization_id: string, ids: Record<string, string>) {
+  const { make } = api;
   const known = { ...ids, organization_id };
   const owned = make.samples.tablesWith('organization_id');
-  const listed = newestFirstLists.map((id) => id.replace('list_', '')).filter((table) => owned.includes(table));
+  const listed = newestFirstLists(api)
+    .map(tableOf)
+    .filter((table) => owned.includes(table));
   const empty: string[] = [];
   for (const table of listed) {
     const rows = await make.query(`SELECT FROM ${table} WHERE organization_id = $1 LIMIT 1`, [organization_id]);

@@ -1,9 +1,9 @@
 import type { TestApi } from '../http/api.js';
 import type { Factories } from './factories.js';
-import { createListFixture, LIST_ROWS, rowsAt, type ListFixture } from './list-rows.js';
+import { createListFixture, rowsAt, rowsFor, type ListFixture } from './list-rows.js';
 import { lengthenTexts } from './longest-rows.js';
 import { Random } from './random.js';
-import { type ApiDocument, documentOf, keyedReads, operationAt, queryOf, type Route } from '../http/routes.js';
+import { type ApiDocument, documentOf, keyedReads, listAt, operationAt, queryOf, type Route } from '../http/routes.js';
 
 const START = new Date('2026-05-01T00:00:00Z');
 
@@ -67,7 +67,7 @@ export class LargestLists {
     } else if (id === 'list_conversations') {
       for (let n = 0; n < rows; n++) await make.conversation({ participants: [stage.tutor] });
     } else {
-      await LIST_ROWS[id]!.insert(make, stage, rowsAt(times, this.random));
+      await rowsFor(listAt(route)!).insert(make, stage, rowsAt(times, this.random));
     }
   }
 

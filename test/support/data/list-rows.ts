@@ -1,5 +1,7 @@
 import type { Factories } from './factories.js';
-import { newestFirstLists } from '../http/catalogue.js';
+import type { List } from '../../../apps/api/src/http/lists/list.js';
+import type { TestApi } from '../http/api.js';
+import { newestFirstLists } from '../http/routes.js';
 import type { Random } from './random.js';
 import type { Row } from './sample-rows.js';
 
@@ -72,7 +74,10 @@ export interface ListRows {
   already?: 'tutor' | 'student';
 }
 
-/** Lists that need more than plain rows in the table that their operation is named after. */
+/** The driving table of a list; of `organization_results`, which the database derives, that of its origin. */
+export const tableOf = ({ source }: List): string => source.table.sql.split(' ')[0]!.replace(/^organization_/, '');
+
+/** Lists that need more than plain rows in their driving table. */
 const OTHER_ROWS: Record<string, ListRows> = {
   list_session_feedback: { insert: feedback },
   list_tutor_reviews: { insert: feedback },
@@ -97,10 +102,12 @@ const OTHER_ROWS: Record<string, ListRows> = {
   },
 };
 
+/** How to create rows for a list. */
+export const rowsFor = (list: List): ListRows => OTHER_ROWS[list.id] ?? { insert: rowsOf(tableOf(list)) };
+
 /** How to create rows for each newest-first list, by operation id. */
-export const LIST_ROWS: Record<string, ListRows> = Object.fromEntries(
-  newestFirstLists.map((id) => [id, OTHER_ROWS[id] ?? { insert: rowsOf(id.replace('list_', '')) }]),
-);
+export const listRows = (api: TestApi): Map<string, ListRows> =>
+  new Map(newestFirstLists(api).map((list) => [list.id, rowsFor(list)]));
 
 /** The order of all these lists: newest first, then by id. */
 export function newestFirst(a: Stored, b: Stored): number {

@@ -29,6 +29,11 @@ export abstract class PostgresProxy {
     return Object.assign(new URL(this.target), { hostname: '127.0.0.1', port: String(port) }).href;
   }
 
+  /** How many are open. */
+  get connections(): number {
+    return this.links.size;
+  }
+
   async close(): Promise<void> {
     for (const link of this.links) this.sever(link);
     this.server.close();

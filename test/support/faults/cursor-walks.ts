@@ -2,16 +2,16 @@ import type { TestApi } from '../http/api.js';
 import type { Factories } from '../data/factories.js';
 import {
   createListFixture,
-  LIST_ROWS,
   type ListRows,
   type NewRow,
   newestFirst,
   rowsAt,
+  rowsFor,
   type ListFixture,
   type Stored,
 } from '../data/list-rows.js';
 import { Random } from '../data/random.js';
-import { documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from '../http/routes.js';
+import { documentOf, keyedReads, listAt, nameOf, queryOf, type Route } from '../http/routes.js';
 
 const BASE = Date.UTC(2026, 4, 1);
 /** Within the range of the first rows' times: some rows sort before it, some after it. */
@@ -97,11 +97,8 @@ export async function walkedLists(api: TestApi): Promise<WalkedList[]> {
   return keyedReads(api)
     .filter((route) => queryOf(document, route).has('cursor'))
     .map((route) => {
-      const operation = operationAt(document, route).operationId;
-      const rows = LIST_ROWS[operation];
-      if (!rows)
-        throw new Error(`${nameOf(route)}: say in LIST_ROWS (test/support/data/list-rows.ts) how its rows are made`);
-      return { route, operation, rows };
+      const list = listAt(route)!;
+      return { route, operation: list.id, rows: rowsFor(list) };
     });
 }
 

@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { List } from '../../../apps/api/src/http/lists/list.js';
+import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import { templateOf as templateOfPath } from '../../../apps/api/src/http/request-log/route-template.js';
 import { type Route, RouteTable } from '../../../apps/api/src/http/routing/route-table.js';
 import type { TestApi } from './api.js';
@@ -157,6 +159,16 @@ export function call(
   const headers = key === null ? undefined : { Authorization: `Token token=${key}` };
   return send(api, route.method, pathOf(route, school) + query, headers);
 }
+
+/** The declared list that the route serves, if it does. */
+export const listAt = (route: Route): List | undefined => operationOf(route.handler)?.list;
+
+/** The lists with pages that are ordered by creation; others have their own order. */
+export const newestFirstLists = (api: TestApi): List[] =>
+  keyedReads(api)
+    .map(listAt)
+    .filter((list) => list !== undefined)
+    .filter(({ order, bare }) => order === undefined && bare === undefined);
 
 /** Every list with filters. */
 export function filteredLists(api: TestApi, document: ApiDocument): Route[] {
