@@ -118,8 +118,8 @@ describe('the target', () => {
   });
 });
 
-describe('an upload', () => {
-  it('that is repeated with its Idempotency-Key is replayed and stored once', async () => {
+describe('POST /v1/blog-images', () => {
+  it('is replayed and stored once when repeated with its Idempotency-Key', async () => {
     const headers = { 'Idempotency-Key': uuidv7() };
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => uploads.send(png, { headers })));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
@@ -129,7 +129,7 @@ describe('an upload', () => {
     expect((await uploads.media(answers[0]!.body.path)).status).toBe(200);
   });
 
-  it('that repeats a key with another file, name or target is a mismatch', async () => {
+  it('is a mismatch when it repeats a key with another file, name or target', async () => {
     const headers = { 'Idempotency-Key': uuidv7() };
     const first = await uploads.send(png, { headers, key: uploads.platformKey });
     expect(first.status).toBe(201);
@@ -145,7 +145,7 @@ describe('an upload', () => {
     expect((await uploads.media(first.body.path)).status).toBe(200);
   });
 
-  it('whose transaction fails leaves no file', async () => {
+  it('leaves no file when its transaction fails', async () => {
     await uploads.make.query("ALTER TABLE audit_log ADD CONSTRAINT planted CHECK (result <> 'done') NOT VALID");
     try {
       const answer = await uploads.send(png);

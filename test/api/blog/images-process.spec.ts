@@ -9,27 +9,16 @@ import { ImageEncoder } from '../../../apps/api/src/areas/blog/media/images/imag
 import { ImageProcess } from '../../../apps/api/src/areas/blog/media/images/image-process.js';
 import { BOMBS } from '../../support/data/bombs.js';
 import { imageProcesses, isAlive } from '../../support/process/processes.js';
-import { FORMATS, image, longGif, photo } from '../../support/data/images.js';
-import { type UploadAnswer, Uploads } from '../../support/http/uploads.js';
+import { FORMATS, longGif, photo } from '../../support/data/images.js';
+import { refusedUploads } from '../../support/http/refused-uploads.js';
+import { type UploadAnswer } from '../../support/http/uploads.js';
 
 const program = ImageProcess.program;
 const limits = { ...ImageProcess.limits };
 
-let uploads: Uploads;
-let folder: string;
-let png: Buffer;
-
-beforeAll(async () => {
-  uploads = await Uploads.open();
-  folder = mkdtempSync(join(tmpdir(), 'tutoring-programs-'));
-  png = await image('png');
-  expect((await uploads.send(png)).status).toBe(201);
-});
-
-afterAll(async () => {
-  await uploads.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const { uploads, png } = await refusedUploads();
+const folder = mkdtempSync(join(tmpdir(), 'tutoring-programs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const encoder = () => uploads.api.app.get(ImageEncoder);
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
@@ -6,18 +6,13 @@ import S3rver from 's3rver';
 import supertest from 'supertest';
 import { FORMATS, image, photo, SECRETS } from '../../support/data/images.js';
 import { Uploads } from '../../support/http/uploads.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const uploads = await fixture(Uploads.open({ PUBLIC_URL: 'https://api.example.org/' }));
+const file = await image('png');
+const { path } = (await uploads.send(file)).body;
 
 describe('STORAGE=disk: GET /media', () => {
-  let uploads: Uploads;
-  let path: string;
-  let file: Buffer;
-  beforeAll(async () => {
-    uploads = await Uploads.open({ PUBLIC_URL: 'https://api.example.org/' });
-    file = await image('png');
-    path = (await uploads.send(file)).body.path;
-  });
-  afterAll(() => uploads.stop());
-
   it('serves the image to everybody with headers that prevent execution', async () => {
     const answer = await uploads.media(path);
     expect(answer.status).toBe(200);
@@ -72,7 +67,6 @@ describe('STORAGE=disk: GET /media', () => {
   it('returns 503 and keeps nothing when it cannot store', async () => {
     const held = join(uploads.dataDir, 'media');
     rmSync(held, { recursive: true });
-    const { writeFileSync } = await import('node:fs');
     writeFileSync(held, 'no folder');
     const answer = await uploads.send(file);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
@@ -139,7 +133,6 @@ describe('STORAGE=s3', () => {
   });
 
   it('removes the second copy stored by a repeated request', async () => {
-    const file = await image('png');
     const before = (await keys()).length;
     const headers = { 'Idempotency-Key': 'again' };
     const [first, second] = [await uploads.send(file, { headers }), await uploads.send(file, { headers })];
@@ -150,7 +143,7 @@ describe('STORAGE=s3', () => {
 
   it('returns 503 when S3 is unreachable', async () => {
     await server.close();
-    const answer = await uploads.send(await image('png'));
+    const answer = await uploads.send(file);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     await server.run();
   });

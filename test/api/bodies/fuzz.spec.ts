@@ -1,7 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Answer } from '../../support/http/answer-check.js';
-import { fuzz, type Judge } from '../../support/fuzz/fuzz-run.js';
 import { FuzzTarget } from '../../support/fuzz/fuzz-target.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -56,33 +53,5 @@ describe('the answer check', () => {
     expect(check.faults({ ...ok, body }, 'GET /v1/ping')).toEqual([]);
     expect(check.faults({ ...ok, body: body.replace('{', '{"secret":1,') }, 'GET /v1/ping')).not.toEqual([]);
     expect(check.faults({ ...ok, body: body.replace('org_id', 'id') }, 'GET /v1/ping')).not.toEqual([]);
-  });
-});
-
-describe('a planted fault', () => {
-  let planted: Server | undefined;
-
-  afterEach(() => planted?.close());
-
-  async function run(fault: (url: string) => Answer | 'hang up' | null) {
-    planted = createServer((request, response) => {
-      const answer = fault(request.url!) ?? { status: 200, headers: {}, body: '{}' };
-      if (answer === 'hang up') return request.socket.destroy();
-      const headers = { 'Content-Type': 'application/json', 'X-Request-Id': 'a', 'Content-Length': answer.body.length };
-      response.writeHead(answer.status, { ...headers, ...answer.headers });
-      return response.end(answer.body);
-    });
-    await new Promise<void>((resolve) => planted!.listen(0, '127.0.0.1', resolve));
-    const requests = await target.requests(1);
-    const { port } = planted.address() as AddressInfo;
-    // Requests that Node itself refuses have no request id and are not judged here.
-    const shapes: Judge = (_request, answer) => (answer.headers['x-request-id'] ? check.faults(answer) : []);
-    return fuzz(port, 1_000, () => Object.assign(requests.next(), { raw: null }), shapes);
-  }
-
-  it('that fails on some values is found, and its requests minimized', async () => {
-    const report = await run((url) => (url.includes('limit=%') ? { status: 500, headers: {}, body: '{}' } : null));
-    const small = /^[A-Z]+ [^\s?]+\?limit=%[^\s&]+ HTTP\/1\.1\r\nHost: 127\.0\.0\.1\r\nConnection: close\r\n\r\n$/;
-    expect(report.failures.filter(({ bytes }) => small.test(bytes)).length).toBeGreaterThan(0);
   });
 });

@@ -138,7 +138,7 @@ describe('a header', () => {
     ['Content-Encoding', 'gzip'], ['Content-Encoding', 'bomb'], ['Upgrade', 'websocket'], ['Upgrade', 'h2c'], ['HTTP2-Settings', 'AAMAAABk'],
     ['Origin', 'null'], ['Origin', 'javascript:alert(1)'], ['Cookie', 'a=b; '.repeat(1_500)], ['X-Forwarded-For', 'not an address'],
     ['X-Forwarded-For', '1.2.3.4, '.repeat(500)], ['Forwarded', 'for=_hidden;host="x'], ['X-Forwarded-Host', 'evil.example'],
-    ['X-Original-URL', '/v1/me'], ['X-Rewrite-URL', '/v1/me'], ['Via', '1.1 x'], ['TE', 'trailers'], ['Trailer', 'X-A'],
+    ['X-HTTP-Method-Override', 'DELETE'], ['X-HTTP-Method', 'DELETE'], ['X-Method-Override', 'DELETE'], ['X-Original-URL', '/v1/me'], ['X-Rewrite-URL', '/v1/me'], ['Via', '1.1 x'], ['TE', 'trailers'], ['Trailer', 'X-A'],
     ['Keep-Alive', 'timeout=99999999'], ['Max-Forwards', '-1'], ['Proxy', 'http://evil.example'], ['__proto__', 'x'],
     ['constructor', 'x'], ['Prefer', 'respond-async'], ['Idempotency-Key', '\xff'],
   ])('%s: %s does not affect a read', async (name, value) => {

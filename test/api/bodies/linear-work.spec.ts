@@ -1,17 +1,12 @@
-import { type Metered, NOT_SQUARE, PROMISED, tell } from '../../support/load/metered.js';
+import { NOT_SQUARE, PROMISED, tell } from '../../support/load/metered.js';
 import { meteredApi } from '../../support/load/metered-api.js';
 import { Random } from '../../support/data/random.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** A sample of test/faults/input/linear-work.spec.ts, without any check on time. */
 const seed = Number(process.env.SEED ?? Date.now() % 4_294_967_296);
 
-let api: Metered;
-
-beforeAll(async () => {
-  api = await meteredApi();
-});
-
-afterAll(() => api.close());
+const api = await fixture(meteredApi());
 
 it(`work and memory grow no faster than the request (seed ${seed})`, async () => {
   const findings = await api.examineSample(new Random(seed), NOT_SQUARE);

@@ -36,8 +36,7 @@ const sorted = (fields: object): [string, unknown][] => Object.entries(fields).s
 
 const named = (schema: string): string => RENAMED[schema] ?? schema;
 const nameIn = (part: unknown): string => named((part as { $ref: string }).$ref.replace('#/components/schemas/', ''));
-const schemaNamed = (name: string): Schema =>
-  Object.entries(document.components.schemas).find(([schema]) => named(schema) === name)![1];
+const schemaNamed = (name: string): Schema => Object.entries(document.components.schemas).find(([schema]) => named(schema) === name)![1];
 
 /** `Page<X>`, `X[]`, `{data: X[]}` or `X`, as the catalogue writes it. */
 function answerInWords(route: Route): string {
@@ -72,9 +71,7 @@ describe('the served operations', () => {
   });
 
   it('have the fields, types and nullability in the catalogue', () => {
-    const answers = keyedRoutes(api).map((route) =>
-      cataloguedAs(route).answer.replace(/^(Page<|\{data: )|>$|\[\]\}?$/g, ''),
-    );
+    const answers = keyedRoutes(api).map((route) => cataloguedAs(route).answer.replace(/^(Page<|\{data: )|>$|\[\]\}?$/g, ''));
     const served = new Set(answers.filter((name) => name !== ''));
     expect(served.size).toBeGreaterThan(15);
     for (const name of served) {

@@ -43,26 +43,17 @@ describe('conversations', () => {
   });
 });
 
-describe('blog posts', () => {
-  let school: string;
-  let posts: Tables['blog_posts'][];
-  let plain: string;
-  let platform: string;
-
-  beforeAll(async () => {
-    school = (await make.organization()).id;
-    const { id: other } = await make.organization();
-    plain = await api.key(school);
-    platform = await api.key(school, { platformBlog: true });
-    posts = [];
-    for (let n = 0; n < 60; n++) {
-      const wish = { id: anId(), isPinned: random.chance(0.3), createdAt: aTime(), brand: random.pick(['primary', 'secondary']) };
-      const status = random.pick(['draft', 'published'] as const);
-      posts.push(await make.post(random.pick([school, null]), { ...wish, status }));
-      await make.post(other, { ...wish, id: anId() });
-    }
-    posts.sort((a, b) => Number(b.isPinned) - Number(a.isPinned) || b.createdAt.getTime() - a.createdAt.getTime() || descending(a.id, b.id));
-  });
+describe('blog posts', async () => {
+  const [{ id: school }, { id: other }] = [await make.organization(), await make.organization()];
+  const [plain, platform] = [await api.key(school), await api.key(school, { platformBlog: true })];
+  const posts: Tables['blog_posts'][] = [];
+  for (let n = 0; n < 60; n++) {
+    const wish = { id: anId(), isPinned: random.chance(0.3), createdAt: aTime(), brand: random.pick(['primary', 'secondary']) };
+    const status = random.pick(['draft', 'published'] as const);
+    posts.push(await make.post(random.pick([school, null]), { ...wish, status }));
+    await make.post(other, { ...wish, id: anId() });
+  }
+  posts.sort((a, b) => Number(b.isPinned) - Number(a.isPinned) || b.createdAt.getTime() - a.createdAt.getTime() || descending(a.id, b.id));
 
   const own = (): Tables['blog_posts'][] => posts.filter(({ organizationId }) => organizationId === school);
 

@@ -53,15 +53,4 @@ describe('a parent’s balance', () => {
     for (let n = 0; n < 5; n++) await make.invoice(a.id, child.id, { amountDueCents: most - n, amountPaidCents: 1 });
     expect(await balance(parent.id, a.key)).toEqual(sums(parent.id, 5 * most - 10, 5, 5 * most - 15, 5));
   });
-
-  it('changes with the parent’s links', async () => {
-    const [first, second] = [await make.student(a.id), await make.student(a.id)];
-    const parent = await make.parent(a.id, { children: [first.id] });
-    await make.invoice(a.id, first.id, { amountDueCents: 1 });
-    await make.invoice(a.id, second.id, { amountDueCents: 20 });
-    await make.link(a.id, parent.id, second.id);
-    expect(await balance(parent.id, a.key)).toEqual(sums(parent.id, 21, 0, 21, 2));
-    await make.query('DELETE FROM parent_students WHERE student_id = $1', [first.id]);
-    expect(await balance(parent.id, a.key)).toEqual(sums(parent.id, 20, 0, 20, 1));
-  });
 });

@@ -1,4 +1,3 @@
-import type {} from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { newAddress, NOBODY, PeopleFixture, refusedAt, studentRow } from '../../support/data/provisioning.js';
 import { fixture } from '../../support/process/fixture.js';

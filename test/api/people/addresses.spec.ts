@@ -9,21 +9,14 @@ const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
 const { make } = api;
 const provisioning = await PeopleFixture.open(api, make);
 
+const elsewhere = newAddress();
+await (await PeopleFixture.open(api, make)).inviteOne(studentRow({ email: elsewhere }));
+const { id: accepted } = await provisioning.inviteOne(studentRow());
+const { id: pending } = await provisioning.inviteOne(studentRow({ email: elsewhere }));
+const { id: classroom } = await make.classroom(provisioning.id);
 const named = { first_name: 'Mia', last_name: 'Nguyen' };
 
 describe('email addresses', () => {
-  let accepted: string;
-  let pending: string;
-  let classroom: string;
-
-  beforeAll(async () => {
-    const [email, other] = [newAddress(), await PeopleFixture.open(api, make)];
-    await other.inviteOne(studentRow({ email }));
-    accepted = (await provisioning.inviteOne(studentRow())).id!;
-    pending = (await provisioning.inviteOne(studentRow({ email }))).id!;
-    classroom = (await make.classroom(provisioning.id)).id;
-  });
-
   it.each(MALFORMED_ADDRESSES)('refuses %j in every request that takes an address', async (email) => {
     const before = await logins();
     const requests: ['post' | 'patch', string, object, string][] = [

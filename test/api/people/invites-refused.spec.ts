@@ -1,6 +1,5 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import type {} from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 

@@ -1,6 +1,5 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import type {} from '../../../apps/api/src/http/auth/caller.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 

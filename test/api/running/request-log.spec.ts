@@ -3,29 +3,13 @@ import { TestApi } from '../../support/http/api.js';
 import { send } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
 
-interface Logged {
-  id: string;
-  api_key_id: string;
-  method: string;
-  route: string | null;
-  status: number;
-  duration_ms: number;
-  request_id: string;
-  created_at: string;
-}
+type Logged = Record<string, unknown> & { method: string; route: string | null; status: number; duration_ms: number };
 
 const settings = { REQUEST_LOG: 'true', RATE_LIMIT_PER_MINUTE: '200' };
 const api = await fixture(TestApi.start(settings));
 const { make } = api;
 
-interface Client {
-  school: string;
-  id: string;
-  key: string;
-  headers: { Authorization: string };
-}
-
-async function client(wanted: object = {}, school?: string): Promise<Client> {
+async function client(wanted: object = {}, school?: string) {
   school ??= (await make.organization()).id;
   const { id, key } = await api.keys.create(school, { name: 'client', ...wanted });
   return { school, id, key, headers: { Authorization: `Token token=${key}` } };
@@ -34,7 +18,7 @@ async function client(wanted: object = {}, school?: string): Promise<Client> {
 /** The rows of the organization, oldest first, once everything recorded so far is written. */
 async function logOf(school: string): Promise<Logged[]> {
   await api.writeRequestLog();
-  return make.query<Logged & Record<string, unknown>>('SELECT * FROM request_log WHERE organization_id = $1 ORDER BY created_at, id', [school]);
+  return make.query<Logged>('SELECT * FROM request_log WHERE organization_id = $1 ORDER BY created_at, id', [school]);
 }
 
 const line = ({ method, route, status }: Logged) => `${method} ${route} ${status}`;

@@ -15,16 +15,7 @@ const SENT = 'SentCanary';
 const CANARY = /(?:stored|sent)canary/i;
 const RAW_KEY = /_live_[0-9a-f]{64}/;
 
-interface Line {
-  level: string;
-  msg: string;
-  request_id?: string;
-  key_id?: string;
-  organization_id?: string;
-  route?: string;
-  method?: string;
-  status?: number;
-}
+type Line = Record<string, unknown> & { msg: string; request_id?: string; status?: number };
 
 const redis = await fixture(TestRedis.start());
 const inside = redis.client();
@@ -122,10 +113,12 @@ describe('requests of every kind', () => {
     for (const { id, route, status, keyId } of expected) {
       const own = said.filter((line) => line.request_id === id);
       expect(own, id).toHaveLength(1);
-      expect(own[0]).toMatchObject({ route, status, level: 'info' });
+      expect(own[0]).toMatchObject({ route, status, level: 'info', ms: expect.any(Number) as number });
       expect(own[0]!.key_id).toBe(keyId);
       expect(own[0]!.organization_id).toBe(keyId && fixtures.a.id);
     }
+    // Neither probes nor scrapes.
+    expect(said.filter(({ route }) => /health|metrics/.test(String(route)))).toEqual([]);
     const fields = new Set(said.flatMap((line) => Object.keys(line)));
     const allowed = ['level', 'time', 'msg', 'request_id', 'key_id', 'organization_id', 'method', 'route', 'status', 'ms', 'fault'];
     expect([...fields].filter((field) => !allowed.includes(field))).toEqual([]);

@@ -95,22 +95,14 @@ describe('a pending member', () => {
     };
   }
 
-  it('shows only what the organization supplied', async () => {
-    const { text, rows } = await shown(supplied);
-    const names = { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org', status: 'pending' };
+  it.each([
+    ['what the organization supplied', supplied, { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org' }, 'Mia Nguyen'],
+    ['null where it supplied nothing', {}, { first_name: null, last_name: null, email: null }, null],
+  ])('shows only %s', async (_, given, names, full_name) => {
+    const { text, rows } = await shown(given);
     expect(rows).toHaveLength(4);
-    for (const row of rows) expect(row).toMatchObject(names);
-    expect(rows[0]).toMatchObject({ full_name: 'Mia Nguyen' });
-    expect(text).not.toMatch(/secret|person@|0400/i);
-  });
-
-  it('shows null for what the organization did not supply', async () => {
-    const { text, rows } = await shown({});
-    expect(rows).toHaveLength(4);
-    for (const row of rows) {
-      expect(row).toMatchObject({ first_name: null, last_name: null, email: null, status: 'pending' });
-    }
-    expect(rows[0]).toMatchObject({ full_name: null });
+    for (const row of rows) expect(row).toMatchObject({ ...names, status: 'pending' });
+    expect(rows[0]).toMatchObject({ full_name });
     expect(text).not.toMatch(/secret|person@|0400/i);
   });
 

@@ -13,16 +13,7 @@ import { keyedReads, keyedRoutes, nameOf, type Route } from '../../support/http/
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
-interface Entry {
-  id: string;
-  organization_id: string;
-  api_key_id: string;
-  operation: string;
-  request_id: string;
-  status: number;
-  result: string;
-  details: Record<string, unknown>;
-}
+type Entry = Record<string, unknown> & { operation: string; details: Record<string, unknown> };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-audit-'));
 let api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9', DATA_DIR: dataDir }, undefined, [Probe]));

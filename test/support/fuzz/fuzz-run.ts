@@ -4,10 +4,7 @@ import { type FuzzRequest, targetOf, wireOf } from './fuzz-requests.js';
 import { exchange } from '../http/raw-http.js';
 
 /** The smallest request found whose response breaks a promise. */
-export interface Failure {
-  faults: string[];
-  bytes: string;
-}
+export type Failure = { faults: string[]; bytes: string };
 
 export interface FuzzReport {
   sent: number;
@@ -39,7 +36,7 @@ export async function fuzz(
   count: number,
   next: () => FuzzRequest,
   judge: Judge,
-  complete: (report: FuzzReport) => boolean = () => true,
+  complete: (report: FuzzReport) => boolean,
 ): Promise<FuzzReport> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const report: FuzzReport = { sent: 0, statuses: new Map(), succeeded: new Set(), failures: [] };

@@ -59,7 +59,7 @@ export class FuzzTarget {
   }
 
   /** The sequence of requests for this seed. */
-  async requests(seed: number): Promise<FuzzRequests> {
+  private async requests(seed: number): Promise<FuzzRequests> {
     const { make, a: school } = this.fixtures;
     const spare = new Map<string, string[]>();
     for (const route of this.routes.filter(({ method }) => method === 'DELETE')) {
