@@ -62,6 +62,11 @@ describe('email addresses', () => {
     expect(normalizeEmail(normalizeEmail(second!))).toBe(normalizeEmail(first!));
   });
 
+  it('tells domains apart that only look alike', () => {
+    const domains = ['faß.example', 'fass.example', 'xn--fa-hia.example.org', 'b\u00fccher.example', 'bucher.example'];
+    expect(new Set(domains.map((domain) => normalizeEmail(`mia@${domain}`))).size).toBe(domains.length);
+  });
+
   it.each(MALFORMED_ADDRESSES)('refuses %j in pages, commands and imports too', (email) => {
     expect(isEmail(email)).toBe(false);
     // Imports may contain placeholder addresses.
