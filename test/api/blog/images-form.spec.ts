@@ -47,25 +47,29 @@ describe('the form', () => {
 
 it('is answered wherever a boundary interrupts the headers of its part', async () => {
   const boundary = `\r\n--${MULTIPART.split('=')[1]}`;
-  const bodies = ['', '-', '--', '\r\n', '\r\n\r\n', '--\r\n\r\n--'].flatMap((content) => {
-    // The second part has no file name, so nothing stores its content.
-    return [part(content), Buffer.from(part(content).toString().replace('photo.jpg', ''))].flatMap((whole) =>
-      Array.from({ length: whole.length }, (_, at) => [whole.subarray(0, at), whole.subarray(at)] as const),
-    );
+  const ends = ['', '\r\n', '--', '--\r\n', '--\r\n\r\n', '--\r\n\r\n--'];
+  // The second part has no file name, so nothing stores its content.
+  const wholes = ['', '-', '--', '\r\n', '\r\n\r\n', '--\r\n\r\n--'].flatMap((content) => {
+    return [part(content), Buffer.from(part(content).toString().replace('photo.jpg', ''))];
   });
+  // At every place, each end in two of the parts.
+  const bodies = wholes.flatMap((whole, n) =>
+    Array.from({ length: whole.length }, (_, at) => [
+      whole.subarray(0, at),
+      Buffer.from(boundary + ends[(n + at) % ends.length]!),
+      whole.subarray(at),
+    ]),
+  );
   const statuses = new Set<number>();
   const work = async () => {
     for (let body = bodies.pop(); body; body = bodies.pop()) {
-      for (const end of ['', '\r\n', '--', '--\r\n', '--\r\n\r\n', '--\r\n\r\n--']) {
-        const parts = multipart(Buffer.concat([body[0], Buffer.from(boundary + end), body[1]]));
-        statuses.add((await uploads.send('', { parts })).status);
-      }
+      statuses.add((await uploads.send('', { parts: multipart(Buffer.concat(body)) })).status);
     }
   };
   await Promise.all(Array.from({ length: 4 }, work));
   expect([...statuses].filter((status) => status !== 415 && status !== 422)).toEqual([]);
   expect(uploads.files()).toEqual(before);
-}, 120_000);
+});
 
 describe('the file name', () => {
   it.each([
