@@ -122,7 +122,7 @@ describe('the target', () => {
   });
 });
 
-describe('POST /v1/blog-images', () => {
+describe('/v1/blog-images', () => {
   it('is replayed and stored once when repeated with its Idempotency-Key', async () => {
     const headers = { 'Idempotency-Key': uuidv7() };
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => uploads.send(png, { headers })));

@@ -175,10 +175,11 @@ describe('a repeated address', () => {
     expect(member).toMatchObject({ archived_at: null, supplied_email: null });
   });
 
-  it('of an archived member who never accepted makes them pending again', async () => {
+  it('of an archived member who never accepted, and still shows what was supplied, makes them pending again', async () => {
     const { id, email } = await other.stranger();
     await provisioning.inviteOne(studentRow({ email }));
     await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [provisioning.id]);
+    expect(await provisioning.seen('/v1/students', id)).toMatchObject({ status: 'archived', first_name: 'Mia', email });
     expect(await provisioning.inviteOne(studentRow({ email, first_name: 'Again' }))).toMatchObject({ status: 'ok', id });
     expect(await provisioning.seen('/v1/students', id)).toMatchObject({ status: 'pending', first_name: 'Again' });
   });
