@@ -1,8 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { Public, RequireScopes } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { TestApi } from '../../support/http/api.js';
-import { allRoutes, call, keyedRoutes, nameOf, type Route, send } from '../../support/http/routes.js';
-import { createFixtures, type Fixtures } from '../../support/data/fixtures.js';
+import { allRoutes, keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
+import { createFixtures } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 @Controller('v1/planted')
 class Planted {
@@ -37,20 +38,10 @@ class PlantedOutside {
 const undeclared = (routes: Route[]) => routes.filter(({ access }) => access === undefined).map(nameOf);
 
 /** Keyed routes outside /v1, and public ones inside it. */
-const misplaced = (routes: Route[]) =>
-  routes.filter(({ access, path }) => (access?.public === true) === /^\/v1(\/|$)/.test(path)).map(nameOf);
+const misplaced = (routes: Route[]) => routes.filter(({ access, path }) => (access?.public === true) === /^\/v1(\/|$)/.test(path)).map(nameOf);
 
-let api: TestApi;
-let fixtures: Fixtures;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  fixtures = await createFixtures(api);
-});
-
-afterAll(async () => {
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
 
 describe('every route', () => {
   it('declares its access, and is under /v1 exactly when it needs a key', () => {
@@ -77,129 +68,5 @@ describe('every route', () => {
     expect(undeclared(allRoutes(planted))).toEqual(['GET /v1/planted/open-by-mistake']);
     expect(misplaced(allRoutes(planted))).toEqual(['GET /planted-outside']);
     await planted.close();
-  });
-
-  it('refuses a request without a key before checking anything else', async () => {
-    const wrong: string[] = [];
-    for (const route of keyedRoutes(api)) {
-      for (const query of ['', '?unheard_of=1']) {
-        const { status, headers, text } = await call(api, route, fixtures.a, { key: null, query });
-        const { error } = JSON.parse(text) as { error?: { code: string } };
-        if (status !== 401 || error?.code !== 'missing_api_key' || headers['www-authenticate'] !== 'Token') {
-          wrong.push(`${nameOf(route)}${query} ${status} ${text}`);
-        }
-      }
-    }
-    expect(wrong).toEqual([]);
-  });
-});
-
-describe('authentication', () => {
-  const refusal = (code: string) => ({
-    error: { code, message: expect.stringMatching(/^[A-Z].*\.$/) as string, status: 401, details: {} },
-  });
-
-  async function refused(authorization: string | undefined): Promise<unknown> {
-    const answer = await send(api, 'GET', '/v1/ping', authorization === undefined ? {} : { authorization });
-    expect(answer.status).toBe(401);
-    expect(answer.headers['www-authenticate']).toBe('Token');
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    return JSON.parse(answer.text);
-  }
-
-  it('refuses a missing key', async () => {
-    expect(await refused(undefined)).toEqual(refusal('missing_api_key'));
-    expect(await refused('')).toEqual(refusal('missing_api_key'));
-  });
-
-  it.each([
-    ['another scheme', (key: string) => `Bearer ${key}`],
-    ['basic authentication', (key: string) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`],
-    ['no scheme', (key: string) => key],
-    ['no parameter name', (key: string) => `Token ${key}`],
-    ['another parameter name', (key: string) => `Token key=${key}`],
-    ['no value', () => 'Token token='],
-    ['empty quotes', () => 'Token token=""'],
-    ['one quote', (key: string) => `Token token="${key}`],
-    ['trailing text', (key: string) => `Token token=${key} more`],
-    ['upper case', (key: string) => `Token token=${key.toUpperCase()}`],
-    ['one character too few', (key: string) => `Token token=${key.slice(0, -1)}`],
-    ['one character too many', (key: string) => `Token token=${key}0`],
-    ['garbage', () => 'Token token=garbage'],
-    ['an unknown key in the right format', () => `Token token=tk_live_${'0'.repeat(64)}`],
-  ])('refuses an invalid key: %s', async (_, authorization) => {
-    expect(await refused(authorization(fixtures.a.key))).toEqual(refusal('invalid_api_key'));
-  });
-
-  it('refuses a revoked key in every process as soon as the revocation returns', async () => {
-    const other = await TestApi.start({}, api.database);
-    const { id, key } = await api.keys.create(fixtures.a.id, { name: 'leaked' });
-    expect((await api.get('/v1/ping', key)).status).toBe(200);
-    expect((await other.get('/v1/ping', key)).status).toBe(200);
-    expect(await other.keys.revoke(id)).toBe(true);
-    for (const process of [api, other]) {
-      const answer = await process.get('/v1/ping', key);
-      expect(answer.status).toBe(401);
-      expect(answer.headers['www-authenticate']).toBe('Token');
-      expect(answer.body).toEqual(refusal('revoked_api_key'));
-    }
-    await other.close();
-  });
-
-  it('refuses an expired key with the documented body', async () => {
-    const expired = await api.key(fixtures.a.id, { expiresAt: new Date(Date.now() - 1) });
-    expect(await refused(`Token token=${expired}`)).toEqual({
-      code: 401,
-      message: 'API key has expired. Create a new key in your org settings.',
-      data: {},
-    });
-  });
-
-  it('refuses a key from its expiry on, even while in use', async () => {
-    const anHourFromNow = new Date(Date.now() + 3_600_000);
-    const { id, key } = await api.keys.create(fixtures.a.id, { name: 'used', expiresAt: anHourFromNow });
-    expect((await api.get('/v1/ping', key)).status).toBe(200);
-    await fixtures.make.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [id]);
-    expect((await api.get('/v1/ping', key)).body).toMatchObject({ code: 401, data: {} });
-  });
-});
-
-describe('an accepted key', () => {
-  it.each([
-    ['as documented', (key: string) => `Token token=${key}`],
-    ['quoted', (key: string) => `Token token="${key}"`],
-    ['in lower case', (key: string) => `token token=${key}`],
-    ['in upper case', (key: string) => `TOKEN token="${key}"`],
-    ['after several spaces', (key: string) => `Token   token=${key}`],
-  ])('may be sent %s', async (_, authorization) => {
-    const answer = await send(api, 'GET', '/v1/ping', { authorization: authorization(fixtures.b.key) });
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.text)).toMatchObject({ status: 'ok', org_id: fixtures.b.id });
-    expect(answer.headers['www-authenticate']).toBeUndefined();
-  });
-
-  it('is read-only by default', async () => {
-    const { key } = await api.keys.create(fixtures.a.id, { name: 'plain' });
-    expect((await api.get('/v1/me', key)).body).toMatchObject({ org_id: fixtures.a.id, scopes: ['read'] });
-  });
-
-  it('works alongside other keys of its organization, and outlives them', async () => {
-    const keys = await Promise.all([1, 2, 3].map(() => api.keys.create(fixtures.a.id, { name: 'rotated' })));
-    await api.keys.revoke(keys[1]!.id);
-    const statuses = await Promise.all(keys.map(async ({ key }) => (await api.get('/v1/ping', key)).status));
-    expect(statuses).toEqual([200, 401, 200]);
-  });
-
-  it('is stored only as a hash and eight characters', async () => {
-    const { id, key } = await api.keys.create(fixtures.a.id, { name: 'hidden' });
-    expect(key).toMatch(/^tk_live_[0-9a-f]{64}$/);
-    const secret = key.slice('tk_live_'.length);
-    const [row] = await fixtures.make.query<{ text: string; first_four: string; last_four: string; hashed: boolean }>(
-      `SELECT k::text AS text, first_four, last_four, key_hash = sha256($2::bytea) AS hashed FROM api_keys k WHERE id = $1`,
-      [id, key],
-    );
-    expect(row).toMatchObject({ first_four: secret.slice(0, 4), last_four: secret.slice(-4), hashed: true });
-    expect(row!.text).not.toContain(secret);
-    expect(row!.text).not.toContain(secret.slice(0, 8));
   });
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Metrics } from '../../../apps/api/src/http/metrics/metrics.js';
 import { RateLimitStorage } from '../../../apps/api/src/http/rate-limit/rate-limit.storage.js';
 import { TestApi } from '../../support/http/api.js';
@@ -65,16 +64,6 @@ const newKey = () => first.key(organizationId);
 const alternate = (index: number) => (index % 2 ? first : second);
 
 describe('limits in Redis', () => {
-  it('apply from the first request, whichever process gets it', () =>
-    whileShared(async () => {
-      const key = await newKey();
-      for (let index = 0; index < LIMIT + 4; index++) {
-        const answer = await alternate(index).get('/v1/ping', key);
-        const remaining = String(Math.max(0, LIMIT - 1 - index));
-        expect([answer.status, answer.get('X-RateLimit-Remaining')]).toEqual([index < LIMIT ? 200 : 429, remaining]);
-      }
-    }));
-
   it('apply to concurrent requests across both processes', () =>
     whileShared(async () => {
       const key = await newKey();
@@ -91,27 +80,6 @@ describe('limits in Redis', () => {
       for (const name of await inside.keys('*')) {
         expect(name).toMatch(/^rate-limit:/);
         expect(await inside.pttl(name)).toBeGreaterThan(0);
-      }
-    }));
-
-  it('tell a wait that is enough, on every process and however they are mixed', () =>
-    whileShared(async () => {
-      const [name, window, limit] = [`waits-${performance.now()}`, 2_000, 7];
-      const times: number[] = [];
-      for (let index = 0; times.length < 4 * limit; index++) {
-        const sentAt = performance.now();
-        const { isBlocked, timeToExpire } = await storageOf(alternate(index)).increment(name, window, limit);
-        if (!isBlocked) {
-          times.push(sentAt);
-          // Every seventh is one window after the first of the seven before it.
-          expect(performance.now() - (times.at(-1 - limit) ?? -Infinity)).toBeGreaterThan(window);
-          await sleep(index % 3 === 0 ? 150 : 0);
-          continue;
-        }
-        await sleep(timeToExpire * 1_000);
-        const waited = await storageOf(alternate(index >> 1)).increment(name, window, limit);
-        expect(waited.isBlocked).toBe(false);
-        times.push(performance.now());
       }
     }));
 
@@ -158,15 +126,6 @@ describe('Redis is away', () => {
     expect((await first.get('/health/ready')).body).toMatchObject({ status: 'degraded', checks: { redis: 'away' } });
     expect(await fallbacksOf(first)).toBeGreaterThan(0);
     await vi.waitFor(() => expect(said(first)).toEqual(['per process']));
-  });
-
-  it('when a process starts: it serves requests and logs it once', async () => {
-    const api = await TestApi.start(settings, first.database);
-    expect((await api.get('/v1/ping', await newKey())).status).toBe(200);
-    await vi.waitFor(() => expect(said(api)).toEqual(['per process']));
-    await sleep(1_000);
-    expect(said(api)).toEqual(['per process']);
-    await api.close();
   });
 
   it('and comes back, empty: limits are shared again, and the log says so once', async () => {
@@ -219,14 +178,4 @@ describe('Redis is away', () => {
     expect(await startPaused(500)).toBe('up');
     expect(await startPaused(600_000)).toBe('away');
   });
-});
-
-it('a process that ends closes its connection', async () => {
-  const connections = async (count: number) =>
-    vi.waitFor(async () => expect(((await inside.client('LIST')) as string).trim().split('\n')).toHaveLength(count));
-  await connections(3);
-  const api = await TestApi.start(settings, first.database);
-  await connections(4);
-  await api.close();
-  await connections(3);
 });

@@ -40,11 +40,7 @@ function oracle(): (now: number, limit: number) => Answer {
 
 /** Bursts, streams, pauses, and arrivals at the very edge of a minute; `null` waits as long as the last answer said. */
 const pauses = fc.array(
-  fc.oneof(
-    fc.constantFrom(0, 0, 0, 1, TTL - 1, TTL, TTL + 1, null, null),
-    fc.integer({ min: 0, max: 300 }),
-    fc.integer({ min: 0, max: 2 * TTL }),
-  ),
+  fc.oneof(fc.constantFrom(0, 0, 0, 1, TTL - 1, TTL, TTL + 1, null, null), fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2 * TTL })),
   { minLength: 1, maxLength: 300, size: 'max' },
 );
 
@@ -67,22 +63,6 @@ describe.each<[string, () => Hit, number]>([
     });
     await fc.assert(run, { numRuns });
   });
-
-  it('has no boundary that lets twice the limit through', async () => {
-    const hit = open();
-    let allowed = 0;
-    for (const now of [159_900, 159_999, 160_000, 160_100]) {
-      for (let time = 0; time < 60; time++) allowed += (await hit(now, 60))[0];
-    }
-    expect(allowed).toBe(60);
-  });
-
-  it('tells a wait that is enough after the limit has been lowered', async () => {
-    const hit = open();
-    for (const now of [100_000, 110_000, 120_000, 130_000]) await hit(now, 4);
-    expect(await hit(140_000, 2)).toEqual([0, 0, 40_000]);
-    expect((await hit(180_000, 2))[0]).toBe(1);
-  });
 });
 
 it('a process goes on from what Redis allowed, and from how long it refuses', () => {
@@ -92,12 +72,6 @@ it('a process goes on from what Redis allowed, and from how long it refuses', ()
   const other = new SlidingWindow();
   other.hit(1_000, TTL, 3, [0, 0, 40_000]);
   expect([other.refusal(40_999), other.refusal(41_000)]).toEqual([[0, 0, 1], null]);
-});
-
-it('a window keeps no more than twice the hits that count', () => {
-  const window = new SlidingWindow();
-  for (let now = 0; now < 100 * TTL; now += 1_000) window.hit(now, TTL, 1_000);
-  expect(JSON.stringify(window).match(/\d+/g)!.length).toBeLessThan(2 * 60 + 10);
 });
 
 describe('when the clock of Redis is set back', () => {
@@ -112,12 +86,4 @@ describe('when the clock of Redis is set back', () => {
     for (let time = 0; time < 3; time++) await hit(100_500, 3);
     expect((await hit(100_000, 3))[0]).toBe(0);
   });
-});
-
-it('a list in Redis expires with its window', async () => {
-  const hit = inRedis();
-  await hit(100_000, 1);
-  const ttl = await client.pttl(`list-${lists - 1}`);
-  expect(ttl).toBeGreaterThan(TTL - 5_000);
-  expect(ttl).toBeLessThanOrEqual(TTL);
 });

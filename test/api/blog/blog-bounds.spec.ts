@@ -6,19 +6,9 @@ import { fixture } from '../../support/process/fixture.js';
 const api = await fixture(TestApi.start());
 const blog = await Blog.open(api);
 
-/** One code point per character: one byte, four bytes, and twelve once escaped. */
-const ALPHABETS: Record<string, (text: string) => string> = {
-  ASCII: (text) => text,
-  emoji: (text) => text.replaceAll('a', '🎓'),
-  escapes: (text) => text.replaceAll('a', '🎓'),
-};
-
 /** JSON with everything beyond ASCII escaped. */
 function escaped(body: object): string {
-  return JSON.stringify(body).replaceAll(
-    /[\u0080-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(body).replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 const link = (length: number) => `https://example.org/${'a'.repeat(length - 20)}`;
@@ -32,19 +22,20 @@ const TEXTS = [
   { field: 'category', min: 0, max: 200 },
 ];
 
-describe.each(Object.entries(ALPHABETS))('bounds in %s', (name, write) => {
-  const body = (fields: object) => (name === 'escapes' ? escaped(fields) : fields);
+/** One character that takes four bytes, and twelve once escaped. */
+const wide = (length: number) => '🎓'.repeat(length);
 
+describe('the bounds of texts, in code points', () => {
   it.each(TEXTS)('accepts $min to $max code points in $field', async ({ field, min, max }) => {
     const { id } = await blog.make.post(blog.school);
     for (const length of [min, min + 1, max - 1, max]) {
-      const text = write('a'.repeat(length));
-      const answer = await blog.change(id, body({ [field]: text }));
+      const text = wide(length);
+      const answer = await blog.change(id, escaped({ [field]: text }));
       expect([length, answer.status]).toEqual([length, 200]);
       expect((answer.body as Record<string, unknown>)[field]).toBe(text);
       expect(((await blog.get(id)).body as Record<string, unknown>)[field]).toBe(text);
     }
-    const over = await blog.change(id, body({ [field]: write('a'.repeat(max + 1)) }));
+    const over = await blog.change(id, { [field]: wide(max + 1) });
     expect(over.status).toBe(422);
     expect(over.body).toMatchObject({ detail: [{ loc: ['body', field], type: 'string_too_long' }] });
     if (min === 0) return;
@@ -54,18 +45,17 @@ describe.each(Object.entries(ALPHABETS))('bounds in %s', (name, write) => {
 
   it('accepts at most 50 tags of 1 to 100 code points', async () => {
     const { id } = await blog.make.post(blog.school);
-    const tag = (length: number) => write('a'.repeat(length));
-    for (const tags of [[], [tag(1)], [tag(100)], Array<string>(50).fill(tag(100))]) {
-      const answer = await blog.change(id, body({ tags }));
+    for (const tags of [[], [wide(1)], [wide(100)], Array<string>(50).fill(wide(100))]) {
+      const answer = await blog.change(id, { tags });
       expect([answer.status, (answer.body as Post).tags]).toEqual([200, tags]);
     }
     const cases: [string[], (string | number)[], string][] = [
-      [Array<string>(51).fill(tag(1)), ['body', 'tags'], 'too_long'],
-      [[tag(1), tag(101)], ['body', 'tags', 1], 'string_too_long'],
-      [[tag(1), tag(1), ''], ['body', 'tags', 2], 'string_too_short'],
+      [Array<string>(51).fill(wide(1)), ['body', 'tags'], 'too_long'],
+      [[wide(1), wide(101)], ['body', 'tags', 1], 'string_too_long'],
+      [[wide(1), wide(1), ''], ['body', 'tags', 2], 'string_too_short'],
     ];
     for (const [tags, loc, type] of cases) {
-      const answer = await blog.change(id, body({ tags }));
+      const answer = await blog.change(id, { tags });
       expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc, type }] }]);
     }
   });
@@ -73,7 +63,6 @@ describe.each(Object.entries(ALPHABETS))('bounds in %s', (name, write) => {
 
 describe('the longest post', () => {
   it('is accepted by POST and PATCH with every character escaped', async () => {
-    const wide = (length: number) => '🎓'.repeat(length);
     const longest = {
       title: wide(300),
       excerpt: wide(2000),
@@ -91,12 +80,6 @@ describe('the longest post', () => {
     const other = await blog.make.post(blog.school);
     const changed = await blog.change(other.id, escaped(longest));
     expect([changed.status, changed.body]).toMatchObject([200, longest]);
-  });
-
-  it('is refused with 413 beyond three megabytes', async () => {
-    const { id } = await blog.make.post(blog.school);
-    const answer = await blog.change(id, `{"content":"${'a'.repeat(3 * 1_048_576)}"}`).catch(() => null);
-    expect(answer?.status ?? 413).toBe(413);
   });
 });
 
@@ -119,13 +102,10 @@ describe('slug', () => {
 });
 
 describe('featured_image', () => {
-  it.each(['https://example.org', 'http://example.org/a.png?b=c#d', 'HTTPS://EXAMPLE.org/ä', link(1999), link(2000)])(
-    'accepts %s',
-    async (url) => {
-      const { id } = await blog.make.post(blog.school);
-      expect((await blog.change(id, { featured_image: url })).body).toMatchObject({ featured_image: url });
-    },
-  );
+  it.each(['https://example.org', 'http://example.org/a.png?b=c#d', 'HTTPS://EXAMPLE.org/ä', link(1999), link(2000)])('accepts %s', async (url) => {
+    const { id } = await blog.make.post(blog.school);
+    expect((await blog.change(id, { featured_image: url })).body).toMatchObject({ featured_image: url });
+  });
 
   it.each([
     [link(2001), 'string_too_long'],
@@ -141,53 +121,24 @@ describe('featured_image', () => {
 });
 
 describe('invalid values', () => {
-  /** A wrong value for each field, and the type of its fault. */
-  const WRONG: [string, unknown, string][] = [
-    ...['title', 'slug', 'excerpt', 'content', 'author', 'category'].flatMap((field): [string, unknown, string][] => [
-      [field, 1, 'string_type'],
-      [field, ['a'], 'string_type'],
-      [field, 'a\0b', 'value_error'],
-      [field, 'a\ud800b', 'value_error'],
-    ]),
-    ...['title', 'slug'].map((field): [string, unknown, string] => [field, null, 'string_type']),
-    ['status', null, 'enum'],
+  it.each<[string, unknown, string]>([
+    ['title', 'a\ud800b', 'value_error'],
+    ['slug', null, 'string_type'],
     ['status', 'archived', 'enum'],
-    ['tags', null, 'list_type'],
     ['tags', 'a', 'list_type'],
-    ['publish_to_website', null, 'bool_type'],
-    ['publish_to_portal', null, 'bool_type'],
     ['publish_to_website', 'true', 'bool_type'],
-    ['publish_to_portal', 1, 'bool_type'],
     ['date', '2026-02-30', 'date_parsing'],
-    ['date', 20260501, 'string_type'],
-    ['scheduled_at', 'tomorrow', 'datetime_parsing'],
     ['scheduled_at', 'infinity', 'datetime_parsing'],
-    ['scheduled_at', 1, 'string_type'],
-    ...['brand', 'target', 'organization_id', 'id', 'created_at', 'updated_at', 'published_at', 'is_pinned', 'Title',
-        '__proto__', 'constructor', 'toString'].map((field): [string, unknown, string] => [field, 'x', 'extra_forbidden']), // prettier-ignore
-  ];
-
-  it.each(WRONG)('PATCH with %s: %j reports %s and changes nothing', async (field, value, type) => {
+    ...['brand', 'target', 'organization_id', 'published_at', 'is_pinned'].map(
+      (field) => [field, 'x', 'extra_forbidden'] as [string, unknown, string],
+    ),
+  ])('PATCH with %s: %j reports %s and changes nothing', async (field, value, type) => {
     const { id } = await blog.make.post(blog.school, { status: 'published', publishedAt: new Date() });
     const before = (await blog.get(id)).body as Post;
     await blog.rebuilds();
-    const answer = await blog.change(id, `{"title":"Anew",${JSON.stringify(field)}:${JSON.stringify(value)}}`);
-    expect(answer.status).toBe(422);
-    expect((answer.body as { detail: object[] }).detail).toMatchObject([{ loc: ['body', field], type }]);
+    const answer = await blog.change(id, { title: 'Anew', [field]: value });
+    expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ['body', field], type }] }]);
     expect((await blog.get(id)).body).toEqual(before);
     expect(await blog.rebuilds()).toEqual([]);
-    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-  });
-
-  it('are all reported together', async () => {
-    const { id } = await blog.make.post(blog.school);
-    const answer = await blog.change(id, { title: '', slug: 'A', tags: [1], brand: 'primary', status: 'x' });
-    expect((answer.body as { detail: { loc: string[] }[] }).detail.map(({ loc }) => loc)).toEqual([
-      ['body', 'title'],
-      ['body', 'slug'],
-      ['body', 'tags', 0],
-      ['body', 'brand'],
-      ['body', 'status'],
-    ]);
   });
 });

@@ -70,10 +70,7 @@ describe('racing publishes', () => {
     const dispatches = countDispatches();
     for (let round = 0; round < 10; round++) {
       const { id } = await blog.make.post(blog.school, { scheduledAt: new Date(Date.now() - 1000) });
-      const work = () =>
-        db.transaction(Publishing.tenantOf(blog.school), () =>
-          publishing.publishDue({ id, organizationId: blog.school }),
-        );
+      const work = () => db.transaction(Publishing.tenantOf(blog.school), () => publishing.publishDue({ id, organizationId: blog.school }));
       const [answer, ...done] = await Promise.all([blog.change(id, { status: 'published' }), work(), work(), work()]);
       expect((answer.body as Post).status).toBe('published');
       expect(done.filter(Boolean).length).toBeLessThanOrEqual(1);
@@ -87,9 +84,7 @@ describe('Publishing.publishDue', () => {
   const due = (id: string, organizationId: string | null) =>
     api.app
       .get(Database)
-      .transaction(Publishing.tenantOf(organizationId), () =>
-        api.app.get(Publishing, { strict: false }).publishDue({ id, organizationId }),
-      );
+      .transaction(Publishing.tenantOf(organizationId), () => api.app.get(Publishing, { strict: false }).publishDue({ id, organizationId }));
 
   it('publishes as PATCH does', async () => {
     const scheduledAt = new Date(Date.now() - 1000);
@@ -105,26 +100,6 @@ describe('Publishing.publishDue', () => {
     expect(b.published_at).not.toBeNull();
     expect(b.updated_at).not.toBe(twins[1]!.updatedAt.toISOString());
   });
-
-  it('publishes platform posts too', async () => {
-    const { id } = await blog.make.post(null, { scheduledAt: new Date(0), brand: 'secondary' });
-    expect(await due(id, null)).toBe(true);
-    expect(await blog.rebuilds()).toEqual(['brand:secondary']);
-  });
-
-  it('skips posts that are not due, not scheduled, already published or another organization’s', async () => {
-    const { id: elsewhere } = await blog.make.organization();
-    const past = new Date(0);
-    const cases = [
-      [(await blog.make.post(blog.school, { scheduledAt: new Date('2099-01-01') })).id, blog.school],
-      [(await blog.make.post(blog.school)).id, blog.school],
-      [(await blog.make.post(blog.school, { status: 'published', publishedAt: past })).id, blog.school],
-      [(await blog.make.post(elsewhere, { scheduledAt: past })).id, blog.school],
-      [(await blog.make.post(null, { scheduledAt: past })).id, blog.school],
-    ] as const;
-    for (const [id, organizationId] of cases) expect(await due(id, organizationId)).toBe(false);
-    expect(await blog.rebuilds()).toEqual([]);
-  });
 });
 
 describe('racing edits', () => {
@@ -134,9 +109,7 @@ describe('racing edits', () => {
       const tag = (await blog.get(id)).headers.etag!;
       await blog.rebuilds();
       const dispatches = countDispatches();
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => blog.change(id, { title: `Edit ${index}` }).set('If-Match', tag)),
-      );
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => blog.change(id, { title: `Edit ${index}` }).set('If-Match', tag)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(412)]);
       const winner = answers.find(({ status }) => status === 200)!;
       expect((await blog.get(id)).body).toEqual(winner.body);

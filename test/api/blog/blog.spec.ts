@@ -23,19 +23,8 @@ async function stored(state: State, more: object = {}): Promise<{ id: string; up
   return blog.make.post(blog.school, { createdAt: old, updatedAt: old, ...is, ...more });
 }
 
-interface Transition {
-  from: State;
-  patch: object;
-  /** The resulting state, or the locations of a 422 that changes nothing. */
-  to: State | (string | number)[][];
-  rebuilds: 0 | 1;
-  /** Whether anything changed. */
-  changed: boolean;
-}
-
-const SCHEDULE = ['body', 'scheduled_at'];
-
-const TRANSITIONS: Transition[] = [
+/** What a PATCH does to a post in a state: the resulting state, or null for a 422 at `scheduled_at` that changes nothing. */
+const TRANSITIONS: { from: State; patch: object; to: State | null; rebuilds: number; changed: boolean }[] = [
   { from: 'draft', patch: {}, to: 'draft', rebuilds: 0, changed: false },
   { from: 'draft', patch: { status: 'draft' }, to: 'draft', rebuilds: 0, changed: false },
   { from: 'draft', patch: { title: 'Anew' }, to: 'draft', rebuilds: 0, changed: true },
@@ -43,23 +32,17 @@ const TRANSITIONS: Transition[] = [
   { from: 'draft', patch: { status: 'published' }, to: 'published', rebuilds: 1, changed: true },
   { from: 'draft', patch: { status: 'published', title: 'Anew' }, to: 'published', rebuilds: 1, changed: true },
   { from: 'draft', patch: { status: 'published', scheduled_at: null }, to: 'published', rebuilds: 1, changed: true },
-  { from: 'draft', patch: { status: 'published', scheduled_at: LATER }, to: [SCHEDULE], rebuilds: 0, changed: false },
+  { from: 'draft', patch: { status: 'published', scheduled_at: LATER }, to: null, rebuilds: 0, changed: false },
   { from: 'draft', patch: { scheduled_at: LATER }, to: 'scheduled', rebuilds: 0, changed: true },
   { from: 'draft', patch: { scheduled_at: '2020-01-01' }, to: 'scheduled', rebuilds: 0, changed: true },
   { from: 'draft', patch: { scheduled_at: null }, to: 'draft', rebuilds: 0, changed: false },
   { from: 'scheduled', patch: { scheduled_at: null }, to: 'draft', rebuilds: 0, changed: true },
   { from: 'scheduled', patch: { scheduled_at: LATER }, to: 'scheduled', rebuilds: 0, changed: false },
-  { from: 'scheduled', patch: { scheduled_at: '2099-01-01T01:00:00+01:00' }, to: 'scheduled', rebuilds: 0, changed: false }, // prettier-ignore
+  { from: 'scheduled', patch: { scheduled_at: '2099-01-01T01:00:00+01:00' }, to: 'scheduled', rebuilds: 0, changed: false },
   { from: 'scheduled', patch: { title: 'Anew' }, to: 'scheduled', rebuilds: 0, changed: true },
   { from: 'scheduled', patch: { status: 'published' }, to: 'published', rebuilds: 1, changed: true },
-  {
-    from: 'scheduled',
-    patch: { status: 'published', scheduled_at: null },
-    to: 'published',
-    rebuilds: 1,
-    changed: true,
-  },
-  { from: 'scheduled', patch: { status: 'published', scheduled_at: LATER }, to: [SCHEDULE], rebuilds: 0, changed: false }, // prettier-ignore
+  { from: 'scheduled', patch: { status: 'published', scheduled_at: null }, to: 'published', rebuilds: 1, changed: true },
+  { from: 'scheduled', patch: { status: 'published', scheduled_at: LATER }, to: null, rebuilds: 0, changed: false },
   { from: 'scheduled', patch: { status: 'draft' }, to: 'scheduled', rebuilds: 0, changed: false },
   { from: 'published', patch: {}, to: 'published', rebuilds: 0, changed: false },
   { from: 'published', patch: { status: 'published' }, to: 'published', rebuilds: 0, changed: false },
@@ -68,8 +51,8 @@ const TRANSITIONS: Transition[] = [
   { from: 'published', patch: { publish_to_website: false }, to: 'published', rebuilds: 1, changed: true },
   { from: 'published', patch: { tags: [] }, to: 'published', rebuilds: 0, changed: false },
   { from: 'published', patch: { scheduled_at: null }, to: 'published', rebuilds: 0, changed: false },
-  { from: 'published', patch: { scheduled_at: LATER }, to: [SCHEDULE], rebuilds: 0, changed: false },
-  { from: 'published', patch: { status: 'published', scheduled_at: LATER }, to: [SCHEDULE], rebuilds: 0, changed: false }, // prettier-ignore
+  { from: 'published', patch: { scheduled_at: LATER }, to: null, rebuilds: 0, changed: false },
+  { from: 'published', patch: { status: 'published', scheduled_at: LATER }, to: null, rebuilds: 0, changed: false },
   { from: 'published', patch: { status: 'draft' }, to: 'draft', rebuilds: 1, changed: true },
   { from: 'published', patch: { status: 'draft', scheduled_at: LATER }, to: 'scheduled', rebuilds: 1, changed: true },
   { from: 'published', patch: { status: 'draft', title: 'Anew' }, to: 'draft', rebuilds: 1, changed: true },
@@ -88,27 +71,17 @@ describe('PATCH /v1/blog-posts/{post_id}', () => {
     const before = (await blog.get(id)).body as Post;
     const answer = await blog.change(id, patch);
     const after = (await blog.get(id)).body as Post;
-    if (typeof to === 'string') {
+    if (to !== null) {
       expect(answer.status).toBe(200);
       expect(answer.body).toEqual(after);
       expect(stateOf(after)).toBe(to);
     } else {
       expect(answer.status).toBe(422);
-      expect((answer.body as { detail: { loc: unknown }[] }).detail.map(({ loc }) => loc)).toEqual(to);
+      expect((answer.body as { detail: { loc: unknown }[] }).detail.map(({ loc }) => loc)).toEqual([['body', 'scheduled_at']]);
     }
     if (changed) expect(Date.parse(after.updated_at)).toBeGreaterThan(updatedAt.getTime());
     else expect(after).toEqual(before);
     expect(await blog.rebuilds()).toEqual(Array<string>(rebuilds).fill(`organization:${blog.school}`));
-  });
-
-  it('sets published_at once; publishing again keeps it', async () => {
-    const { id } = await stored('draft');
-    const before = Date.now();
-    const first = (await blog.change(id, { status: 'published' })).body as Post;
-    expect(Date.parse(first.published_at!)).toBeGreaterThanOrEqual(before - 1);
-    expect(Date.parse(first.published_at!)).toBeLessThanOrEqual(Date.now() + 1);
-    const again = await blog.change(id, { status: 'published' });
-    expect(again.body).toEqual(first);
   });
 
   it('writes and reads back every writable field', async () => {
@@ -146,17 +119,6 @@ describe('PATCH /v1/blog-posts/{post_id}', () => {
     expect(await blog.rebuilds()).toEqual([]);
     expect((await blog.change(id, { slug: 'free-here' })).status).toBe(200);
     expect((await blog.change(mine.id, { slug: 'taken' })).status).toBe(200);
-  });
-
-  it('writes one audit row with only the id', async () => {
-    const { id } = await stored('draft');
-    await blog.change(id, { title: 'A very private title' });
-    const rows = await blog.make.query(
-      `SELECT operation, status, result, details FROM audit_log WHERE details->>'post_id' = $1`,
-      [id],
-    );
-    const operation = 'PATCH /v1/blog-posts/:post_id';
-    expect(rows).toEqual([{ operation, status: 200, result: 'done', details: { post_id: id } }]);
   });
 });
 

@@ -9,27 +9,16 @@ import { ImageEncoder } from '../../../apps/api/src/areas/blog/media/images/imag
 import { ImageProcess } from '../../../apps/api/src/areas/blog/media/images/image-process.js';
 import { BOMBS } from '../../support/data/bombs.js';
 import { imageProcesses, isAlive } from '../../support/process/processes.js';
-import { FORMATS, image, longGif, photo } from '../../support/data/images.js';
-import { type UploadAnswer, Uploads } from '../../support/http/uploads.js';
+import { FORMATS, longGif, photo } from '../../support/data/images.js';
+import { refusedUploads } from '../../support/http/refused-uploads.js';
+import { type UploadAnswer } from '../../support/http/uploads.js';
 
 const program = ImageProcess.program;
 const limits = { ...ImageProcess.limits };
 
-let uploads: Uploads;
-let folder: string;
-let png: Buffer;
-
-beforeAll(async () => {
-  uploads = await Uploads.open();
-  folder = mkdtempSync(join(tmpdir(), 'tutoring-programs-'));
-  png = await image('png');
-  expect((await uploads.send(png)).status).toBe(201);
-});
-
-afterAll(async () => {
-  await uploads.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const { uploads, png } = await refusedUploads();
+const folder = mkdtempSync(join(tmpdir(), 'tutoring-programs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const encoder = () => uploads.api.app.get(ImageEncoder);
 
@@ -59,9 +48,7 @@ describe('a process that', () => {
     ['gets no CPU is killed (503)', onImage(''), [503, '5', undefined], { ms: 1_000 }],
     ['takes too much memory is killed (422)', onImage(HOARDS), [422, null, 'too complex to decode'], { bytes: 2 ** 28 }],
     ['crashes each time (422)', onImage('process.abort()'), [422, null, 'cannot be decoded']],
-    ['exits each time (422)', onImage('process.exit(0)'), [422, null, 'cannot be decoded']],
     ['is killed from outside (503)', onImage(`process.kill(process.pid, 'SIGKILL')`), [503, '5', undefined]],
-    ['exits before it is ready (503)', 'process.exit(1)', [503, '5', undefined]],
     ['never becomes ready (503)', 'setInterval(() => {}, 1000)', [503, '5', undefined], { ms: 500 }],
     ['closes its input (422)', onImage(`process.stdin.destroy(); setTimeout(() => process.exit(3), 50)`), [422, null, 'cannot be decoded']],
   ]; // prettier-ignore
@@ -81,9 +68,7 @@ describe('a process that', () => {
   it('crashes once is replaced, and its image is stored', async () => {
     const mark = join(folder, 'crashed');
     plant(`
-      import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+      import { existsSync, writeFileSync } from 'node:fs';
       if (existsSync('${mark}')) await import('${program}');
       else process.on('message', () => { writeFileSync('${mark}', ''); process.abort(); });
       if (!existsSync('${mark}')) process.send('ready');
@@ -110,17 +95,14 @@ describe('a decompression bomb', () => {
     expect((await uploads.send(file)).status).toBe(201);
   });
 
-  it.each([
-    'one scan in 10 MB of scans',
-    '65,535 extents over the same 60 KB',
-    '16,384 x 16,384',
-    '10 MB of them',
-    'half of a large picture',
-  ])('of %s returns 422', async (what) => {
-    // A shorter limit than in production, and met even with little CPU on a loaded machine.
-    Object.assign(ImageProcess.limits, { ms: 8_000, cpuMs: 100 });
-    expect((await uploads.send(await bomb(what))).status).toBe(422);
-  });
+  it.each(['one scan in 10 MB of scans', '65,535 extents over the same 60 KB', '16,384 x 16,384', '10 MB of them', 'half of a large picture'])(
+    'of %s returns 422',
+    async (what) => {
+      // A shorter limit than in production, and met even with little CPU on a loaded machine.
+      Object.assign(ImageProcess.limits, { ms: 8_000, cpuMs: 100 });
+      expect((await uploads.send(await bomb(what))).status).toBe(422);
+    },
+  );
 });
 
 describe('the image process', () => {
@@ -135,14 +117,6 @@ describe('the image process', () => {
     expect(imageProcesses(process.pid)).toEqual([first]);
   });
 
-  it.runIf(process.platform === 'linux')('is reused after large images', async () => {
-    await uploads.send(png);
-    const before = imageProcesses(process.pid);
-    const large = await image('jpeg', { width: 8_192, height: 6_144 });
-    for (let n = 0; n < 3; n++) expect((await uploads.send(large)).status).toBe(201);
-    expect(imageProcesses(process.pid)).toEqual(before);
-  });
-
   it.runIf(process.platform === 'linux')('has a low priority in all its threads', async () => {
     await uploads.send(png);
     const [pid] = imageProcesses(process.pid);
@@ -150,14 +124,6 @@ describe('the image process', () => {
     // The main thread, V8's, those of the pool that decode, and libvips' own.
     expect(threads.length).toBeGreaterThan(4);
     expect(Math.min(...threads.map(getPriority))).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
-  });
-
-  it.runIf(existsSync('/proc/self/autogroup'))('has a session of its own, with a low priority too', async () => {
-    await uploads.send(png);
-    const [pid] = imageProcesses(process.pid);
-    const [own, api] = [pid, process.pid].map((id) => readFileSync(`/proc/${id}/autogroup`, 'latin1').trim());
-    expect(own).toMatch(/ nice 5$/);
-    expect(own!.split(' ')[0]).not.toBe(api!.split(' ')[0]);
   });
 
   it('inherits no settings of the API', async () => {
@@ -176,9 +142,7 @@ describe('the image process', () => {
   it('ends when its parent is killed', async () => {
     const module = pathToFileURL(program.replace('child.js', 'image-process.js')).href;
     const source = `import { ImageProcess } from '${module}'; await ImageProcess.start(); console.log('started');`;
-    const parent = spawn(process.execPath, ['--input-type=module', '-e', source], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
       await once(parent.stdout, 'data');
       const [pid] = imageProcesses(parent.pid!);
@@ -188,16 +152,6 @@ describe('the image process', () => {
     } finally {
       parent.kill('SIGKILL');
     }
-  });
-
-  it('ends with the application', async () => {
-    const other = await Uploads.open();
-    const before = imageProcesses(process.pid);
-    expect((await other.send(png)).status).toBe(201);
-    const [pid] = imageProcesses(process.pid).filter((id) => !before.includes(id));
-    expect(isAlive(pid!)).toBe(true);
-    await other.stop();
-    await vi.waitFor(() => expect(isAlive(pid!)).toBe(false));
   });
 });
 

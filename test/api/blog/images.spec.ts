@@ -1,16 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import {
-  animation,
-  FORMATS,
-  image,
-  photo,
-  pixels,
-  pngChunk,
-  psnr,
-  SECRETS,
-  withPngChunk,
-} from '../../support/data/images.js';
+import { animation, FORMATS, image, photo, pixels, pngChunk, psnr, SECRETS, withPngChunk } from '../../support/data/images.js';
 import { part, multipart, Uploads } from '../../support/http/uploads.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -142,28 +132,13 @@ describe('colours', () => {
   });
 
   it.each([
-    ['a grey JPEG', (picture: Sharp) => picture.greyscale().jpeg(), 40],
     ['a grey PNG', (picture: Sharp) => picture.toColourspace('b-w').png(), Infinity],
     ['a CMYK JPEG', (picture: Sharp) => picture.toColourspace('cmyk').jpeg(), 40],
     ['a grey PNG of 16 bits', (picture: Sharp) => picture.toColourspace('grey16').png(), Infinity],
-    [
-      'a translucent PNG of 16 bits',
-      (picture: Sharp) => picture.ensureAlpha(0.5).toColourspace('rgb16').png(),
-      Infinity,
-    ],
-    ['a translucent PNG with a palette', (picture: Sharp) => picture.ensureAlpha(0.5).png({ palette: true }), Infinity],
-    ['a translucent grey PNG', (picture: Sharp) => picture.ensureAlpha(0.5).toColourspace('b-w').png(), Infinity],
-    ['a progressive JPEG', (picture: Sharp) => picture.jpeg({ progressive: true }), 37],
-    ['a JPEG of full chroma', (picture: Sharp) => picture.jpeg({ chromaSubsampling: '4:4:4', quality: 100 }), 45],
+    ['a translucent PNG of 16 bits', (picture: Sharp) => picture.ensureAlpha(0.5).toColourspace('rgb16').png(), Infinity],
     ['a PNG of 16 bits', (picture: Sharp) => picture.toColourspace('rgb16').png(), Infinity],
-    ['a PNG with a palette', (picture: Sharp) => picture.png({ palette: true }), Infinity],
-    ['an interlaced PNG', (picture: Sharp) => picture.png({ progressive: true }), Infinity],
     ['a lossless WebP', (picture: Sharp) => picture.webp({ lossless: true }), Infinity],
-    [
-      'a lossless WebP with EXIF',
-      (picture: Sharp) => picture.withExif({ IFD0: { Make: 'x' } }).webp({ lossless: true }),
-      Infinity,
-    ],
+    ['a lossless WebP with EXIF', (picture: Sharp) => picture.withExif({ IFD0: { Make: 'x' } }).webp({ lossless: true }), Infinity],
     ['a translucent WebP', (picture: Sharp) => picture.ensureAlpha(0.5).webp(), 35],
     ['a translucent AVIF', (picture: Sharp) => picture.ensureAlpha(0.5).avif(), 40],
     ['a translucent PNG', (picture: Sharp) => picture.ensureAlpha(0.5).png(), Infinity],
@@ -173,25 +148,6 @@ describe('colours', () => {
     expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(quality);
     const [before, after] = [await sharp(file).metadata(), await sharp(bytes).metadata()];
     expect([after.hasAlpha, after.depth]).toEqual([before.hasAlpha, before.depth]);
-  });
-
-  it('CMYK becomes RGB', async () => {
-    const file = await sharp(await image('png'))
-      .toColourspace('cmyk')
-      .jpeg()
-      .toBuffer();
-    expect((await sharp(file).metadata()).space).toBe('cmyk');
-    expect((await sharp((await stored(file)).bytes).metadata()).space).toBe('srgb');
-  });
-
-  it.each([10, 12] as const)('an AVIF of %d bits becomes one of 8 that looks the same', async (bitdepth) => {
-    const file = await sharp(await image('png'))
-      .avif({ bitdepth, quality: 80 })
-      .toBuffer();
-    expect((await sharp(file).metadata()).bitsPerSample).toBe(bitdepth);
-    const { bytes } = await stored(file);
-    expect((await sharp(bytes).metadata()).bitsPerSample).toBe(8);
-    expect(await psnr(bytes, file)).toBeGreaterThanOrEqual(40);
   });
 
   it('an oversized profile is dropped', async () => {
@@ -210,26 +166,15 @@ describe('colours', () => {
 describe('names', () => {
   const NAMES: [string, string][] = [
     ['photo.jpg', 'photo.png'],
-    ['photo', 'photo.png'],
     ['Grüße aus Köln.png', 'GreausKln.png'],
     ['my photo (1).jpeg', 'myphoto1.png'],
-    ['a.b.c.d', 'a.b.c.png'],
     ['../../etc/passwd', 'passwd.png'],
     ['..\\..\\windows\\system.ini', 'system.png'],
-    ['/etc/shadow', 'shadow.png'],
     ['..', 'image.png'],
-    ['a/..', 'image.png'],
-    ['/', 'image.png'],
-    ['...', 'image.png'],
     ['.htaccess', 'image.png'],
-    ['.a.b', 'a.png'],
     ['图片.png', 'image.png'],
     ['\u202egnp.exe', 'gnp.png'],
-    ['a%00.png', 'a00.png'],
-    ['%2e%2e%2f', '2e2e2f.png'],
-    ['CON', 'CON.png'],
     ['aux.txt', 'aux.png'],
-    ['-rf', '-rf.png'],
     ['a;b$c`d.png', 'abcd.png'],
     ['<script>.svg', 'script.png'],
     [`${'a'.repeat(3000)}.png`, `${'a'.repeat(96)}.png`],
@@ -242,11 +187,5 @@ describe('names', () => {
     const [, name] = new RegExp(`^org/${uploads.school}/${UUID}-(.*)$`).exec(path) ?? [];
     expect(name).toBe(kept);
     expect(name!.length).toBeLessThanOrEqual(100);
-  });
-
-  it('equal names get distinct paths', async () => {
-    const file = await image('png');
-    const paths = await Promise.all([1, 2, 3].map(async () => (await stored(file, 'same.png')).path));
-    expect(new Set(paths).size).toBe(3);
   });
 });

@@ -40,13 +40,7 @@ function valueOf(name: string, schema: Schema, route: Route): unknown {
 }
 
 /** A field at any depth of a body, with a way to build the body with another value there. */
-interface Field {
-  route: Route;
-  at: (string | number)[];
-  schema: Schema;
-  required: boolean;
-  body: (...value: [] | [unknown]) => Json;
-}
+type Field = { route: Route; at: (string | number)[]; schema: Schema; required: boolean; body: (...value: [] | [unknown]) => Json };
 
 function fieldsOf(route: Route, whole: Schema): Field[] {
   const fields: Field[] = [];
@@ -122,23 +116,20 @@ describe('a body', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each([' ', '\t\r\n', '\u00a0\u3000', '\u200b\u2060', '\u3164', '\u2800'])(
-    'may not fill a required text with blanks (%j)',
-    async (blanks) => {
-      const texts = writes()
-        .flatMap(({ route, schema }) => fieldsOf(route, schema))
-        .map((field) => ({ field, item: field.schema.items as Schema | undefined }))
-        .filter(({ field, item }) => ((field.schema.minLength ?? item?.minLength ?? 0) as number) > 0);
-      expect(texts.length).toBeGreaterThan(15);
-      const wrong: string[] = [];
-      for (const { field, item } of texts) {
-        const at = item ? [...field.at, 0] : field.at;
-        const fault = faultAt(await send(field.route, field.body(item ? [blanks] : blanks)), at);
-        if (fault?.type !== 'string_too_short') wrong.push(`${told(field)} ${fault?.type}`);
-      }
-      expect(wrong).toEqual([]);
-    },
-  );
+  it.each([' ', '\t\r\n', '\u00a0\u3000', '\u200b\u2060', '\u3164', '\u2800'])('may not fill a required text with blanks (%j)', async (blanks) => {
+    const texts = writes()
+      .flatMap(({ route, schema }) => fieldsOf(route, schema))
+      .map((field) => ({ field, item: field.schema.items as Schema | undefined }))
+      .filter(({ field, item }) => ((field.schema.minLength ?? item?.minLength ?? 0) as number) > 0);
+    expect(texts.length).toBeGreaterThan(15);
+    const wrong: string[] = [];
+    for (const { field, item } of texts) {
+      const at = item ? [...field.at, 0] : field.at;
+      const fault = faultAt(await send(field.route, field.body(item ? [blanks] : blanks)), at);
+      if (fault?.type !== 'string_too_short') wrong.push(`${told(field)} ${fault?.type}`);
+    }
+    expect(wrong).toEqual([]);
+  });
 
   it('of a bulk invite reports overlong texts as errors of their row', async () => {
     const { route, schema } = writes().find((write) => write.route.path === '/v1/users/bulk-invite')!;
@@ -152,9 +143,7 @@ describe('a body', () => {
       const results = body.results as { status: string; error: string | null; id: string | null }[];
       expect(results.map((result) => result.status)).toEqual(results.map((_, at) => (at === row ? 'error' : 'ok')));
       expect(results[row]).toMatchObject({ index: row, id: null, created: null, invited: null });
-      expect(results[row]!.error).toBe(
-        `${inRow.join('.')}: Must have at most ${String(field.schema.maxLength)} characters.`,
-      );
+      expect(results[row]!.error).toBe(`${inRow.join('.')}: Must have at most ${String(field.schema.maxLength)} characters.`);
       expect(body.summary).toMatchObject({ total: 3, ok: 2, errors: 1 });
     }
   });

@@ -1,27 +1,16 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Answer, AnswerCheck } from '../../support/http/answer-check.js';
-import { fuzz, type Judge } from '../../support/fuzz/fuzz-run.js';
+import type { Answer } from '../../support/http/answer-check.js';
 import { FuzzTarget } from '../../support/fuzz/fuzz-target.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** 5,000 generated requests: none makes the service fail or reveal internals. */
 const REQUESTS = 2_500;
 /** One fixed seed and one that changes; repeat a failure with SEED=… in the environment. */
 const SEEDS = [20_260_501, Number(process.env.SEED ?? Date.now() % 4_294_967_296)];
 
-let target: FuzzTarget;
-let check: AnswerCheck;
+const target = await fixture(FuzzTarget.open());
+const { check } = target;
 
-beforeAll(async () => {
-  target = await FuzzTarget.open();
-  check = target.check;
-});
-
-afterAll(() => target.close());
-
-it.each(SEEDS)(`answers ${REQUESTS} random requests as the contract says (seed %i)`, (seed) =>
-  target.run(seed, REQUESTS),
-);
+it.each(SEEDS)(`answers ${REQUESTS} random requests as the contract says (seed %i)`, (seed) => target.run(seed, REQUESTS));
 
 describe('the answer check', () => {
   const ok: Answer = { status: 200, headers: { 'x-request-id': 'a', 'content-type': 'application/json; charset=utf-8' }, body: '{}' }; // prettier-ignore
@@ -44,86 +33,25 @@ describe('the answer check', () => {
 
   it.each<[string, Answer]>([
     ['an HTML page', { ...ok, headers: { ...ok.headers, 'content-type': 'text/html' } }],
-    ['a missing request id', { ...ok, headers: { 'content-type': 'application/json' } }],
-    ['a server name', { ...ok, headers: { ...ok.headers, 'x-powered-by': 'Express' } }],
-    ['invalid JSON', { ...ok, body: '{' }],
     ['an error without a body', { ...ok, status: 404, body: '' }],
     ['an unknown error shape', { ...ok, status: 404, body: '{"statusCode":404,"message":"Cannot GET /"}' }],
-    ['two error shapes at once', { ...ok, status: 401, body: '{"error":{"code":"a","message":"b","status":401,"details":{}},"detail":[]}' }],
-    ['an extra field', error('Gone.', 404, { cause: 'x' })],
     ['a status that differs from the body', { ...error('Gone.'), status: 400 }],
-    ['a 422 without a list of faults', error('Gone.', 422)],
-    ['a list of faults without 422', { ...invalid('missing'), status: 400 }],
-    ['an empty list of faults', { ...ok, status: 422, body: '{"detail":[]}' }],
     ['an unknown kind of fault', invalid('isString')],
-    ['a fault without a known location', invalid('missing', ['somewhere'])],
-    ['the expired-key shape elsewhere', { ...ok, status: 404, body: '{"code":401,"message":"x","data":{}}' }],
-    ['401 without a challenge', error('No.', 401)],
-    ['405 without Allow', error('No.', 405)],
     ['429 without Retry-After', error('No.', 429)],
-    ['503 with Retry-After: 0', { ...error('No.', 503), headers: { ...ok.headers, 'retry-after': '0' } }],
     ['SQL', error('select "u"."id" from "users" "u" where "u"."email" = $1')],
-    ['a constraint', error('duplicate key value violates unique constraint "users_email"')],
-    ['a column', error('column "x" does not exist')],
     ['an SQLSTATE', error('Failed with 22P02.')],
     ['a stack', error('x\n    at Database.read (file.js:1:2)')],
-    ['a source location', error('Failed in database.ts:41.')],
     ['a file path', error('Cannot open /srv/api/secret')],
-    ['a module path', error('Cannot find node_modules/x')],
     ['a product name', error('PostgreSQL is away')],
-    ['an exception', error('TypeError: x is not a function')],
-    ['a socket error', error('connect ECONNREFUSED 127.0.0.1:5432')],
-    ['a missing value', error('No record undefined')],
     ['a leak in the details', error('No.', 404, { details: { query: 'SELECT 1 FROM users' } })],
   ])('catches %s', (_, answer) => {
     expect(check.faults(answer)).not.toEqual([]);
-  }); // prettier-ignore
+  });
 
   it('catches a success that differs from the documented answer', async () => {
     const body = (await target.api.get('/v1/ping', target.fixtures.a.key)).text;
     expect(check.faults({ ...ok, body }, 'GET /v1/ping')).toEqual([]);
     expect(check.faults({ ...ok, body: body.replace('{', '{"secret":1,') }, 'GET /v1/ping')).not.toEqual([]);
     expect(check.faults({ ...ok, body: body.replace('org_id', 'id') }, 'GET /v1/ping')).not.toEqual([]);
-  });
-});
-
-describe('a planted fault', () => {
-  let planted: Server | undefined;
-
-  afterEach(() => planted?.close());
-
-  async function run(fault: (url: string) => Answer | 'hang up' | null) {
-    planted = createServer((request, response) => {
-      const answer = fault(request.url!) ?? { status: 200, headers: {}, body: '{}' };
-      if (answer === 'hang up') return request.socket.destroy();
-      const headers = { 'Content-Type': 'application/json', 'X-Request-Id': 'a', 'Content-Length': answer.body.length };
-      response.writeHead(answer.status, { ...headers, ...answer.headers });
-      return response.end(answer.body);
-    });
-    await new Promise<void>((resolve) => planted!.listen(0, '127.0.0.1', resolve));
-    const requests = await target.requests(1);
-    const { port } = planted.address() as AddressInfo;
-    // Requests that Node itself refuses have no request id and are not judged here.
-    const shapes: Judge = (_request, answer) => (answer.headers['x-request-id'] ? check.faults(answer) : []);
-    return fuzz(port, 2_000, () => Object.assign(requests.next(), { raw: null }), shapes);
-  }
-
-  it('that fails on some values is found, and its requests minimized', async () => {
-    const report = await run((url) => (url.includes('limit=%') ? { status: 500, headers: {}, body: '{}' } : null));
-    const small = /^[A-Z]+ [^\s?]+\?limit=%[^\s&]+ HTTP\/1\.1\r\nHost: 127\.0\.0\.1\r\nConnection: close\r\n\r\n$/;
-    expect(report.failures.filter(({ bytes }) => small.test(bytes)).length).toBeGreaterThan(0);
-  });
-
-  it('that shows SQL is found', async () => {
-    const error = { code: 'bad_request', message: 'insert into users', status: 400, details: {} };
-    const report = await run((url) =>
-      url.includes('%00') ? { status: 400, headers: {}, body: JSON.stringify({ error }) } : null,
-    );
-    expect(report.failures[0]?.faults).toEqual(['sql in the body: "insert into"']);
-  });
-
-  it('that hangs up is found', async () => {
-    const report = await run((url) => (url.includes('offset') ? 'hang up' : null));
-    expect(report.failures[0]?.faults).toEqual(['no answer']);
   });
 });

@@ -1,9 +1,6 @@
 import { TestApi } from '../../support/http/api.js';
 import { codeOf, faultsOf, HostileClient, inLots } from '../../support/fuzz/hostile-client.js';
 import { bytesOf } from '../../support/http/raw-http.js';
-import { keyedReads, validPath } from '../../support/http/routes.js';
-import { pathOf } from '../../support/data/fixtures.js';
-import { RouteTable } from '../../../apps/api/src/http/routing/route-table.js';
 
 /** Hostile input below the query: paths, methods, headers, and bytes that are not HTTP. */
 const client = await HostileClient.create(await TestApi.start());
@@ -31,57 +28,6 @@ describe('the path', () => {
 });
 
 describe('the method', () => {
-  const others = [
-    'POST',
-    'PUT',
-    'PATCH',
-    'DELETE',
-    'TRACE',
-    'PROPFIND',
-    'PURGE',
-    'SEARCH',
-    'LINK',
-    'M-SEARCH',
-    'MKCOL',
-  ];
-
-  it.each(others)('%s returns 405 with Allow wherever it is not supported', async (method) => {
-    const table = client.api.app.get(RouteTable);
-    for (const route of keyedReads(client.api)) {
-      const path = pathOf(route, client.fixtures.a);
-      const allowed = table.methodsAt(path);
-      if (allowed.includes(method)) continue;
-      const answer = await client.ask(path, { method });
-      expect([answer.status, codeOf(answer), answer.headers.allow]).toEqual([
-        405,
-        'method_not_allowed',
-        allowed.join(', '),
-      ]);
-    }
-  });
-
-  it('HEAD returns what GET does, without the body', async () => {
-    for (const route of keyedReads(client.api)) {
-      const path = validPath(route, client.fixtures.a);
-      const get = await client.ask(path);
-      const head = await client.ask(path, { method: 'HEAD' });
-      expect([head.status, head.body]).toEqual([200, '']);
-      const { 'x-request-id': _id, date: _date, ...told } = head.headers;
-      const counted = ['x-ratelimit-remaining', 'ratelimit', 'x-ratelimit-reset'];
-      for (const [name, value] of Object.entries(told).filter(([name]) => !counted.includes(name))) {
-        expect(get.headers[name], `${path} ${name}`).toBe(value);
-      }
-    }
-    expect((await client.ask('/v1/parents/abc', { method: 'HEAD' })).status).toBe(404);
-    expect((await client.ask('/v1/parents?x=1', { method: 'HEAD' })).status).toBe(422);
-  });
-
-  it('OPTIONS answers a preflight without a key', async () => {
-    const headers: [string, string][] = [['Origin', 'https://example.org'], ['Access-Control-Request-Method', 'GET']]; // prettier-ignore
-    const answer = await client.send(bytesOf('/v1/homework', { method: 'OPTIONS', headers }));
-    expect([answer.status, answer.body, answer.headers['access-control-allow-origin']]).toEqual([204, '', '*']);
-  });
-
   it.each([
     ['CONNECT', '/v1/ping', 0],
     ['CONNECT', '127.0.0.1:443', 0],
@@ -93,12 +39,6 @@ describe('the method', () => {
   ])('%s %s returns %i and closes the connection', async (method, target, status) => {
     const answer = await client.send(bytesOf(target, { method, headers: [client.authorization] }));
     expect(answer.status).toBe(status);
-  });
-
-  it.each(['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'])('%s changes nothing', async (name) => {
-    expect((await client.ask('/v1/ping', { headers: [[name, 'DELETE']] })).status).toBe(200);
-    const answer = await client.ask('/v1/ping', { method: 'POST', headers: [[name, 'GET']] });
-    expect(answer.status).toBe(405);
   });
 });
 
@@ -137,23 +77,15 @@ describe('bytes that are not a proper request', () => {
     expect(answer.answers).toBe(1);
   }); // prettier-ignore
 
-  it.each(['HTTP/0.9', 'HTTP/1.0', 'HTTP/2.0'])(
-    'answers the version %s as HTTP/1.1 and closes the connection',
-    async (version) => {
-      const answer = await client.send(`GET /v1/ping ${version}\r\n${host}\r\n`);
-      expect([answer.status, codeOf(answer), answer.headers.connection]).toEqual([401, 'missing_api_key', 'close']);
-    },
-  );
+  it.each(['HTTP/0.9', 'HTTP/1.0', 'HTTP/2.0'])('answers the version %s as HTTP/1.1 and closes the connection', async (version) => {
+    const answer = await client.send(`GET /v1/ping ${version}\r\n${host}\r\n`);
+    expect([answer.status, codeOf(answer), answer.headers.connection]).toEqual([401, 'missing_api_key', 'close']);
+  });
 
   it('an invalid chunk never becomes a second request', async () => {
     const smuggled = 'GET /v1/me HTTP/1.1\r\nHost: a\r\n\r\n';
     const head = `GET /v1/ping HTTP/1.1\r\n${host}${client.authorization.join(': ')}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    for (const body of [
-      'zz\r\nabc\r\n',
-      '-1\r\na\r\n',
-      `5\r\nabcdeX${smuggled}`,
-      `ffffffffffffffffff\r\n${smuggled}`,
-    ]) {
+    for (const body of ['zz\r\nabc\r\n', '-1\r\na\r\n', `5\r\nabcdeX${smuggled}`, `ffffffffffffffffff\r\n${smuggled}`]) {
       const answer = await client.send(head + body);
       expect([answer.status, answer.answers]).toEqual([400, 1]);
     }
@@ -172,8 +104,7 @@ describe('bytes that are not a proper request', () => {
   });
 
   it('pipelined requests are answered once each, in order', async () => {
-    const one = (id: string) =>
-      `GET /v1/ping HTTP/1.1\r\n${host}X-Request-Id: ${id}\r\n${client.authorization.join(': ')}\r\n`;
+    const one = (id: string) => `GET /v1/ping HTTP/1.1\r\n${host}X-Request-Id: ${id}\r\n${client.authorization.join(': ')}\r\n`;
     const answer = await client.send(`${one('first')}\r\n${one('second')}\r\n${one('third')}Connection: close\r\n\r\n`);
     expect([answer.status, answer.headers['x-request-id'], answer.answers]).toEqual([200, 'first', 3]);
   });
@@ -195,17 +126,6 @@ describe('Expect', () => {
 describe('a header', () => {
   const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-  it.each([
-    ['mine-1.2_3', true], ['a'.repeat(128), true], ['a'.repeat(129), false], ['', false], ['a b', false], ['a,b', false],
-    ['\xc3\xa9', false], ['<script>', false], ['a%0d%0aX-Evil:%201', false], ['"quoted"', false], ['$(id)', false], ['../../x', false],
-  ])('X-Request-Id "%s" is echoed: %s', async (given, kept) => {
-    const answer = await client.ask('/v1/ping', { headers: [['X-Request-Id', given]] });
-    expect(answer.status).toBe(200);
-    if (kept) expect(answer.headers['x-request-id']).toBe(given);
-    else expect(answer.headers['x-request-id']).toMatch(id);
-    expect(answer.headers['x-evil']).toBeUndefined();
-  }); // prettier-ignore
-
   it('X-Request-Id sent twice is ignored', async () => {
     const headers: [string, string][] = [['X-Request-Id', 'a'], ['X-Request-Id', 'b']]; // prettier-ignore
     expect((await client.ask('/v1/ping', { headers })).headers['x-request-id']).toMatch(id);
@@ -218,7 +138,7 @@ describe('a header', () => {
     ['Content-Encoding', 'gzip'], ['Content-Encoding', 'bomb'], ['Upgrade', 'websocket'], ['Upgrade', 'h2c'], ['HTTP2-Settings', 'AAMAAABk'],
     ['Origin', 'null'], ['Origin', 'javascript:alert(1)'], ['Cookie', 'a=b; '.repeat(1_500)], ['X-Forwarded-For', 'not an address'],
     ['X-Forwarded-For', '1.2.3.4, '.repeat(500)], ['Forwarded', 'for=_hidden;host="x'], ['X-Forwarded-Host', 'evil.example'],
-    ['X-Original-URL', '/v1/me'], ['X-Rewrite-URL', '/v1/me'], ['Via', '1.1 x'], ['TE', 'trailers'], ['Trailer', 'X-A'],
+    ['X-HTTP-Method-Override', 'DELETE'], ['X-HTTP-Method', 'DELETE'], ['X-Method-Override', 'DELETE'], ['X-Original-URL', '/v1/me'], ['X-Rewrite-URL', '/v1/me'], ['Via', '1.1 x'], ['TE', 'trailers'], ['Trailer', 'X-A'],
     ['Keep-Alive', 'timeout=99999999'], ['Max-Forwards', '-1'], ['Proxy', 'http://evil.example'], ['__proto__', 'x'],
     ['constructor', 'x'], ['Prefer', 'respond-async'], ['Idempotency-Key', '\xff'],
   ])('%s: %s does not affect a read', async (name, value) => {
@@ -227,10 +147,6 @@ describe('a header', () => {
     expect(answer.headers['content-encoding']).toBeUndefined();
     expect((JSON.parse(answer.body) as { status: string }).status).toBe('ok');
   }); // prettier-ignore
-
-  it('another Host does not affect a read either', async () => {
-    expect((await client.ask('/v1/ping', { host: 'evil.example' })).status).toBe(200);
-  });
 
   it('Host may be missing in HTTP/1.0, which closes the connection', async () => {
     const authorization = client.authorization.join(': ');
@@ -253,9 +169,7 @@ describe('an unexpected body', () => {
 
   it('in chunks is ignored too', async () => {
     const headers: [string, string][] = [['Transfer-Encoding', 'chunked']];
-    expect((await client.ask('/v1/ping', { headers, body: '5\r\nhello\r\n0\r\nX-Trailer: a\r\n\r\n' })).status).toBe(
-      200,
-    );
+    expect((await client.ask('/v1/ping', { headers, body: '5\r\nhello\r\n0\r\nX-Trailer: a\r\n\r\n' })).status).toBe(200);
   });
 });
 

@@ -40,12 +40,7 @@ const { make, a: school } = fixtures;
 const document = await documentOf(api);
 
 /** A field of a request, or a field or filter of a response, and the column that it stands for. */
-interface Use {
-  operation: string;
-  field: string;
-  schema: Schema;
-  table: string;
-}
+type Use = { operation: string; field: string; schema: Schema; table: string };
 
 /** Fields of requests, each with the tables that its operation writes, and that have a column of this name. */
 async function written(): Promise<Use[]> {
@@ -87,10 +82,7 @@ async function shown(): Promise<Use[]> {
     const list = operationOf(route.handler)?.list;
     get.mockClear();
     await call(api, route, school);
-    const sources = get.mock.calls.map(([caller, { view, source }]): [View, Source] => [
-      view,
-      source instanceof Source ? source : source(caller),
-    ]);
+    const sources = get.mock.calls.map(([caller, { view, source }]): [View, Source] => [view, source instanceof Source ? source : source(caller)]);
     for (const [view, source] of list ? [[list.view, list.source] as const] : sources) {
       note(route, source, Object.entries(view.schema.properties as Record<string, Schema>));
       note(route, source, filtersOf(document, route));
@@ -115,11 +107,7 @@ function extremes(schema: Schema & { maxLength?: number; minLength?: number; max
   return [text(minLength), text(maxLength), ...((examples ?? []) as string[])].filter(fits);
 } // prettier-ignore
 
-interface Check {
-  table: string;
-  column: string;
-  expression: string;
-}
+type Check = { table: string; column: string; expression: string };
 
 /** Values that a request may have, although a CHECK of the column refuses them, and values that an enum lacks. */
 async function faults(): Promise<string[]> {

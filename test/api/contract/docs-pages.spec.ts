@@ -1,23 +1,16 @@
 import { runInNewContext } from 'node:vm';
 import { TestApi } from '../../support/http/api.js';
-import { type ApiDocument, documentOf, send } from '../../support/http/routes.js';
+import { documentOf, send } from '../../support/http/routes.js';
+import { fixture } from '../../support/process/fixture.js';
 
-let api: TestApi;
-let document: ApiDocument;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  document = await documentOf(api);
-});
-
-afterAll(() => api.stop());
+const api = await fixture(TestApi.start());
+const document = await documentOf(api);
 
 describe('/ and /docs', () => {
   const PAGES = ['/', '/docs'];
 
   /** What a page links to or makes the browser fetch. */
-  const references = (text: string): string[] =>
-    [...text.matchAll(/(?:src|href|spec-url)=["']([^"']+)["']/g)].map((match) => match[1]!);
+  const references = (text: string): string[] => [...text.matchAll(/(?:src|href|spec-url)=["']([^"']+)["']/g)].map((match) => match[1]!);
 
   it.each(PAGES)('%s loads everything from this host', async (path) => {
     const page = await send(api, 'GET', path, { Accept: 'text/html' });
@@ -35,25 +28,22 @@ describe('/ and /docs', () => {
     }
   });
 
-  it.each(PAGES)(
-    '%s has a content security policy that allows no requests to other hosts and no inline scripts',
-    async (path) => {
-      const page = await send(api, 'GET', path, { Accept: 'text/html' });
-      const policy = new Map(
-        page.headers['content-security-policy']!.split(';').map((part) => {
-          const [name, ...sources] = part.trim().split(/\s+/);
-          return [name!, sources] as const;
-        }),
-      );
-      expect(policy.get('default-src')).toEqual(["'none'"]);
-      for (const name of ['script-src', 'connect-src']) expect([name, policy.get(name)]).toEqual([name, ["'self'"]]);
-      expect(policy.get('img-src')).toEqual(["'self'", 'data:']);
-      for (const name of ['base-uri', 'form-action', 'frame-ancestors']) {
-        expect([name, policy.get(name)]).toEqual([name, ["'none'"]]);
-      }
-      expect(page.text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=/);
-    },
-  );
+  it.each(PAGES)('%s has a content security policy that allows no requests to other hosts and no inline scripts', async (path) => {
+    const page = await send(api, 'GET', path, { Accept: 'text/html' });
+    const policy = new Map(
+      page.headers['content-security-policy']!.split(';').map((part) => {
+        const [name, ...sources] = part.trim().split(/\s+/);
+        return [name!, sources] as const;
+      }),
+    );
+    expect(policy.get('default-src')).toEqual(["'none'"]);
+    for (const name of ['script-src', 'connect-src']) expect([name, policy.get(name)]).toEqual([name, ["'self'"]]);
+    expect(policy.get('img-src')).toEqual(["'self'", 'data:']);
+    for (const name of ['base-uri', 'form-action', 'frame-ancestors']) {
+      expect([name, policy.get(name)]).toEqual([name, ["'none'"]]);
+    }
+    expect(page.text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=/);
+  });
 
   it('/docs shows this document with a single script, compressed if the client accepts it', async () => {
     const page = await send(api, 'GET', '/docs');
@@ -69,13 +59,7 @@ describe('/ and /docs', () => {
     const [source] = /function headerOf[^]*?\n}/.exec(text)!;
     const headerOf = runInNewContext(`${source}; headerOf`) as (pasted: string) => string;
     const key = 'tk_live_00';
-    for (const pasted of [
-      key,
-      ` ${key}\n`,
-      `Token token=${key}`,
-      ` token token=${key} `,
-      `Authorization: Token token=${key}`,
-    ]) {
+    for (const pasted of [key, ` ${key}\n`, `Token token=${key}`, ` token token=${key} `, `Authorization: Token token=${key}`]) {
       expect(headerOf(pasted).toLowerCase()).toBe(`token token=${key}`);
     }
     expect(headerOf('  ')).toBe('');
@@ -88,11 +72,7 @@ describe('/ and /docs', () => {
       ['application/json', 'application/json'],
     ] as const) {
       const { headers } = await send(api, 'GET', '/', { Accept: accept });
-      expect([accept, headers['content-type'], headers.vary]).toEqual([
-        accept,
-        expect.stringContaining(type),
-        expect.stringContaining('Accept'),
-      ]);
+      expect([accept, headers['content-type'], headers.vary]).toEqual([accept, expect.stringContaining(type), expect.stringContaining('Accept')]);
     }
     const { text } = await send(api, 'GET', '/', { Accept: 'application/json', Host: 'a.example' });
     expect(JSON.parse(text)).toEqual({

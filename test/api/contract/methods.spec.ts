@@ -1,15 +1,5 @@
 import { TestApi } from '../../support/http/api.js';
-import {
-  allRoutes,
-  call,
-  documentOf,
-  keyedReads,
-  nameOf,
-  type Route,
-  send,
-  templateOf,
-  validPath,
-} from '../../support/http/routes.js';
+import { allRoutes, documentOf, keyedReads, nameOf, type Route, send, templateOf } from '../../support/http/routes.js';
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -117,23 +107,6 @@ describe('every path', () => {
     }
     expect(wrong).toEqual([]);
   });
-
-  it('ignores method overrides', async () => {
-    for (const route of keyedReads(api)) {
-      for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
-        const path = pathOf(route, fixtures.a);
-        const read = await send(api, 'GET', validPath(route, fixtures.a), {
-          ...authorization,
-          [name]: 'DELETE',
-        });
-        expect([nameOf(route), read.status]).toEqual([nameOf(route), 200]);
-        const posted = documentedMethods(methodsByPath().get(route.path)!).includes('POST');
-        if (posted) continue;
-        expect((await send(api, 'POST', path, { ...authorization, [name]: 'GET' })).status).toBe(405);
-        expect((await call(api, route, fixtures.a, { query: '?_method=DELETE' })).status).toBe(422);
-      }
-    }
-  });
 });
 
 describe('a page or a file', () => {
@@ -150,9 +123,7 @@ describe('a page or a file', () => {
         expect([method, answer.status]).toEqual([method, 204]);
       } else {
         expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, 'GET, HEAD']);
-        expect(JSON.parse(answer.text)).toMatchObject({
-          error: { code: 'method_not_allowed', details: { allowed: ['GET', 'HEAD'] } },
-        });
+        expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'method_not_allowed', details: { allowed: ['GET', 'HEAD'] } } });
       }
     }
   });
@@ -166,18 +137,7 @@ describe('a page or a file', () => {
 });
 
 describe('an unknown path', () => {
-  const PATHS = [
-    '//',
-    '/v1',
-    '/v1/',
-    '/v2/ping',
-    '/v1/unheard-of',
-    '/v1/ping/more',
-    '/index.html',
-    '/.env',
-    '/v1/%00',
-    '/%',
-  ];
+  const PATHS = ['//', '/v1', '/v1/', '/v2/ping', '/v1/unheard-of', '/v1/ping/more', '/index.html', '/.env', '/v1/%00', '/%'];
 
   it.each(PATHS)('%s returns 404 for every method, with or without a key', async (path) => {
     for (const method of METHODS.filter((name) => name !== 'OPTIONS')) {
@@ -191,15 +151,6 @@ describe('an unknown path', () => {
           error: { code: 'not_found', message: 'There is nothing at this path.', status: 404, details: {} },
         });
       }
-    }
-  });
-
-  it('includes paths with an id that does not decode', async () => {
-    for (const route of keyedReads(api).filter(({ path }) => path.includes(':'))) {
-      const path = route.path.replaceAll(/:[^/]+/g, '%ff');
-      const answer = await send(api, 'GET', path, authorization);
-      expect([path, answer.status]).toEqual([path, 404]);
-      expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'not_found', details: {} } });
     }
   });
 });

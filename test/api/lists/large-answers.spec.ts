@@ -20,7 +20,10 @@ const key = await api.key(school);
 
 beforeEach(async () => {
   ids = [];
-  for (let n = 0; n < POSTS; n++) ids.unshift((await make.post(school, { content: CONTENT })).id);
+  for (let n = 0; n < POSTS; n++) {
+    // Pairs of units at even and at odd positions: none may be cut.
+    ids.unshift((await make.post(school, { content: 'x'.repeat(n % 2) + CONTENT })).id);
+  }
 });
 
 afterEach(async () => {
@@ -36,21 +39,10 @@ interface HomeworkPage {
   meta: { count: number; next_cursor?: string };
 }
 
-/** The ids of the posts that the caller gets. */
-async function posts(): Promise<string[]> {
-  return ((await api.get('/v1/blog-posts', key)).body as { id: string }[]).map(({ id }) => id);
-}
-
 /** Resolves with the head of a response whose body has not been read. */
 async function open(path: string): Promise<IncomingMessage> {
   const { port } = api.server.address() as AddressInfo;
-  const request = get({
-    port,
-    host: '127.0.0.1',
-    path,
-    agent: false,
-    headers: { Authorization: `Token token=${key}` },
-  });
+  const request = get({ port, host: '127.0.0.1', path, agent: false, headers: { Authorization: `Token token=${key}` } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
 }
@@ -94,18 +86,8 @@ describe('a large page', () => {
     expect(answer.headers['content-length']).toBeUndefined();
     const found = answer.body as { id: string; content: string }[];
     expect(found.map(({ id }) => id)).toEqual(ids);
-    expect(found.every(({ content }) => content === CONTENT)).toBe(true);
+    expect(found.every(({ content }, at) => content === 'x'.repeat((POSTS - 1 - at) % 2) + CONTENT)).toBe(true);
     expect(reads).toHaveBeenCalledTimes(1 + POSTS);
-  });
-
-  it('takes one round trip once it is no longer large', async () => {
-    await make.query('UPDATE blog_posts SET content = $2 WHERE organization_id = $1', [school, 'short']);
-    const reads = watchReads();
-    const answer = await api.get('/v1/blog-posts', key);
-    expect(answer.headers['transfer-encoding']).toBeUndefined();
-    expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(answer.text)));
-    expect(await posts()).toEqual(ids);
-    expect(reads).toHaveBeenCalledTimes(2);
   });
 
   it('omits rows deleted meanwhile, and counts what it sent', async () => {
@@ -134,10 +116,7 @@ describe('a large page', () => {
   it('has no body for HEAD, which reads no parts', async () => {
     const reads = watchReads();
     const { port } = api.server.address() as AddressInfo;
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/blog-posts`, {
-      method: 'HEAD',
-      headers: { Authorization: `Token token=${key}` },
-    });
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/blog-posts`, { method: 'HEAD', headers: { Authorization: `Token token=${key}` } });
     expect([answer.status, await answer.text()]).toEqual([200, '']);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(reads).toHaveBeenCalledTimes(1);

@@ -35,10 +35,7 @@ async function cursorOf(route: Route, school: OrganizationFixture, filter = ''):
   return body.meta.next_cursor;
 }
 
-const REFUSED = {
-  status: 422,
-  body: { detail: [{ loc: ['query', 'cursor'], type: 'value_error', msg: expect.any(String) as string }] },
-};
+const REFUSED = { status: 422, body: { detail: [{ loc: ['query', 'cursor'], type: 'value_error', msg: expect.any(String) as string }] } };
 
 /** Filters for the next request that the cursor was not created with. */
 function otherFilters(route: Route): string[] {
@@ -49,33 +46,18 @@ function otherFilters(route: Route): string[] {
 }
 
 describe('a cursor', () => {
-  it('continues where it was created with any limit and offset', async () => {
-    for (const route of lists) {
-      const cursor = await cursorOf(route, fixtures.a);
-      const [first, second] = [
-        await read(route, fixtures.a, 'limit=100'),
-        await read(route, fixtures.a, `cursor=${cursor}`),
-      ];
-      expect([nameOf(route), second.status]).toEqual([nameOf(route), 200]);
-      expect(second.body.data).toEqual(first.body.data.slice(1));
-      expect((await read(route, fixtures.a, `limit=1&offset=9&cursor=${cursor}`)).status).toBe(200);
-    }
-  });
-
-  it('is opaque and has one format', async () => {
-    for (const route of lists) expect(await cursorOf(route, fixtures.a)).toMatch(/^[A-Za-z0-9_-]{54}$/);
-  });
-
-  it('works with other keys of the organization, and in every process with the same secret', async () => {
+  it('works with other keys of the organization, and in every process with the same secret and no other', async () => {
     const another = await api.key(fixtures.a.id);
-    const process = await TestApi.start({ ENCRYPTION_KEY: SECRET }, api.database);
+    const same = await TestApi.start({ ENCRYPTION_KEY: SECRET }, api.database);
+    const other = await TestApi.start({}, api.database);
     for (const route of lists) {
-      const cursor = await cursorOf(route, fixtures.a);
-      const own = await read(route, fixtures.a, `cursor=${cursor}`);
-      const answer = await process.get(`${pathOf(route, fixtures.a)}?cursor=${cursor}`, another);
+      const path = `${pathOf(route, fixtures.a)}?cursor=${await cursorOf(route, fixtures.a)}`;
+      const [own, answer] = [await api.get(path, fixtures.a.key), await same.get(path, another)];
       expect([nameOf(route), answer.status, answer.body]).toEqual([nameOf(route), 200, own.body]);
+      expect([nameOf(route), (await other.get(path, fixtures.a.key)).status]).toEqual([nameOf(route), 422]);
     }
-    await process.close();
+    await same.close();
+    await other.close();
   });
 
   it('is refused for another organization', async () => {
@@ -119,25 +101,6 @@ describe('a cursor', () => {
     }
   });
 
-  it('accepts its filters in another order', async () => {
-    const [homework] = lists.filter(({ path }) => path === '/v1/homework');
-    await fixtures.make.homework(fixtures.a.path.tutor_id!, { studentId: fixtures.a.path.student_id! });
-    const cursor = await cursorOf(homework!, fixtures.a, '&homework_type=text&scope=student');
-    const { status } = await read(homework!, fixtures.a, `scope=student&homework_type=text&cursor=${cursor}`);
-    expect(status).toBe(200);
-  });
-
-  it('accepts a default filter that is spelled out', async () => {
-    for (const route of lists) {
-      for (const [name, schema] of filtersOf(document, route)) {
-        if (schema.default === undefined) continue;
-        const cursor = await cursorOf(route, fixtures.a);
-        const { status } = await read(route, fixtures.a, `cursor=${cursor}&${name}=${JSON.stringify(schema.default)}`);
-        expect([nameOf(route), name, status]).toEqual([nameOf(route), name, 200]);
-      }
-    }
-  });
-
   it('of a tutor’s reviews is refused for another tutor', async () => {
     const other = await fixtures.make.tutor(fixtures.a.id);
     for (const comment of ['Good', 'Better']) {
@@ -163,12 +126,7 @@ describe('a cursor', () => {
         for (let bit = 1; bit < 64; bit <<= 1) {
           const changed = alphabet[alphabet.indexOf(cursor[at]!) ^ bit]!;
           const forged = cursor.slice(0, at) + changed + cursor.slice(at + 1);
-          expect([nameOf(route), at, bit, await read(route, fixtures.a, `cursor=${forged}`)]).toEqual([
-            nameOf(route),
-            at,
-            bit,
-            REFUSED,
-          ]);
+          expect([nameOf(route), at, bit, await read(route, fixtures.a, `cursor=${forged}`)]).toEqual([nameOf(route), at, bit, REFUSED]);
         }
       }
     }
@@ -181,51 +139,21 @@ describe('a cursor', () => {
       row.writeBigInt64BE(BigInt(Date.now() + 1_000_000));
       const wrong = [
         '',
-        'Start',
         'start%20',
-        'end',
-        'null',
-        '0',
         cursor.slice(0, -1),
-        cursor.slice(1),
-        cursor.slice(0, 32),
         `${cursor}A`,
-        `${cursor}==`,
-        `%20${cursor}`,
         row.toString('base64url'),
         '_'.repeat(54),
         Buffer.from(`${new Date().toISOString()},${fixtures.a.path.tutor_id}`).toString('base64url'),
         `${cursor}&cursor=${cursor}`,
-        'start&cursor=start',
         'A'.repeat(5000),
         '%00',
-        '%ff',
       ];
       for (const given of wrong) {
         const name = `${nameOf(route)} ${given}`;
         expect([name, await read(route, fixtures.a, `cursor=${given}`)]).toEqual([name, REFUSED]);
       }
     }
-  });
-
-  it('created with another secret is refused', async () => {
-    const other = await TestApi.start({}, api.database);
-    for (const route of lists) {
-      const path = `${pathOf(route, fixtures.a)}?cursor=${await cursorOf(route, fixtures.a)}`;
-      expect([nameOf(route), (await other.get(path, fixtures.a.key)).status]).toEqual([nameOf(route), 422]);
-    }
-    await other.close();
-  });
-
-  it('continues among rows of the same instant', async () => {
-    const [adjustments] = lists.filter(({ path }) => path === '/v1/adjustments');
-    await fixtures.make.query(`UPDATE adjustments SET created_at = '2026-03-02T10:00:00Z' WHERE organization_id = $1`, [
-      fixtures.a.id,
-    ]);
-    const all = await read(adjustments!, fixtures.a, 'limit=100');
-    const rest = await read(adjustments!, fixtures.a, `cursor=${await cursorOf(adjustments!, fixtures.a)}`);
-    expect(rest.body.data).not.toHaveLength(0);
-    expect(rest.body.data).toEqual(all.body.data.slice(1));
   });
 
   it('still works after its row is deleted', async () => {

@@ -6,30 +6,20 @@ import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
 import { type List, selectedBy } from '../../../apps/api/src/http/lists/list.js';
 import { Records } from '../../../apps/api/src/http/lists/records.js';
 import { cursorPage, existenceOf, offsetPage, recordsById } from '../../../apps/api/src/http/lists/statements.js';
-import { createFixtures, parametersOf, type OrganizationFixture, type Fixtures } from '../../support/data/fixtures.js';
+import { createFixtures, parametersOf, type OrganizationFixture } from '../../support/data/fixtures.js';
 import { TestApi } from '../../support/http/api.js';
-import { type ApiDocument, documentOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
+import { documentOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
+import { fixture } from '../../support/process/fixture.js';
 
-let api: TestApi;
-let fixtures: Fixtures;
-let document: ApiDocument;
-
-beforeAll(async () => {
-  api = await TestApi.start();
-  fixtures = await createFixtures(api);
-  document = await documentOf(api);
-});
-
-afterAll(async () => {
-  await api.stop();
-});
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
+const document = await documentOf(api);
 
 const listRoutes = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('limit'));
 
 function declared(route: Route): List {
   const list = operationOf(route.handler)?.list;
-  if (!list)
-    throw new Error(`${nameOf(route)}: declare the list, and give it to listController in the resource’s module`);
+  if (!list) throw new Error(`${nameOf(route)}: declare the list, and give it to listController in the resource’s module`);
   return list;
 }
 
@@ -52,10 +42,7 @@ describe('every list', () => {
     for (const route of listRoutes()) {
       const ids = await pageIds(route, fixtures.a);
       expect([nameOf(route), ids.length]).not.toEqual([nameOf(route), 0]);
-      expect([nameOf(route), ids.filter((id) => !fixtures.a.ids.has(id) && !fixtures.shared.has(id))]).toEqual([
-        nameOf(route),
-        [],
-      ]);
+      expect([nameOf(route), ids.filter((id) => !fixtures.a.ids.has(id) && !fixtures.shared.has(id))]).toEqual([nameOf(route), []]);
     }
   });
 });

@@ -1,23 +1,9 @@
 import { TestApi } from '../../support/http/api.js';
-import {
-  createListFixture,
-  listRows,
-  newestFirst,
-  rowsAt,
-  type ListFixture,
-  type Stored,
-} from '../../support/data/list-rows.js';
+import { createListFixture, listRows, newestFirst, rowsAt, type ListFixture, type Stored } from '../../support/data/list-rows.js';
 import { Random } from '../../support/data/random.js';
-import {
-  type ApiDocument,
-  documentOf,
-  keyedReads,
-  nameOf,
-  operationAt,
-  queryOf,
-  type Route,
-} from '../../support/http/routes.js';
-import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
+import { documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from '../../support/http/routes.js';
+import { createFixtures, pathOf } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 interface Page {
   data: { id: string }[];
@@ -27,40 +13,27 @@ interface Page {
 /** The only lists that return a total. */
 const WITH_TOTAL = ['list_tutors', 'list_students', 'list_parents'];
 
-let api: TestApi;
-let fixtures: Fixtures;
-let document: ApiDocument;
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
+const document = await documentOf(api);
 /** Rows in each list with a cursor: enough for every page size, and divisible so that the last page can be full. */
 const ROWS = 104;
 const stages = new Map<string, { stage: ListFixture; key: string }>();
 const stored = new Map<string, Stored[]>();
+const start = new Date('2026-05-01T00:00:00Z');
+const random = new Random(7);
+for (const [operation, { insert, already }] of listRows(api)) {
+  const stage = await createListFixture(fixtures.make, start);
+  const times = Array.from({ length: already ? ROWS - 1 : ROWS }, () => new Date(start.getTime() + random.integer(40)).toISOString());
+  const rows = await insert(fixtures.make, stage, rowsAt(times, random));
+  if (already) rows.push({ id: stage[already], createdAt: start.getTime() });
+  stored.set(operation, rows.sort(newestFirst));
+  stages.set(operation, { stage, key: await api.key(stage.school) });
+}
 
-beforeAll(async () => {
-  api = await TestApi.start();
-  fixtures = await createFixtures(api);
-  document = await documentOf(api);
-  const start = new Date('2026-05-01T00:00:00Z');
-  const random = new Random(7);
-  for (const [operation, { insert, already }] of listRows(api)) {
-    const stage = await createListFixture(fixtures.make, start);
-    const times = Array.from({ length: already ? ROWS - 1 : ROWS }, () =>
-      new Date(start.getTime() + random.integer(40)).toISOString(),
-    );
-    const rows = await insert(fixtures.make, stage, rowsAt(times, random));
-    if (already) rows.push({ id: stage[already], createdAt: start.getTime() });
-    stored.set(operation, rows.sort(newestFirst));
-    stages.set(operation, { stage, key: await api.key(stage.school) });
-  }
-});
-
-afterAll(async () => {
-  await api.stop();
-});
-
-/** Every list with `limit`, those with a cursor, those in an envelope. */
+/** Every list with `limit`, those with a cursor. */
 const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('limit'));
 const cursorLists = (): Route[] => lists().filter((route) => queryOf(document, route).has('cursor'));
-const envelopes = (): Route[] => lists().filter((route) => route.path !== '/v1/blog-posts');
 const operation = (route: Route): string => operationAt(document, route).operationId;
 
 /** A page of the list from the organization that was filled for it. */
@@ -93,21 +66,6 @@ describe('offset mode', () => {
     }
   });
 
-  it('is the default, starting at the first record', async () => {
-    for (const route of cursorLists()) expect(await page(route, '')).toEqual(await page(route, 'limit=20&offset=0'));
-  });
-
-  it('accepts any limit up to its maximum', async () => {
-    for (const route of cursorLists()) {
-      const rows = idsOf(stored.get(operation(route))!);
-      for (const limit of [1, 2, 19, 99, 100]) {
-        const { data, meta } = await page(route, `limit=${limit}&offset=3`);
-        expect([nameOf(route), idsOf(data)]).toEqual([nameOf(route), rows.slice(3, 3 + limit)]);
-        expect(meta).toMatchObject({ limit, offset: 3, count: Math.min(limit, rows.length - 3) });
-      }
-    }
-  });
-
   it('is empty beyond the end but still returns the total', async () => {
     for (const route of cursorLists()) {
       const { length } = stored.get(operation(route))!;
@@ -116,15 +74,6 @@ describe('offset mode', () => {
         const total = WITH_TOTAL.includes(operation(route)) ? { total: length } : {};
         expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: 20, offset, count: 0, ...total }]);
       }
-    }
-  });
-
-  it('returns a total only on the people lists, and never a cursor', async () => {
-    for (const route of envelopes()) {
-      const body = (await api.get(pathOf(route, fixtures.a), fixtures.a.key)).body as Page;
-      const names = ['limit', 'offset', 'count', ...(WITH_TOTAL.includes(operation(route)) ? ['total'] : [])];
-      expect([nameOf(route), Object.keys(body.meta)]).toEqual([nameOf(route), names]);
-      expect(Object.keys(body)).toEqual(['data', 'meta']);
     }
   });
 });
@@ -162,11 +111,6 @@ describe('cursor mode', () => {
       }
     }
   });
-
-  it('exists for every list in an envelope except conversations', () => {
-    const without = envelopes().filter((route) => !queryOf(document, route).has('cursor'));
-    expect(without.map(nameOf)).toEqual(['GET /v1/conversations']);
-  });
 });
 
 describe('limit and offset', () => {
@@ -179,57 +123,7 @@ describe('limit and offset', () => {
         { type: 'integer', minimum: 1, maximum: most, default: blog ? 50 : 20 },
       ]);
       expect(queryOf(document, route).get('offset')).toMatchObject({ type: 'integer', minimum: 0, default: 0 });
-      expect([nameOf(route), await status(route, `limit=1`), await status(route, `limit=${most}`)]).toEqual([
-        nameOf(route),
-        200,
-        200,
-      ]);
-    }
-  });
-
-  it.each([
-    ['limit', '0', 'greater_than_equal'],
-    ['limit', '-1', 'greater_than_equal'],
-    ['limit', 'most + 1', 'less_than_equal'],
-    ['limit', '99999999999999999999', 'less_than_equal'],
-    ['limit', '', 'int_parsing'],
-    ['limit', 'ten', 'int_parsing'],
-    ['limit', '1.5', 'int_parsing'],
-    ['limit', '1e1', 'int_parsing'],
-    ['limit', '0x10', 'int_parsing'],
-    ['limit', '%2010', 'int_parsing'],
-    ['limit', '+10', 'int_parsing'],
-    ['offset', '-1', 'greater_than_equal'],
-    ['offset', '2147483648', 'less_than_equal'],
-    ['offset', '9007199254740993', 'less_than_equal'],
-    ['offset', 'NaN', 'int_parsing'],
-    ['offset', '1&offset=2', 'value_error'],
-    ['unheard_of', '1', 'extra_forbidden'],
-    ['limits', '10', 'extra_forbidden'],
-    ['limit[]', '10', 'extra_forbidden'],
-  ])('%s=%s is refused as %s on every list', async (name, given, type) => {
-    for (const route of lists()) {
-      const value = given === 'most + 1' ? String(queryOf(document, route).get('limit')!.maximum! + 1) : given;
-      const answer = await api.get(`${pathOf(route, fixtures.a)}?${name}=${value}`, fixtures.a.key);
-      expect([nameOf(route), answer.status, answer.body]).toEqual([
-        nameOf(route),
-        422,
-        { detail: [{ loc: ['query', name], type, msg: expect.any(String) as string }] },
-      ]);
-    }
-  });
-
-  it('are reported together when invalid', async () => {
-    for (const route of cursorLists()) {
-      const query = 'limit=0&offset=-1&cursor=no+cursor&unheard_of=1';
-      const answer = await api.get(`${pathOf(route, fixtures.a)}?${query}`, fixtures.a.key);
-      const { detail } = answer.body as { detail: { loc: string[]; type: string }[] };
-      expect(detail.map(({ loc, type }) => `${loc.join('.')} ${type}`).sort()).toEqual([
-        'query.cursor value_error',
-        'query.limit greater_than_equal',
-        'query.offset greater_than_equal',
-        'query.unheard_of extra_forbidden',
-      ]);
+      expect([nameOf(route), await status(route, `limit=1`), await status(route, `limit=${most}`)]).toEqual([nameOf(route), 200, 200]);
     }
   });
 });

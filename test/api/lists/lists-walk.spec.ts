@@ -23,19 +23,13 @@ describe('a cursor walk', () => {
     expect(lists.map(({ operation }) => operation).sort()).toEqual(operations.sort());
   });
 
-  it.each(operations)(
-    'of %s shows exactly the rows that follow the last one at that time, whatever is inserted between pages',
-    async (operation) => {
-      const { on, seed } = listOf(operation);
-      await walkHistories(on, HISTORIES, seed);
-    },
-  );
+  it.each(operations)('of %s shows exactly the rows that follow the last one at that time, whatever is inserted between pages', async (operation) => {
+    const { on, seed } = listOf(operation);
+    await walkHistories(on, HISTORIES, seed);
+  });
 
-  it.each(operations)(
-    'of %s neither repeats nor omits rows that exist throughout, while others write',
-    async (operation) => {
-      const { on, seed } = listOf(operation);
-      await walkAmongWriters(on, 5, seed + 500_000);
-    },
-  );
+  it.each(operations)('of %s neither repeats nor omits rows that exist throughout, while others write', async (operation) => {
+    const { on, seed } = listOf(operation);
+    await walkAmongWriters(on, 5, seed + 500_000);
+  });
 });

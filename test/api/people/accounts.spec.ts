@@ -1,38 +1,14 @@
-import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
-import { Factories } from '../../support/data/factories.js';
-import {
-  type Detail,
-  newAddress,
-  NOBODY,
-  PeopleFixture,
-  parentRow,
-  person,
-  refusedAt,
-  studentRow,
-} from '../../support/data/provisioning.js';
+import { newAddress, PeopleFixture, parentRow, person, refusedAt, studentRow } from '../../support/data/provisioning.js';
+import { fixture } from '../../support/process/fixture.js';
 
-let api: TestApi;
-/** The same API without a mail server. */
-let mute: TestApi;
-let make: Factories;
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
+const { make } = api;
 let provisioning: PeopleFixture;
 let other: PeopleFixture;
 
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
-  mute = await TestApi.start({}, api.database);
-  make = await Factories.connect(api.database);
-});
-
 beforeEach(async () => {
   [provisioning, other] = [await PeopleFixture.open(api, make), await PeopleFixture.open(api, make)];
-});
-
-afterAll(async () => {
-  await make.close();
-  await mute.close();
-  await api.stop();
 });
 
 describe.each([
@@ -55,29 +31,12 @@ describe.each([
     expect(await provisioning.queued()).toHaveLength(1);
   });
 
-  it('invites a person known elsewhere, showing only what was supplied', async () => {
-    const { id, email } = await make.member(other.id, { role: 'tutor', user: { firstName: 'Secret', phone: '555' } });
-    const { status, body } = await provisioning.post(path, person({ email }));
-    expect([status, body]).toMatchObject([201, { id, first_name: 'Mia', email, status: 'pending' }]);
-  });
-
   it('returns 422 at the field for what a bulk invite reports as a row error', async () => {
     expect(refusedAt(await provisioning.post(path, person({ email: 'nobody' })))).toEqual(['body.email']);
     const { email } = await make.member(provisioning.id, { role: 'admin' });
     expect(refusedAt(await provisioning.post(path, person({ email })))).toEqual(['body.email']);
     const there = (await provisioning.list(list)) as { role?: string }[];
     expect(there.filter(({ role }) => role !== 'admin')).toEqual([]);
-  });
-
-  it('replays its answer to the same key', async () => {
-    const headers = { 'Idempotency-Key': 'one' };
-    const body = person({ email: null });
-    const [first, second] = [
-      await provisioning.send('post', path, body, { headers }),
-      await provisioning.send('post', path, body, { headers }),
-    ];
-    expect([second.status, second.text]).toEqual([201, first.text]);
-    expect(await provisioning.list(list)).toHaveLength(1);
   });
 });
 
@@ -86,11 +45,7 @@ describe('POST /v1/students', () => {
     const parent = person({ first_name: 'Ana' });
     const { body } = await provisioning.post('/v1/students', person({ parent }));
     const [record] = await provisioning.list('/v1/parents');
-    expect(record).toMatchObject({
-      first_name: 'Ana',
-      email: parent.email,
-      student_ids: [(body as { id: string }).id],
-    });
+    expect(record).toMatchObject({ first_name: 'Ana', email: parent.email, student_ids: [(body as { id: string }).id] });
     expect(body).toMatchObject({ parent_ids: [record!.id] });
   });
 
@@ -103,38 +58,13 @@ describe('POST /v1/students', () => {
     }
     expect(await provisioning.list('/v1/students')).toHaveLength(1);
   });
-
-  it.each([
-    ['a type', { type: 'student' }, ['body.type', 'extra_forbidden']],
-    ['a bio', { bio: 'Hi' }, ['body.bio', 'extra_forbidden']],
-    ['no name', { first_name: undefined }, ['body.first_name', 'missing']],
-    ['an empty name', { first_name: '\t' }, ['body.first_name', 'string_too_short']],
-    ['a name of a parent', { parent: { first_name: 'A', last_name: null } }, ['body.parent.last_name', 'string_type']],
-  ])('refuses %s', async (_, wish, expected) => {
-    const { status, body } = await provisioning.post('/v1/students', person(wish));
-    const { detail } = body as { detail: Detail[] };
-    expect([status, detail.map(({ loc, type }) => [loc.join('.'), type])]).toEqual([422, [expected]]);
-  });
 });
 
-describe('POST /v1/parents', () => {
-  it('returns a parent who stays invisible until linked', async () => {
-    const { status, body } = await provisioning.post('/v1/parents', person());
-    expect([status, body]).toMatchObject([
-      201,
-      { first_name: 'Mia', status: 'accepted', student_ids: [], enrolled_at: null, placeholder_email: false },
-    ]);
-    const { id } = body as { id: string };
-    expect(await provisioning.list('/v1/parents')).toEqual([]);
-    expect((await api.get(`/v1/parents/${id}`, provisioning.key)).status).toBe(404);
-    expect((await api.get(`/v1/parents/${id}/balance`, provisioning.key)).status).toBe(404);
-    expect(await provisioning.queued()).toEqual([]);
-  });
-
-  it('refuses the address of a student', async () => {
-    const { email } = await provisioning.inviteOne(studentRow());
-    expect(refusedAt(await provisioning.post('/v1/parents', person({ email })))).toEqual(['body.email']);
-  });
+it('POST /v1/parents returns a parent who is linked to nobody', async () => {
+  const { status, body } = await provisioning.post('/v1/parents', person());
+  const parent = { first_name: 'Mia', status: 'accepted', student_ids: [], enrolled_at: null, placeholder_email: false };
+  expect([status, body]).toMatchObject([201, parent]);
+  expect(await provisioning.queued()).toEqual([]);
 });
 
 describe('POST /v1/parents/{parent_id}/link-student', () => {
@@ -144,36 +74,21 @@ describe('POST /v1/parents/{parent_id}/link-student', () => {
     const first = await provisioning.post(path, { student_id: student.id });
     expect([first.status, first.body]).toEqual([
       200,
-      {
-        parent_id: parent.id,
-        student_id: student.id,
-        linked_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) as string,
-      },
+      { parent_id: parent.id, student_id: student.id, linked_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) as string },
     ]);
     expect((await provisioning.post(path, { student_id: student.id })).body).toEqual(first.body);
     const seen = (await api.get(`/v1/parents/${parent.id}`, provisioning.key)).body as object;
     expect(seen).toMatchObject({ id: parent.id, student_ids: [student.id] });
   });
 
-  it('returns 404 for people of another organization, missing ones and those in the wrong role', async () => {
+  it('returns 404 for people in the wrong role', async () => {
     const [parent, student] = [await provisioning.inviteOne(parentRow()), await provisioning.inviteOne(studentRow())];
-    const [theirs, child] = [await other.inviteOne(parentRow()), await other.inviteOne(studentRow())];
     const tutor = await make.tutor(provisioning.id);
-    const status = async (id: unknown, studentId: unknown) =>
-      (await provisioning.post(`/v1/parents/${id as string}/link-student`, { student_id: studentId })).status;
-    expect(await status(parent.id, child.id)).toBe(404);
-    expect(await status(theirs.id, student.id)).toBe(404);
-    expect(await status(theirs.id, child.id)).toBe(404);
-    expect(await status(parent.id, tutor.id)).toBe(404);
-    expect(await status(parent.id, parent.id)).toBe(404);
-    expect(await status(student.id, student.id)).toBe(404);
-    expect(await status(parent.id, uuidv7())).toBe(404);
-    for (const id of NOBODY) expect(await status(id, student.id)).toBe(404);
-    expect(await status(parent.id, 'no-uuid')).toBe(422);
-    expect(
-      await make.query('SELECT FROM parent_students WHERE organization_id = ANY ($1)', [[provisioning.id, other.id]]),
-    ).toEqual([]);
-  });
+    for (const [id, student_id] of [[parent.id, tutor.id], [parent.id, parent.id], [student.id, student.id]]) {
+      expect((await provisioning.post(`/v1/parents/${id}/link-student`, { student_id })).status).toBe(404);
+    }
+    expect(await make.query('SELECT FROM parent_students WHERE organization_id = $1', [provisioning.id])).toEqual([]);
+  }); // prettier-ignore
 });
 
 describe.each([
@@ -182,15 +97,13 @@ describe.each([
 ])('POST /v1/%ss/{id}/send-invite', (kind, folder) => {
   /** A person with this address; a parent is linked to a student. */
   async function somebody(email: string | null): Promise<string> {
-    const child = await provisioning.inviteOne(
-      studentRow({ send_invite: false, ...(kind === 'student' && { email }) }),
-    );
+    const child = await provisioning.inviteOne(studentRow({ send_invite: false, ...(kind === 'student' && { email }) }));
     if (kind === 'student') return child.id!;
     const parent = await provisioning.inviteOne(parentRow({ email }));
     await provisioning.link(parent.id, child.id);
     return parent.id!;
   }
-  const sendInvite = (id: string, to = provisioning) => to.post(`/v1/${folder}/${id}/send-invite`);
+  const sendInvite = (id: string) => provisioning.post(`/v1/${folder}/${id}/send-invite`);
 
   it('sends the join link whenever asked, at most once in ten minutes', async () => {
     const email = newAddress();
@@ -202,9 +115,7 @@ describe.each([
       expect((await sendInvite(id)).body).toEqual({ sent: false, email });
     }
     expect(await provisioning.queued()).toEqual([1, 2].map(() => ({ kind: 'account_created', recipient: email })));
-    const invites = await make.query('SELECT role, target_id, email FROM invites WHERE organization_id = $1', [
-      provisioning.id,
-    ]);
+    const invites = await make.query('SELECT role, target_id, email FROM invites WHERE organization_id = $1', [provisioning.id]);
     expect(invites).toEqual([1, 2].map(() => ({ role: kind, target_id: id, email })));
   });
 
@@ -223,20 +134,7 @@ describe.each([
     expect(refusedAt(await sendInvite(id))).toEqual([`path.${kind}_id`]);
   });
 
-  it('reports that nothing was sent when mail is off or the address is suppressed', async () => {
-    const email = newAddress();
-    const id = await somebody(email);
-    const silent = Object.assign(Object.create(PeopleFixture.prototype) as PeopleFixture, provisioning, { api: mute });
-    expect((await sendInvite(id, silent)).body).toEqual({ sent: false, email });
-    await make.query('INSERT INTO suppressions VALUES ($1, $2)', [email, 'bounced']);
-    expect((await sendInvite(id)).body).toEqual({ sent: false, email });
-    expect(await provisioning.queued()).toEqual([]);
-  });
-
-  it('returns 404 for anyone else', async () => {
-    const id = await somebody(newAddress());
-    expect((await sendInvite(id, other)).status).toBe(404);
-    for (const nobody of NOBODY) expect((await sendInvite(nobody)).status).toBe(404);
+  it('returns 404 for a tutor, and for a parent who is linked to nobody', async () => {
     const tutor = await make.tutor(provisioning.id);
     expect((await sendInvite(tutor.id)).status).toBe(404);
     const unlinked = await provisioning.inviteOne(parentRow());

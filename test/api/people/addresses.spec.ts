@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { isEmail } from '@app/people';
 import { normalizeEmail } from '@app/database';
 import { readEmail } from '../../../apps/cli/src/import/values.js';
@@ -10,21 +9,14 @@ const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
 const { make } = api;
 const provisioning = await PeopleFixture.open(api, make);
 
+const elsewhere = newAddress();
+await (await PeopleFixture.open(api, make)).inviteOne(studentRow({ email: elsewhere }));
+const { id: accepted } = await provisioning.inviteOne(studentRow());
+const { id: pending } = await provisioning.inviteOne(studentRow({ email: elsewhere }));
+const { id: classroom } = await make.classroom(provisioning.id);
 const named = { first_name: 'Mia', last_name: 'Nguyen' };
 
 describe('email addresses', () => {
-  let accepted: string;
-  let pending: string;
-  let classroom: string;
-
-  beforeAll(async () => {
-    const [email, other] = [newAddress(), await PeopleFixture.open(api, make)];
-    await other.inviteOne(studentRow({ email }));
-    accepted = (await provisioning.inviteOne(studentRow())).id!;
-    pending = (await provisioning.inviteOne(studentRow({ email }))).id!;
-    classroom = (await make.classroom(provisioning.id)).id;
-  });
-
   it.each(MALFORMED_ADDRESSES)('refuses %j in every request that takes an address', async (email) => {
     const before = await logins();
     const requests: ['post' | 'patch', string, object, string][] = [
@@ -48,33 +40,11 @@ describe('email addresses', () => {
     expect(await logins()).toEqual(before);
   });
 
-  it('reports a malformed address with all other faults, before any lookup', async () => {
-    const requests: ['post' | 'patch', string, object, string[]][] = [
-      [
-        'post',
-        '/v1/students',
-        { first_name: '', last_name: 'Nguyen', email: 'mia', parent: { first_name: 'Ana', email: '@' } },
-        ['first_name', 'email', 'parent.email', 'parent.last_name'],
-      ],
-      ['post', '/v1/tutors', { ...named, email: 'mia', teaching_mode: 'x' }, ['email', 'teaching_mode']],
-      ['post', '/v1/parents', { email: 'mia' }, ['email', 'first_name', 'last_name']],
-      ['patch', `/v1/students/${uuidv7()}`, { email: 'mia', phone: 5 }, ['email', 'phone']],
-      ['patch', `/v1/students/${uuidv7()}`, { email: 'mia' }, ['email']],
-    ];
-    for (const [method, path, body, places] of requests) {
-      const { detail } = (await provisioning.send(method, path, body)).body as { detail: { loc: string[] }[] };
-      expect(detail.map(({ loc }) => loc.join('.'))).toEqual(places.map((place) => `body.${place}`));
-    }
-  });
-
   it('treats Unicode normalizations of an address as the same', async () => {
     const [composed, decomposed] = ['\u00f6', 'o\u0308'].map((letter) => newAddress().replace(/^.*@/, `j${letter}rg@`));
     const { id } = await provisioning.inviteOne(studentRow({ email: composed }));
     expect(await provisioning.inviteOne(studentRow({ email: decomposed }))).toMatchObject({ status: 'exists', id });
-    expect(await provisioning.inviteOne(studentRow({ email: decomposed!.toUpperCase() }))).toMatchObject({
-      status: 'exists',
-      id,
-    });
+    expect(await provisioning.inviteOne(studentRow({ email: decomposed!.toUpperCase() }))).toMatchObject({ status: 'exists', id });
   });
 
   it.each([
@@ -90,6 +60,10 @@ describe('email addresses', () => {
     const { id } = await provisioning.inviteOne(studentRow({ email: first }));
     expect(await provisioning.inviteOne(studentRow({ email: second }))).toMatchObject({ status: 'exists', id });
     expect(normalizeEmail(normalizeEmail(second!))).toBe(normalizeEmail(first!));
+  });
+
+  it.each(['mia+exams@example.org', "o'neil@mail.example.co", 'jörg@exämple.org', '1@2.example'])('accepts %j', async (email) => {
+    expect(await provisioning.inviteOne(studentRow({ email }))).toMatchObject({ status: 'ok', email });
   });
 
   it('tells domains apart that only look alike', () => {

@@ -6,7 +6,6 @@ import {
   newAddress,
   PeopleFixture,
   parentRow,
-  PROVISIONED,
   type RowWish,
   studentRow,
   tutorRow,
@@ -17,7 +16,6 @@ let provisioning: PeopleFixture;
 
 const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
 const { make } = api;
-const other = await PeopleFixture.open(api, make);
 
 beforeEach(async () => {
   provisioning = await PeopleFixture.open(api, make);
@@ -58,23 +56,6 @@ describe('a parent', () => {
     expect([...(record!.student_ids as string[])].sort()).toEqual([...results, later].map(({ id }) => id).sort());
   });
 
-  it('provisioned on their own is reused', async () => {
-    const alone = await provisioning.inviteOne(parentRow());
-    const student = await provisioning.inviteOne(studentRow({ parent: ana({ email: alone.email }) }));
-    expect(await provisioning.seen('/v1/parents', alone.id)).toMatchObject({
-      first_name: 'Mia',
-      student_ids: [student.id],
-    });
-  });
-
-  it('known elsewhere becomes pending, with the supplied names', async () => {
-    const { id, email } = await other.stranger('tutor');
-    const result = await provisioning.inviteOne(studentRow({ parent: ana({ email }) }));
-    expect(result).toMatchObject(PROVISIONED);
-    expect(await provisioning.seen('/v1/parents', id)).toMatchObject({ first_name: 'Ana', email, status: 'pending' });
-    expect(await provisioning.queued()).toHaveLength(1);
-  });
-
   it('may also be a tutor, an admin or the owner here', async () => {
     for (const role of ['tutor', 'admin', 'owner'] as const) {
       const { id, email } = await make.member(provisioning.id, { role });
@@ -82,10 +63,7 @@ describe('a parent', () => {
       expect(await provisioning.seen('/v1/parents', id)).toMatchObject({ first_name: 'Ada', status: 'accepted' });
     }
     const parent = await provisioning.inviteOne(parentRow());
-    expect(await provisioning.inviteOne(tutorRow({ email: parent.email }))).toMatchObject({
-      ...INVITED,
-      id: parent.id,
-    });
+    expect(await provisioning.inviteOne(tutorRow({ email: parent.email }))).toMatchObject({ ...INVITED, id: parent.id });
     expect(await provisioning.seen('/v1/tutors', parent.id)).toMatchObject({ status: 'accepted' });
   });
 
@@ -112,13 +90,6 @@ describe('a parent', () => {
     expect(await logins()).toEqual(before);
     expect(await provisioning.list('/v1/students')).toHaveLength(1);
   });
-
-  it('is not added for a student who is already pending', async () => {
-    const { email } = await other.stranger();
-    await provisioning.inviteOne(studentRow({ email, parent: ana() }));
-    await provisioning.inviteOne(studentRow({ email, parent: ana() }));
-    expect(await provisioning.list('/v1/parents')).toHaveLength(1);
-  });
 });
 
 describe('addresses', () => {
@@ -136,14 +107,6 @@ describe('addresses', () => {
     expect(summary).toEqual({ total: 4, ok: 1, exists: 0, errors: 3, created: 1 });
   });
 
-  it.each(['mia+exams@example.org', "o'neil@mail.example.co", 'jörg@exämple.org', '1@2.example'])(
-    'accepts the address %j',
-    async (local) => {
-      const email = local.replace('@', `-${Date.now()}@`);
-      expect(await provisioning.inviteOne(studentRow({ email }))).toMatchObject({ ...PROVISIONED, email });
-    },
-  );
-
   const twice = newAddress();
   const loud = ` ${twice.toUpperCase()}`;
   const parent = () => ana({ email: loud });
@@ -151,26 +114,10 @@ describe('addresses', () => {
     ['the same student twice', [studentRow({ email: twice }), studentRow({ email: loud })], ['ok', 'error']],
     ['a student and a tutor', [studentRow({ email: twice }), tutorRow({ email: loud })], ['ok', 'error']],
     ['a parent twice', [parentRow({ email: twice }), parentRow({ email: loud })], ['ok', 'error']],
-    [
-      'a student and another’s parent',
-      [studentRow({ email: twice }), studentRow({ parent: parent() })],
-      ['ok', 'error'],
-    ],
-    [
-      'another’s parent and a student',
-      [studentRow({ parent: parent() }), studentRow({ email: twice })],
-      ['ok', 'error'],
-    ],
-    [
-      'a parent’s row and a student’s parent',
-      [parentRow({ email: twice }), studentRow({ parent: parent() })],
-      ['ok', 'error'],
-    ],
-    [
-      'a student’s parent and a parent’s row',
-      [studentRow({ parent: parent() }), parentRow({ email: twice })],
-      ['ok', 'error'],
-    ],
+    ['a student and another’s parent', [studentRow({ email: twice }), studentRow({ parent: parent() })], ['ok', 'error']],
+    ['another’s parent and a student', [studentRow({ parent: parent() }), studentRow({ email: twice })], ['ok', 'error']],
+    ['a parent’s row and a student’s parent', [parentRow({ email: twice }), studentRow({ parent: parent() })], ['ok', 'error']],
+    ['a student’s parent and a parent’s row', [studentRow({ parent: parent() }), parentRow({ email: twice })], ['ok', 'error']],
     ['a student and their own parent', [studentRow({ email: twice, parent: parent() }), studentRow()], ['error', 'ok']],
     ['the same three times', [1, 2, 3].map(() => studentRow({ email: twice })), ['ok', 'error', 'error']],
     [
@@ -182,15 +129,6 @@ describe('addresses', () => {
     const { results } = await provisioning.invite(...rows);
     // An earlier case used this address in another organization, so it is pending here, which is ok too.
     expect(results.map(({ status }) => status)).toEqual(expected);
-  });
-
-  it('names the row that already uses the address', async () => {
-    const { results } = await provisioning.invite(
-      studentRow(),
-      studentRow({ email: twice }),
-      tutorRow({ email: twice }),
-    );
-    expect(results[2]!.error).toBe('Row 1 of this request already has this address.');
   });
 
   it('a row that is refused because of a stored record does not claim its address either', async () => {

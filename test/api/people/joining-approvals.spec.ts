@@ -38,15 +38,8 @@ describe('a tutor who joins by a code', () => {
     expect((await mailsTo(joining.api, make, admin.email)).map(({ kind }) => kind)).toEqual(['approval_request']);
     // Proving the address is not an approval.
     const [confirmation] = await mailsTo(joining.api, make, email);
-    expect(await joining.accept(confirmation!.token, confirmation!.proof, { password: PASSWORD })).toMatchObject({
-      verified: true,
-      waits: true,
-    });
-    expect(await provisioning.seen('/v1/tutors', userId)).toMatchObject({
-      first_name: 'Mia',
-      email,
-      status: 'pending',
-    });
+    expect(await joining.accept(confirmation!.token, confirmation!.proof, { password: PASSWORD })).toMatchObject({ verified: true, waits: true });
+    expect(await provisioning.seen('/v1/tutors', userId)).toMatchObject({ first_name: 'Mia', email, status: 'pending' });
     const other = await joining.provisioning();
     const decider = { userId: admin.id, requestId: 'request-2' };
     const approve = (by: PeopleFixture) => joining.portal.app.get(Approvals).approve(provisioner(by), decider, userId);
@@ -71,10 +64,7 @@ describe('a tutor who joins by a code', () => {
     expect(await decisions()).toEqual([['decline_member', { user_id: id, by: decider.userId }]]);
     expect(await provisioning.seen('/v1/tutors', id)).toMatchObject({ status: 'archived', email });
     for (const secret of [code, early]) {
-      expect(await joining.accept(secret, null, { signedInAs: id })).toEqual({
-        status: 'refused',
-        problem: 'archived',
-      });
+      expect(await joining.accept(secret, null, { signedInAs: id })).toEqual({ status: 'refused', problem: 'archived' });
     }
     const later = await joining.invite(provisioning, { scope: 'organization', role: 'tutor', email });
     expect(await joining.accept(later, null, { signedInAs: id })).toMatchObject({ status: 'joined', waits: false });
@@ -83,11 +73,7 @@ describe('a tutor who joins by a code', () => {
 
   it('does not wait if the invite was to the address', async () => {
     const email = newAddress();
-    const outcome = await joining.accept(
-      await joining.invite(provisioning, { scope: 'organization', role: 'tutor', email }),
-      null,
-      newcomer(email),
-    );
+    const outcome = await joining.accept(await joining.invite(provisioning, { scope: 'organization', role: 'tutor', email }), null, newcomer(email));
     expect(outcome).toMatchObject({ status: 'joined', waits: false });
   });
 });

@@ -2,38 +2,26 @@ import type { AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { repeated } from '../../support/http/repeated.js';
 import { TestApi } from '../../support/http/api.js';
-import { Factories } from '../../support/data/factories.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const SCOPES = ['read', 'accounts:write', 'students:write', 'tutors:write'] as const;
 const CAP = 12;
 
+const settings = { ENCRYPTION_KEY: randomBytes(32).toString('hex'), SMTP_URL: 'smtp://127.0.0.1:1', INVITE_MAILS_PER_DAY: String(CAP) };
+const api = await fixture(TestApi.start(settings));
+const twin = await TestApi.start(settings, api.database);
+afterAll(() => twin.close());
+const { make } = api;
+
 /** The limits on how often an organization may email a person, and how many people a day, across two processes. */
 describe('an email sent by an organization', () => {
-  let api: TestApi;
-  let twin: TestApi;
-  let make: Factories;
   let school: string;
   let key: string;
   let count = 0;
 
-  beforeAll(async () => {
-    const settings = {
-      ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-      SMTP_URL: 'smtp://127.0.0.1:1',
-      INVITE_MAILS_PER_DAY: String(CAP),
-    };
-    api = await TestApi.start(settings);
-    twin = await TestApi.start(settings, api.database);
-    make = await Factories.connect(api.database);
-  });
   beforeEach(async () => {
     school = (await make.organization()).id;
     key = await api.key(school, { scopes: [...SCOPES] });
-  });
-  afterAll(async () => {
-    await make.close();
-    await twin.close();
-    await api.stop();
   });
 
   async function post<Answer>(path: string, body?: object, { at = api, as = key } = {}): Promise<Answer> {
@@ -51,17 +39,11 @@ describe('an email sent by an organization', () => {
   }
 
   const mailsTo = async (address?: string) => {
-    const rows = await make.query<{ recipient: string }>(
-      `SELECT recipient FROM outbox WHERE organization_id = $1 AND topic = 'email'`,
-      [school],
-    );
+    const rows = await make.query<{ recipient: string }>(`SELECT recipient FROM outbox WHERE organization_id = $1 AND topic = 'email'`, [school]);
     return rows.filter(({ recipient }) => !address || recipient.toLowerCase() === address.toLowerCase()).length;
   };
   const pass = (interval: string) =>
-    make.query('UPDATE outbox SET created_at = created_at - $2::interval WHERE organization_id = $1', [
-      school,
-      interval,
-    ]);
+    make.query('UPDATE outbox SET created_at = created_at - $2::interval WHERE organization_id = $1', [school, interval]);
   const newAddress = () => `person-${++count}@example.org`;
   const invite = (email: string, options = {}) =>
     post<{ emailed: boolean }>('/v1/invites', { scope: 'organization', email }, options).then(({ emailed }) => emailed);
@@ -71,8 +53,7 @@ describe('an email sent by an organization', () => {
     'an invite to the organization': (email) => invite(email),
     'an invite by a tutor': async (email) => {
       const tutor = await make.tutor(school);
-      return (await post<{ emailed: boolean }>('/v1/invites', { scope: 'tutor_student', tutor_id: tutor.id, email }))
-        .emailed;
+      return (await post<{ emailed: boolean }>('/v1/invites', { scope: 'tutor_student', tutor_id: tutor.id, email })).emailed;
     },
     'a bulk invite': async (email) => {
       const users = [{ type: 'student', first_name: 'Ada', last_name: 'Lovelace', email }];
@@ -98,35 +79,29 @@ describe('an email sent by an organization', () => {
     return (await mailsTo(email)) > before;
   }
 
-  it.each(Object.keys(ways))(
-    '%s is sent, but not within ten minutes of another email to the same address',
-    async (name) => {
-      const [free, taken] = [newAddress(), newAddress()];
-      expect(await ways[name]!(free)).toBe(true);
-      expect(await invite(taken.toUpperCase())).toBe(true);
-      expect(await ways[name]!(taken)).toBe(false);
-      expect([await mailsTo(free), await mailsTo(taken)]).toEqual([1, 1]);
-      // A tutor can still invite an existing member.
-      const again = ways['an invite by a tutor']!;
-      expect(await again(free)).toBe(false);
-      await pass('9 minutes 30 seconds');
-      expect(await again(taken)).toBe(false);
-      await pass('1 minute');
-      expect(await again(taken)).toBe(true);
-    },
-  );
+  it.each(Object.keys(ways))('%s is sent, but not within ten minutes of another email to the same address', async (name) => {
+    const [free, taken] = [newAddress(), newAddress()];
+    expect(await ways[name]!(free)).toBe(true);
+    expect(await invite(taken.toUpperCase())).toBe(true);
+    expect(await ways[name]!(taken)).toBe(false);
+    expect([await mailsTo(free), await mailsTo(taken)]).toEqual([1, 1]);
+    // A tutor can still invite an existing member.
+    const again = ways['an invite by a tutor']!;
+    expect(await again(free)).toBe(false);
+    await pass('9 minutes 30 seconds');
+    expect(await again(taken)).toBe(false);
+    await pass('1 minute');
+    expect(await again(taken)).toBe(true);
+  });
 
-  it.each(Object.keys(ways))(
-    '%s counts towards the daily limit of the organization, and is not sent beyond it',
-    async (name) => {
-      for (let mail = 0; mail < CAP - 1; mail++) expect(await invite(newAddress())).toBe(true);
-      expect(await ways[name]!(newAddress())).toBe(true);
-      expect(await ways[name]!(newAddress())).toBe(false);
-      expect(await mailsTo()).toBe(CAP);
-      await pass('24 hours');
-      expect(await ways[name]!(newAddress())).toBe(true);
-    },
-  );
+  it.each(Object.keys(ways))('%s counts towards the daily limit of the organization, and is not sent beyond it', async (name) => {
+    for (let mail = 0; mail < CAP - 1; mail++) expect(await invite(newAddress())).toBe(true);
+    expect(await ways[name]!(newAddress())).toBe(true);
+    expect(await ways[name]!(newAddress())).toBe(false);
+    expect(await mailsTo()).toBe(CAP);
+    await pass('24 hours');
+    expect(await ways[name]!(newAddress())).toBe(true);
+  });
 
   it('is sent once under concurrent requests', async () => {
     const email = newAddress();
@@ -136,23 +111,14 @@ describe('an email sent by an organization', () => {
   });
 
   it('never exceeds the daily limit under concurrent requests', async () => {
-    const sent = await Promise.all(
-      Array.from({ length: 3 * CAP }, (_, n) => invite(newAddress(), { at: n % 2 ? api : twin })),
-    );
+    const sent = await Promise.all(Array.from({ length: 3 * CAP }, (_, n) => invite(newAddress(), { at: n % 2 ? api : twin })));
     expect(sent.filter(Boolean)).toHaveLength(CAP);
     expect(await mailsTo()).toBe(CAP);
   });
 
   it('goes to as many rows of a batch as the day still allows, and the answer says which', async () => {
-    const users = Array.from({ length: CAP + 5 }, () => ({
-      type: 'student',
-      first_name: 'Ada',
-      last_name: 'Lovelace',
-      email: newAddress(),
-    }));
-    const { results } = await post<{ results: { invited: boolean; status: string }[] }>('/v1/users/bulk-invite', {
-      users,
-    });
+    const users = Array.from({ length: CAP + 5 }, () => ({ type: 'student', first_name: 'Ada', last_name: 'Lovelace', email: newAddress() }));
+    const { results } = await post<{ results: { invited: boolean; status: string }[] }>('/v1/users/bulk-invite', { users });
     expect(results.every(({ status }) => status === 'ok')).toBe(true);
     expect(results.filter(({ invited }) => invited)).toHaveLength(CAP);
     expect(await mailsTo()).toBe(CAP);

@@ -1,5 +1,5 @@
 import { OpenedInvites } from '@app/accounts';
-import { newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
+import { type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -18,10 +18,7 @@ describe('the page of an invite', () => {
   it('names its target, but only the first name of a child', async () => {
     const named = async (wish: object) => (await look(await joining.invite(provisioning, wish)))?.target;
     const [tutor, child] = [await make.tutor(provisioning.id), await make.student(provisioning.id)];
-    const [classroom, group] = [
-      await make.classroom(provisioning.id),
-      await make.group(provisioning.id, { name: 'Tuesday' }),
-    ];
+    const [classroom, group] = [await make.classroom(provisioning.id), await make.group(provisioning.id, { name: 'Tuesday' })];
     expect(await named({ scope: 'organization', role: 'tutor' })).toBeNull();
     expect(await named({ scope: 'classroom', classroom_id: classroom.id })).toBe('Room 1');
     expect(await named({ scope: 'group', group_id: group.id })).toBe('Tuesday');
@@ -46,14 +43,5 @@ describe('the page of an invite', () => {
       expect(await look(code)).toBeNull();
     }
     expect(await look('234567892345')).toBeNull();
-  });
-
-  it('takes no lock', async () => {
-    const email = newAddress();
-    const token = await joining.invite(provisioning, { scope: 'organization', role: 'student', email });
-    await make.db.transaction(async (manager) => {
-      await manager.query('SELECT FROM invites WHERE organization_id = $1 FOR UPDATE', [provisioning.id]);
-      expect(await look(token)).toMatchObject({ state: 'valid' });
-    });
   });
 });

@@ -46,25 +46,6 @@ describe('GET /v1/tutors', () => {
   });
 });
 
-describe('a pending student', () => {
-  it('can be the target of a parent invite, unlike an archived one', async () => {
-    const { id: school } = await make.organization();
-    const key = await api.key(school, { scopes: ['accounts:write'] });
-    for (const [status, expected] of [
-      ['accepted', 201],
-      ['pending', 201],
-      ['archived', 404],
-    ] as const) {
-      const student = await make.student(school, { status });
-      const answer = await supertest(api.server)
-        .post('/v1/invites')
-        .set('Authorization', `Token token=${key}`)
-        .send({ scope: 'parent', student_id: student.id });
-      expect([status, answer.status]).toEqual([status, expected]);
-    }
-  });
-});
-
 describe('the date of a post', () => {
   it.each([
     ['2026-05-01', '2026-05-01'],

@@ -6,49 +6,30 @@ import { type Scope, SCOPES } from '@app/accounts';
 import { Database } from '@app/database';
 import { AnswerCheck } from '../../support/http/answer-check.js';
 import { TestApi } from '../../support/http/api.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.js';
+import { createTestDatabase } from '../../support/database/database.js';
 import { DatabaseProxy } from '../../support/database/database-proxy.js';
 import { waitsFor } from '../../support/database/lock-waits.js';
-import { isUpload, operationOf, validWrites, type ValidWrite, writesOf } from '../../support/http/record-for.js';
+import { isUpload, operationOf, validWrites, writesOf } from '../../support/http/record-for.js';
 import { keyedReads, nameOf, type Route, validPath } from '../../support/http/routes.js';
-import { createFixtures, pathOf, type Fixtures } from '../../support/data/fixtures.js';
+import { createFixtures, pathOf } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Every request is answered by its deadline, whatever is locked or hangs, and leaves its connections usable. */
-let database: TestDatabase;
-let proxy: DatabaseProxy;
-let api: TestApi;
-let fixtures: Fixtures;
-let admin: pg.Client;
-let all: string;
-let writes: Map<string, ValidWrite>;
-const check = new AnswerCheck();
 const POOL = 10;
+const database = await fixture(createTestDatabase());
+const proxy = await fixture(DatabaseProxy.open(database.applicationUrl));
+const settings = { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(POOL), REQUEST_DEADLINE_SECONDS: '2' };
+const api = await fixture(TestApi.start(settings, database));
+const fixtures = await createFixtures(api);
+const all = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
+const requests = await validWrites(routesOfWrites(), fixtures.make, fixtures.a);
+const writes = new Map(requests.map((request) => [request.operation, request]));
+const admin = new pg.Client({ connectionString: database.adminUrl });
+await admin.connect();
+afterAll(() => admin.end());
+const check = new AnswerCheck();
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await DatabaseProxy.open(database.applicationUrl);
-  const settings = { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(POOL), REQUEST_DEADLINE_SECONDS: '2' };
-  api = await TestApi.start(settings, database);
-  fixtures = await createFixtures(api);
-  all = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
-  const requests = await validWrites(routesOfWrites(), fixtures.make, fixtures.a);
-  writes = new Map(requests.map((request) => [request.operation, request]));
-  admin = new pg.Client({ connectionString: database.adminUrl });
-  await admin.connect();
-});
-
-afterAll(async () => {
-  await admin.end();
-  await api.close();
-  await proxy.close();
-  await database.drop();
-});
-
-interface Reply {
-  status: number;
-  faults: string[];
-  code: string | undefined;
-}
+type Reply = { status: number; faults: string[]; code: string | undefined };
 
 async function ask(server: TestApi, method: string, path: string, key: string, body?: object): Promise<Reply> {
   const { port } = server.server.address() as AddressInfo;
@@ -64,7 +45,10 @@ async function ask(server: TestApi, method: string, path: string, key: string, b
   return { status, faults: check.faults(answer), code: error?.code };
 }
 
-const routesOfWrites = () => writesOf(api).filter((route) => !isUpload(route));
+function routesOfWrites(): Route[] {
+  return writesOf(api).filter((route) => !isUpload(route));
+}
+
 const send = (route: Route) => {
   const write = writes.get(operationOf(route));
   return ask(api, route.method, write?.path ?? validPath(route, fixtures.a), all, write?.body);
@@ -122,8 +106,7 @@ describe('with tables locked', () => {
     await whileLocked(tables, async () => {
       const replies = await each(keyedReads(api), read);
       const [free, others] = [new Map<string, Reply>(), new Map<string, Reply>()];
-      for (const [name, reply] of replies)
-        (['GET /v1/me', 'GET /v1/ping'].includes(name) ? free : others).set(name, reply);
+      for (const [name, reply] of replies) (['GET /v1/me', 'GET /v1/ping'].includes(name) ? free : others).set(name, reply);
       expect(complaints(others, [503])).toEqual([]);
       expect(complaints(free, [200, 503])).toEqual([]);
       // In the crowd, a busy machine may not get to these in time, either.

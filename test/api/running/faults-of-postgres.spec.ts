@@ -34,12 +34,7 @@ async function makeKey(): Promise<string> {
   return key;
 }
 
-interface Reply {
-  status: number;
-  faults: string[];
-  milliseconds: number;
-  began: number;
-}
+type Reply = { status: number; faults: string[]; milliseconds: number; began: number };
 
 function ask(path: string): Promise<Reply> {
   const began = performance.now();

@@ -4,18 +4,15 @@ import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import { buildOnce } from '../../support/http/api-process.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.js';
+import { createTestDatabase } from '../../support/database/database.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/apps/api/src/main.js', import.meta.url));
 
-describe('a log that cannot be written', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    await buildOnce();
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+await buildOnce();
+const database = await fixture(createTestDatabase());
 
+describe('a log that cannot be written', () => {
   it('does not stop the process: the API answers and shuts down normally', async () => {
     const full = openSync('/dev/full', 'w');
     const api = spawn(process.execPath, [MAIN], {
@@ -59,9 +56,7 @@ describe('a log that cannot be written', () => {
         process.exit();
       });
       process.send('ready');`;
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    });
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child, 'message');
     child.stdout!.destroy();

@@ -9,30 +9,18 @@ import { waitsFor } from '../../support/database/lock-waits.js';
 import { bytesOf } from '../../support/http/raw-http.js';
 import { SteadyTraffic } from '../../support/load/steady-traffic.js';
 import { WatchingProxy } from '../../support/database/watching-proxy.js';
-import { createFixtures, type Fixtures } from '../../support/data/fixtures.js';
+import { createFixtures } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Shutdown of the process on a signal. `test/faults/load/rolling-restarts.spec.ts` tests it at length, behind nginx. */
-let api: TestApi;
-let fixtures: Fixtures;
+await buildOnce();
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
 let process: ApiProcess;
 let agent: Agent;
 
-beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  fixtures = await createFixtures(api);
-});
-
-afterAll(async () => {
-  await api.stop();
-});
-
 async function start(settings: Record<string, string> = {}): Promise<void> {
-  process = await ApiProcess.start({
-    DATABASE_URL: api.database.applicationUrl,
-    REQUEST_DEADLINE_SECONDS: '60',
-    ...settings,
-  });
+  process = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, REQUEST_DEADLINE_SECONDS: '60', ...settings });
   agent = new Agent({ keepAlive: true });
 }
 
@@ -41,26 +29,20 @@ afterEach(async () => {
   await process.stop();
 });
 
-interface Answer {
-  status: number;
-  connection: string | undefined;
-}
+type Answer = { status: number; connection: string | undefined };
 
 function ask(path: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = { Authorization: `Token token=${fixtures.b.key}` };
     const sent = send({ host: '127.0.0.1', port: process.port, path, headers, agent }, (response) => {
-      response
-        .resume()
-        .on('end', () => resolve({ status: response.statusCode!, connection: response.headers.connection }));
+      response.resume().on('end', () => resolve({ status: response.statusCode!, connection: response.headers.connection }));
     });
     sent.on('error', reject);
     sent.end();
   });
 }
 
-const PING = () =>
-  bytesOf('/v1/ping', { headers: [['Authorization', `Token token=${fixtures.b.key}`]] }).replace('close', 'keep-alive');
+const PING = () => bytesOf('/v1/ping', { headers: [['Authorization', `Token token=${fixtures.b.key}`]] }).replace('close', 'keep-alive');
 
 /** Opens a connection that stays open and collects what arrives. */
 async function open(): Promise<{ socket: Socket; said: { text: string }; closed: Promise<unknown> }> {
@@ -154,35 +136,6 @@ describe('SIGTERM', () => {
     expect([statuses(idle), statuses(fresh)]).toEqual([Array(20).fill('200'), Array(20).fill('200')]);
     expect(await process.exit).toBe(0);
   });
-
-  it('drops no request of a client that respects Connection: close', async () => {
-    await start();
-    const statuses: number[] = [];
-    const failures: string[] = [];
-    let told = false;
-    const client = async (): Promise<void> => {
-      for (;;) {
-        try {
-          statuses.push((await ask('/v1/reports/summary')).status);
-        } catch (error) {
-          // Refused connections are fine after the signal; before it, no connection may break under a request.
-          if (!told || !/ECONNREFUSED/.test((error as Error).message)) failures.push((error as Error).message);
-          return;
-        }
-      }
-    };
-    const clients = Array.from({ length: 8 }, client);
-    await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(40));
-    told = true;
-    process.signal('SIGTERM');
-    await Promise.all(clients);
-    expect(failures).toEqual([]);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(await process.exit).toBe(0);
-    // The log is buffered; its last lines are written too.
-    const logged = () => process.lines.filter((line) => line.includes('"route":"/v1/reports/summary"')).length;
-    await vi.waitFor(() => expect(logged()).toBe(statuses.length));
-  }); // prettier-ignore
 
   it('fails no request behind a proxy that watches readiness while two processes are replaced', async () => {
     // Long enough for the proxy to notice in time, even on a busy machine.

@@ -15,16 +15,6 @@ const api = await fixture(TestApi.start({ DATABASE_POOL_SIZE: String(POOL) }));
 const fixtures = await createFixtures(api);
 
 describe('the organization that a connection worked for', () => {
-  it.each([
-    ['a success', '/v1/homework', 200],
-    ['a validation error', '/v1/homework?limit=0', 422],
-    ['a record that is not there', '/v1/parents/0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', 404],
-    ['a cursor of another list', `/v1/homework?cursor=${'A'.repeat(54)}`, 422],
-  ])('is reset after %s', async (_, path, status) => {
-    for (let n = 0; n < POOL * 2; n++) expect((await api.get(path, fixtures.a.key)).status).toBe(status);
-    expect(await organizationsLeft(api)).toEqual([]);
-  }); // prettier-ignore
-
   it('is reset after a failure and after a statement timeout', async () => {
     const db = api.app.get(Database);
     const tenant = { organizationId: fixtures.a.id };
@@ -35,9 +25,7 @@ describe('the organization that a connection worked for', () => {
       [sql`SELECT set_config('statement_timeout', '50ms', true)`, sql`SELECT pg_sleep(60)`],
     ];
     const codes = await Promise.all(
-      failures.map((statements) =>
-        db.read(tenant, ...statements).catch((error: unknown) => (error as { code: string }).code),
-      ),
+      failures.map((statements) => db.read(tenant, ...statements).catch((error: unknown) => (error as { code: string }).code)),
     );
     expect(codes).toEqual(['22012', '22P02', '42P01', '57014']);
     expect(await organizationsLeft(api)).toEqual([]);

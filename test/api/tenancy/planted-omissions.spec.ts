@@ -20,10 +20,7 @@ class Planted {
   @RequireScopes('read')
   @Documented({ id: 'planted_read', summary: 'Planted.', answer: null })
   async read(@CurrentCaller() caller: Caller, @PathId('session_id') id: string) {
-    const [[session]] = await this.db.read<[{ title: string }]>(
-      caller,
-      sql`SELECT title FROM sessions WHERE id = ${id}`,
-    );
+    const [[session]] = await this.db.read<[{ title: string }]>(caller, sql`SELECT title FROM sessions WHERE id = ${id}`);
     if (!session) throw ApiError.notFound();
     return session;
   }

@@ -40,8 +40,7 @@ describe.each([
       for (const write of writes) {
         const { status, text, headers } = await sweep.write(write, own);
         const { route, operation } = write;
-        if (status >= 300)
-          wrong.push(`${nameOf(route)} ${status} ${text}: give it a record in test/support/http/record-for.ts`);
+        if (status >= 300) wrong.push(`${nameOf(route)} ${status} ${text}: give it a record in test/support/http/record-for.ts`);
         wrong.push(...check.faults({ status, headers, body: text }, operation));
         for (const other of foreign) {
           const leaked = [other.id, ...other.ids].filter((id) => text.includes(id));
@@ -56,9 +55,7 @@ describe.each([
   it('the requests have an id in every field for one', () => {
     const { api, fixtures } = sweep;
     const fields = writesOf(api).flatMap((route) => idFieldsOf(route).map((at) => ({ route, at })));
-    const without = fields.filter(({ route, at }) =>
-      bodiesOf(route, idsFor(route, fixtures.a)).every((body) => valueAt(body, at) === undefined),
-    );
+    const without = fields.filter(({ route, at }) => bodiesOf(route, idsFor(route, fixtures.a)).every((body) => valueAt(body, at) === undefined));
     expect(without.map(({ route, at }) => `${operationOf(route)} ${at.join('.')}`)).toEqual([]);
     expect(fields.length).toBeGreaterThan(8);
   });

@@ -6,15 +6,14 @@ import {
   documentOf,
   filtersOf,
   keyedReads,
-  keyedRoutes,
   nameOf,
+  pathWith,
   queryOf,
   type Route,
   telling,
-  pathWith,
 } from '../../support/http/routes.js';
 import { checksums } from '../../support/database/checksums.js';
-import { parametersOf, pathOf, type Fixtures } from '../../support/data/fixtures.js';
+import { parametersOf, type Fixtures } from '../../support/data/fixtures.js';
 import { NAMING } from '../../support/http/valid-bodies.js';
 import { MALFORMED, TenancySweep } from '../../support/http/tenancy-sweep.js';
 
@@ -36,8 +35,7 @@ describe.each([
   afterAll(() => sweep.stop());
 
   /** Every read with an id in its path, with the name of the parameter. */
-  const pathCells = (): { route: Route; name: string }[] =>
-    keyedReads(api).flatMap((route) => parametersOf(route).map((name) => ({ route, name })));
+  const pathCells = (): { route: Route; name: string }[] => keyedReads(api).flatMap((route) => parametersOf(route).map((name) => ({ route, name })));
 
   /** Every read with an id among its filters, with the name of the filter. */
   const queryCells = (): { route: Route; name: string; format: string }[] =>
@@ -48,22 +46,12 @@ describe.each([
     );
 
   describe('the fixtures', () => {
-    it('has a sample for every path parameter, and reports a missing one', () => {
-      for (const route of keyedRoutes(api)) expect(pathOf(route, fixtures.a)).not.toContain(':');
-      const [route] = keyedReads(api);
-      const unheardOf = { ...route!, path: '/v1/things/:thing_id' };
-      expect(() => pathOf(unheardOf, fixtures.a)).toThrow(
-        'GET /v1/things/:thing_id: give "thing_id" a value in OrganizationFixture.path (test/support/data/fixtures.ts)',
-      );
-    });
-
     it('has a record in every list for each school', async () => {
       for (const { own } of sweep.views()) {
         for (const route of keyedReads(api).filter((read) => queryOf(document, read).has('limit'))) {
           const body = JSON.parse((await call(api, route, own)).text) as unknown[] | { data: unknown[] };
           const rows = Array.isArray(body) ? body : body.data;
-          if (rows.length === 0)
-            throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/fixtures.ts`);
+          if (rows.length === 0) throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/fixtures.ts`);
         }
       }
     });
@@ -78,10 +66,7 @@ describe.each([
     it('is case-insensitive', async () => {
       for (const { route, name } of pathCells()) {
         const path = pathWith(route, fixtures.a, name, fixtures.a.path[name]!.toUpperCase());
-        expect([nameOf(route), (await sweep.get(path, fixtures.a)).text]).toEqual([
-          nameOf(route),
-          (await call(api, route, fixtures.a)).text,
-        ]);
+        expect([nameOf(route), (await sweep.get(path, fixtures.a)).text]).toEqual([nameOf(route), (await call(api, route, fixtures.a)).text]);
       }
     });
 
@@ -108,9 +93,7 @@ describe.each([
           const read = async (id: string) => call(api, route, own, { query: `?${name}=${id}` });
           const sample = own.query[name];
           if (!sample) {
-            throw new Error(
-              `${nameOf(route)}: give "${name}" a value in OrganizationFixture.query (test/support/data/fixtures.ts)`,
-            );
+            throw new Error(`${nameOf(route)}: give "${name}" a value in OrganizationFixture.query (test/support/data/fixtures.ts)`);
           }
           const size = async (id: string) => (JSON.parse((await read(id)).text) as { data: unknown[] }).data.length;
           if ((await size(sample)) === 0) wrong.push(`${nameOf(route)}?${name} shows its owner nothing`);
@@ -128,8 +111,7 @@ describe.each([
             const { detail } = JSON.parse(text) as { detail?: { loc: unknown; type: string }[] };
             const [fault] = detail ?? [];
             const right = status === 422 && JSON.stringify(fault?.loc) === `["query","${name}"]`;
-            if (!right || fault?.type !== 'uuid_parsing')
-              wrong.push(`${nameOf(route)} ${name}=${id}: ${status} ${text}`);
+            if (!right || fault?.type !== 'uuid_parsing') wrong.push(`${nameOf(route)} ${name}=${id}: ${status} ${text}`);
           }
         }
       }

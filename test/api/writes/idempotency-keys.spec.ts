@@ -1,33 +1,16 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
-import { Factories } from '../../support/data/factories.js';
-import { hooks, Probe } from '../../support/faults/probe.js';
-import { Random } from '../../support/data/random.js';
+import { Probe } from '../../support/faults/probe.js';
 import { bytesOf, exchange, type RawAnswer } from '../../support/http/raw-http.js';
+import { fixture } from '../../support/process/fixture.js';
 
-const SEED = Number(process.env.SEED ?? randomInt(2 ** 31));
-console.log(`seed ${SEED} (SEED=${SEED} repeats it)`);
-const random = new Random(SEED);
-
-let api: TestApi;
-let make: Factories;
-let school: string;
-let key: string;
-
-beforeAll(async () => {
-  api = await TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' }, undefined, [Probe]);
-  make = await Factories.connect(api.database);
-  school = (await make.organization()).id;
-  key = await api.key(school, { scopes: ['read', 'write', 'accounts:write'] });
-});
-
-afterAll(async () => {
-  await make.close();
-  await api.stop();
-});
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' }, undefined, [Probe]));
+const { make } = api;
+const school = (await make.organization()).id;
+const key = await api.key(school, { scopes: ['read', 'write', 'accounts:write'] });
 
 function post(path: string, body: object | string, idempotencyKey: string, as = key): supertest.Test {
   return supertest(api.server)
@@ -38,64 +21,7 @@ function post(path: string, body: object | string, idempotencyKey: string, as = 
     .send(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-const total = async (table: string) =>
-  (await make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
-
 describe('a request that reuses a key', () => {
-  type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
-
-  /** The same value with one change, and still valid. */
-  function mutated(body: Record<string, Json>): Record<string, Json> {
-    const name = random.pick(Object.keys(body));
-    const value = body[name]!;
-    const letter = () => random.pick(Array.from('abcxyzABC0189 äß語🙂'));
-    if (Array.isArray(value)) {
-      const items = [...value];
-      const at = random.integer(items.length);
-      const change = random.integer(4);
-      if (change === 0) items.splice(at, 1);
-      else if (change === 1) items.splice(at, 0, letter());
-      else if (change === 2) items[at] = `${items[at] as string}${letter()}`;
-      else items.reverse();
-      return JSON.stringify(items) === JSON.stringify(value) ? mutated(body) : { ...body, [name]: items };
-    }
-    const points = Array.from(value as string);
-    const at = random.integer(points.length);
-    const change = random.integer(4);
-    if (change === 0) points.splice(at, 1);
-    else if (change === 1) points.splice(at, 0, letter());
-    else if (change === 2) points[at] = letter();
-    else points[at] = points[at]!.toUpperCase() === points[at] ? points[at].toLowerCase() : points[at]!.toUpperCase();
-    const text = points.join('');
-    return text === value || text.trim() === '' ? mutated(body) : { ...body, [name]: text };
-  }
-
-  it('returns 422 without any effect or trace of the first answer for each of 500 changed bodies', async () => {
-    const body = { name: 'Quadratics for Year 10', tags: ['one', 'two', 'three'] };
-    const first = await post('/v1/probes', body, 'mutations');
-    expect(first.status).toBe(201);
-    const before = [await total('subjects'), await total('idempotency_keys')];
-    hooks.runs = 0;
-    const wrong: string[] = [];
-    const bodies = Array.from({ length: 500 }, () => mutated(body));
-    for (let at = 0; at < bodies.length; at += 10) {
-      await Promise.all(
-        bodies.slice(at, at + 10).map(async (changed) => {
-          const response = await post('/v1/probes', changed, 'mutations');
-          const { status, text } = response;
-          const [fault] = (response.body as { detail?: { loc: string[]; type: string }[] }).detail ?? [];
-          const right =
-            status === 422 && String(fault?.loc) === 'header,idempotency-key' && fault?.type === 'value_error';
-          if (!right || text.includes((first.body as { id: string }).id))
-            wrong.push(`${JSON.stringify(changed)} ${status} ${text}`);
-        }),
-      );
-    }
-    expect(wrong).toEqual([]);
-    expect([await total('subjects'), await total('idempotency_keys'), hooks.runs]).toEqual([...before, 0]);
-    expect((await post('/v1/probes', body, 'mutations')).text).toBe(first.text);
-  });
-
   it('matches when its body is the same JSON, whatever its member order, whitespace and escapes', async () => {
     const first = await post('/v1/probes', '{"name":"Mia","tags":["a","b"]}', 'spelling');
     const spellings = [
@@ -112,13 +38,6 @@ describe('a request that reuses a key', () => {
       expect((await post('/v1/probes', other, 'spelling')).status, other).toBe(422);
     }
   });
-
-  it('gets the validation error for an invalid body', async () => {
-    await post('/v1/probes', { name: 'x' }, 'faulty');
-    const { status, text } = await post('/v1/probes', { nam: 'x' }, 'faulty');
-    expect(status).toBe(422);
-    expect(text).toContain('"loc":["body","name"]');
-  });
 });
 
 describe('the scope of a key', () => {
@@ -126,10 +45,7 @@ describe('the scope of a key', () => {
     const other = (await make.organization()).id;
     const theirs = await api.key(other, { scopes: ['write'] });
     const body = { name: 'shared' };
-    const [ours, foreign] = [
-      await post('/v1/probes', body, 'shared'),
-      await post('/v1/probes', body, 'shared', theirs),
-    ];
+    const [ours, foreign] = [await post('/v1/probes', body, 'shared'), await post('/v1/probes', body, 'shared', theirs)];
     expect([ours.status, foreign.status]).toEqual([201, 201]);
     expect(foreign.headers['idempotency-replayed']).toBeUndefined();
     expect(foreign.text).not.toBe(ours.text);
@@ -144,11 +60,9 @@ describe('the scope of a key', () => {
   it('includes the path with its ids, and covers every API key of the organization', async () => {
     const body = { name: 'paths' };
     const paths = ['/v1/probes', '/v1/probes/a/again', '/v1/probes/b/again', '/v1/probes/empty'];
-    for (const path of paths)
-      expect((await post(path, body, 'paths')).headers['idempotency-replayed'], path).toBeUndefined();
+    for (const path of paths) expect((await post(path, body, 'paths')).headers['idempotency-replayed'], path).toBeUndefined();
     const colleague = await api.key(school, { scopes: ['write'] });
-    for (const path of paths)
-      expect((await post(path, body, 'paths', colleague)).headers['idempotency-replayed'], path).toBe('true');
+    for (const path of paths) expect((await post(path, body, 'paths', colleague)).headers['idempotency-replayed'], path).toBe('true');
     expect(await make.query(`SELECT id FROM subjects WHERE name LIKE 'paths %'`)).toHaveLength(paths.length);
   });
 
@@ -162,23 +76,13 @@ describe('the scope of a key', () => {
   });
 
   it('is limited to requests that send a key and create something', async () => {
-    const keyless = () =>
-      supertest(api.server).post('/v1/probes').set('Authorization', `Token token=${key}`).send({ name: 'keyless' });
+    const keyless = () => supertest(api.server).post('/v1/probes').set('Authorization', `Token token=${key}`).send({ name: 'keyless' });
     expect((await keyless()).text).not.toBe((await keyless()).text);
     const patch = (given: string) =>
-      supertest(api.server)
-        .patch('/v1/probes')
-        .set('Authorization', `Token token=${key}`)
-        .set('Idempotency-Key', given)
-        .send({ name: 'patched' });
-    expect([(await patch('p')).status, (await patch('p')).status, (await patch('a b')).status]).toEqual([
-      200, 200, 200,
-    ]);
+      supertest(api.server).patch('/v1/probes').set('Authorization', `Token token=${key}`).set('Idempotency-Key', given).send({ name: 'patched' });
+    expect([(await patch('p')).status, (await patch('p')).status, (await patch('a b')).status]).toEqual([200, 200, 200]);
     expect(await make.query(`SELECT id FROM subjects WHERE name LIKE 'patched %'`)).toHaveLength(3);
-    const read = await supertest(api.server)
-      .get('/v1/ping')
-      .set('Authorization', `Token token=${key}`)
-      .set('Idempotency-Key', '');
+    const read = await supertest(api.server).get('/v1/ping').set('Authorization', `Token token=${key}`).set('Idempotency-Key', '');
     expect(read.status).toBe(200);
   });
 });
@@ -201,59 +105,21 @@ describe('idempotency key syntax', () => {
   const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index));
   const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
+  const keyed = (value: string): [string, string][] => [[name, value]];
   const GOOD: [string, string][][] = [
-    ...visible.map((character): [string, string][] => [[name, `${character}${uuidv7()}`]]),
-    [[name, visible.join('')]],
-    [[name, '"quoted"']],
-    [[name, "'quoted'"]],
-    [[name, '"']],
-    [[name, '\\']],
-    [[name, '%00%0d%0a']],
-    [[name, "');DROP/**/TABLE/**/idempotency_keys;--"]],
-    [[name, '${jndi:ldap://127.0.0.1/a}']],
-    [[name, '__proto__']],
-    [[name, 'constructor']],
-    [[name, 'null']],
-    [[name, 'x']],
-    [[name, 'x'.repeat(254)]],
-    [[name, 'x'.repeat(255)]],
-    [[name, `  padded-${uuidv7()}\t `]], // Whitespace around a header's value is not part of it.
+    ...visible.map((character) => keyed(`${character}${uuidv7()}`)),
+    ...[visible.join(''), '"quoted"', '"', '\\', '%00%0d%0a', '__proto__', 'null', 'x', 'x'.repeat(255)].map(keyed),
+    keyed(`  padded-${uuidv7()}\t `), // Whitespace around a header's value is not part of it.
     [['iDEMPOTENCY-kEY', `case-${uuidv7()}`]],
   ];
 
   const BAD: [string, string][][] = [
-    [[name, '']],
-    [[name, ' ']],
-    [[name, '\t']],
-    [[name, 'x'.repeat(256)]],
-    [[name, 'x'.repeat(4000)]],
-    [[name, 'a b']],
-    [[name, 'a\tb']],
-    [[name, 'a, b']],
-    [[name, utf8('ключ')]],
-    [[name, utf8('🙂')]],
-    [[name, utf8('a\u200bb')]],
-    [[name, '\xff']],
-    [[name, '\xa0']],
-    [[name, '\x80abc']],
-    [[name, 'a'], [name, 'b']],
+    ...['', ' ', '\t', 'x'.repeat(256), 'x'.repeat(4000), 'a b', 'a\tb', 'a, b', utf8('ключ'), utf8('🙂'), '\xff', '\xa0'].map(keyed),
     [[name, 'a'], [name, 'a']],
-    [[name, ''], [name, 'a']],
     [['idempotency-key', 'a'], ['IDEMPOTENCY-KEY', 'b']],
     // The HTTP parser refuses malformed headers with the same 400.
-    ...['\0', '\x01', '\x0b', '\x7f', '\r', '\n', 'a\rb', 'a\nb', 'a\0b', 'a\r\n b', 'a\r\nb'].map(
-      (value): [string, string][] => [[name, value]],
-    ),
+    ...['\0', '\x01', '\x7f', '\r', '\n', 'a\rb', 'a\nb', 'a\0b', 'a\r\n b', 'a\r\nb'].map(keyed),
   ]; // prettier-ignore
-
-  function generated(): [string, string][] {
-    const good = random.chance(0.5);
-    const length = 4 + random.integer(good ? 60 : 300);
-    const characters = Array.from({ length }, () =>
-      good ? random.pick(visible) : String.fromCharCode(random.integer(256)),
-    );
-    return [[name, characters.join('')]];
-  }
 
   /** Decides from the bytes alone, as the contract does. */
   function isKey(headers: [string, string][]): boolean {
@@ -261,12 +127,10 @@ describe('idempotency key syntax', () => {
     return headers.length === 1 && /^[\x21-\x7e]{1,255}$/.test(value);
   }
 
-  it('returns 201 with one effect or 400 with none, for more than 200 keys', async () => {
-    const cases = [...GOOD, ...BAD, ...Array.from({ length: 90 }, generated)];
-    expect(cases.length).toBeGreaterThan(200);
+  it('returns 201 with one effect or 400 with none', async () => {
+    const cases = [...GOOD, ...BAD];
     expect([GOOD.every(isKey), BAD.some(isKey)]).toEqual([true, false]);
     const wrong: string[] = [];
-    const landed = { accepted: 0, refused: 0 };
     for (let at = 0; at < cases.length; at += 8) {
       await Promise.all(
         cases.slice(at, at + 8).map(async (headers, index) => {
@@ -274,7 +138,6 @@ describe('idempotency key syntax', () => {
           const { status, body } = await ask(headers, probe);
           const effects = (await make.query(`SELECT id FROM subjects WHERE name LIKE $1`, [`${probe} %`])).length;
           const expected = isKey(headers) ? [201, 1] : [400, 0];
-          landed[expected[0] === 201 ? 'accepted' : 'refused']++;
           const coded = status === 201 || body.includes('"code":"bad_request"');
           if (status !== expected[0] || effects !== expected[1] || !coded) {
             wrong.push(`${JSON.stringify(headers)} ${status} ${effects} ${body.slice(0, 200)}`);
@@ -282,7 +145,6 @@ describe('idempotency key syntax', () => {
         }),
       );
     }
-    console.log(`seed ${SEED}: ${JSON.stringify(landed)}`);
     expect(wrong).toEqual([]);
   });
 

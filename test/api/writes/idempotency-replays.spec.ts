@@ -4,18 +4,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { hooks, Probe } from '../../support/faults/probe.js';
 import { TestApi } from '../../support/http/api.js';
 import { IdempotentApi, pauseAfterEffect, retried, wrongOnes } from '../../support/http/idempotent-api.js';
+import { fixture } from '../../support/process/fixture.js';
 
-let on: IdempotentApi;
-
-beforeAll(async () => {
-  on = await IdempotentApi.open();
-});
-
+const on = await fixture(IdempotentApi.open());
 beforeEach(() => {
   hooks.afterEffect = () => Promise.resolve();
 });
-
-afterAll(() => on.stop());
 
 describe('a request that fails or is cut off', () => {
   it.each([
@@ -67,18 +61,9 @@ describe('a request that fails or is cut off', () => {
     const name = 'hung-up';
     const pause = pauseAfterEffect();
     const { port } = on.api.server.address() as AddressInfo;
-    const headers = {
-      Authorization: `Token token=${on.key}`,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': name,
-    };
+    const headers = { Authorization: `Token token=${on.key}`, 'Content-Type': 'application/json', 'Idempotency-Key': name };
     const client = new AbortController();
-    const gone = fetch(`http://127.0.0.1:${port}/v1/probes`, {
-      method: 'POST',
-      headers,
-      body: `{"name":"${name}"}`,
-      signal: client.signal,
-    });
+    const gone = fetch(`http://127.0.0.1:${port}/v1/probes`, { method: 'POST', headers, body: `{"name":"${name}"}`, signal: client.signal });
     await pause.begun;
     client.abort();
     await expect(gone).rejects.toThrow();
@@ -104,28 +89,6 @@ describe('a replay', () => {
     expect(await on.effects(name)).toBe(1);
   });
 
-  it('is refused to a revoked key, a read-only key and a key over its limit', async () => {
-    const name = uuidv7();
-    const { id, key: revoked } = await on.api.keys.create(on.school, { name: 'old', scopes: ['write'] });
-    const first = await on.ask('/v1/probes', { name }, name, { as: revoked });
-    await on.api.keys.revoke(id);
-    const late = await on.ask('/v1/probes', { name }, name, { as: revoked });
-    const reading = await on.ask('/v1/probes', { name }, name, { as: await on.api.key(on.school) });
-    expect([first.status, late.status, reading.status]).toEqual([201, 401, 403]);
-    for (const { bytes } of [late, reading]) expect(bytes).not.toContain('"id"');
-    const fresh = await on.ask('/v1/probes', { name }, name, {
-      as: await on.api.key(on.school, { scopes: ['write'] }),
-    });
-    expect([fresh.bytes, fresh.replayed]).toEqual([first.bytes, 'true']);
-
-    const strict = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, on.api.database, [Probe]);
-    const slow = { at: strict, as: await on.api.key(on.school, { scopes: ['write'] }) };
-    const limited = uuidv7();
-    expect((await on.ask('/v1/probes', { name: limited }, limited, slow)).status).toBe(201);
-    expect((await on.ask('/v1/probes', { name: limited }, limited, slow)).status).toBe(429);
-    await strict.close();
-  });
-
   it('is refused after ENCRYPTION_KEY changed, and nothing is done twice', async () => {
     const name = uuidv7();
     await on.ask('/v1/probes', { name }, name);
@@ -138,8 +101,7 @@ describe('a replay', () => {
 
   it('is available for 24 hours', async () => {
     const name = uuidv7();
-    const age = (by: string) =>
-      on.make.query(`UPDATE idempotency_keys SET expires_at = expires_at - $2::interval WHERE key = $1`, [name, by]);
+    const age = (by: string) => on.make.query(`UPDATE idempotency_keys SET expires_at = expires_at - $2::interval WHERE key = $1`, [name, by]);
     const first = await on.ask('/v1/probes', { name }, name);
     const [{ hours }] = (await on.make.query(
       `SELECT extract(epoch FROM expires_at - created_at)::int / 3600 AS hours FROM idempotency_keys WHERE key = $1`,
@@ -149,9 +111,7 @@ describe('a replay', () => {
     await age('23 hours 59 minutes');
     expect((await on.ask('/v1/probes', { name }, name)).bytes).toBe(first.bytes);
     await age('2 minutes');
-    const many = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => on.ask('/v1/probes', { name }, name, { at: n % 2 ? on.api : on.twin })),
-    );
+    const many = await Promise.all(Array.from({ length: 20 }, (_, n) => on.ask('/v1/probes', { name }, name, { at: n % 2 ? on.api : on.twin })));
     expect(wrongOnes(many)).toEqual([]);
     expect(many[0]!.bytes).not.toBe(first.bytes);
     expect(await on.effects(name)).toBe(2);

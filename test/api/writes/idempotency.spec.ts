@@ -3,18 +3,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { hooks } from '../../support/faults/probe.js';
 import { reached } from '../../support/faults/promise.js';
 import { IdempotentApi, pauseAfterEffect, retried, wrongOnes } from '../../support/http/idempotent-api.js';
+import { fixture } from '../../support/process/fixture.js';
 
-let on: IdempotentApi;
-
-beforeAll(async () => {
-  on = await IdempotentApi.open();
-});
-
+const on = await fixture(IdempotentApi.open());
 beforeEach(() => {
   hooks.afterEffect = () => Promise.resolve();
 });
-
-afterAll(() => on.stop());
 
 describe('concurrent requests with one key', () => {
   it('have one effect and one answer per key (40 keys, 50 requests each)', async () => {
@@ -38,9 +32,7 @@ describe('concurrent requests with one key', () => {
       const name = `both-${n}`;
       // Alternate which process gets the first request.
       const both = n % 2 ? [on.api, on.twin] : [on.twin, on.api];
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => on.ask('/v1/probes', { name }, name, { at: both[index % 2]! })),
-      );
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => on.ask('/v1/probes', { name }, name, { at: both[index % 2]! })));
       const first = answers.findIndex(({ status, replayed }) => status === 201 && !replayed);
       if (both[first % 2] === on.twin) second++;
       wrong.push(...wrongOnes(answers));
@@ -50,16 +42,6 @@ describe('concurrent requests with one key', () => {
     expect(wrong).toEqual([]);
     expect(second).toBeGreaterThan(0);
     expect(second).toBeLessThan(30);
-  });
-
-  it('create one invite with one token', async () => {
-    const name = uuidv7();
-    const body = { scope: 'organization', email: `${name}@example.org` };
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => on.ask('/v1/invites', body, name, { at: n % 2 ? on.api : on.twin })),
-    );
-    expect(wrongOnes(answers)).toEqual([]);
-    expect(await on.make.query('SELECT id FROM invites WHERE email = $1', [body.email])).toHaveLength(1);
   });
 
   it.each(['here', 'in another process'])('wait two seconds %s and then get 409 with Retry-After', async (where) => {
@@ -75,9 +57,7 @@ describe('concurrent requests with one key', () => {
     expect(late[0]!.bytes).toContain('"code":"idempotency_key_in_use"');
     expect(took).toBeGreaterThan(1_900);
     // Twelve waiting requests use none of the five connections, so others are served.
-    const waiting = Promise.all(
-      Array.from({ length: 12 }, () => retried(() => on.ask('/v1/probes', { name }, name, { at }))),
-    );
+    const waiting = Promise.all(Array.from({ length: 12 }, () => retried(() => on.ask('/v1/probes', { name }, name, { at }))));
     const served = await Promise.all(Array.from({ length: 10 }, () => at.get('/v1/ping', on.key)));
     expect(served.map(({ status }) => status)).toEqual(served.map(() => 200));
     pause.end();
@@ -106,9 +86,7 @@ describe('concurrent requests with one key', () => {
     const name = 'first-fails';
     let failures = 0;
     hooks.afterEffect = () => (failures++ < 3 ? Promise.reject(new Error('planted')) : sleep(20));
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => on.ask('/v1/probes', { name }, name, { at: n % 3 ? on.api : on.twin })),
-    );
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => on.ask('/v1/probes', { name }, name, { at: n % 3 ? on.api : on.twin })));
     const failed = answers.filter(({ status }) => status === 500);
     expect(failed).toHaveLength(3);
     expect(wrongOnes(answers.filter(({ status }) => status !== 500))).toEqual([]);

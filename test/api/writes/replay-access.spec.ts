@@ -8,44 +8,35 @@ import { platformBlogOf } from '../../../apps/api/src/http/auth/access.decorator
 import { isIdempotent } from '../../../apps/api/src/http/writes/idempotency-key.js';
 import { TestApi } from '../../support/http/api.js';
 import { encoded, forPlatform, validWrites, type ValidWrite, writesOf } from '../../support/http/record-for.js';
-import { createFixtures, type Fixtures } from '../../support/data/fixtures.js';
+import { createFixtures } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const ALL = Object.keys(SCOPES) as Scope[];
+
+const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-replay-'));
+afterAll(() => rmSync(dataDir, { recursive: true }));
+const api = await fixture(TestApi.start({ DATA_DIR: dataDir }));
+const fixtures = await createFixtures(api);
+const keyWith = (wanted: Partial<NewApiKey>) => api.key(fixtures.a.id, { scopes: ALL, platformBlog: true, ...wanted });
+const mighty = await keyWith({});
+const weaker = new Map([['the platform-blog capability', await keyWith({ platformBlog: false })]]);
+// The umbrella scope would replace the scopes that it covers.
+for (const scope of ALL.filter((name) => name !== 'write')) {
+  weaker.set(scope, await keyWith({ scopes: ALL.filter((name) => name !== scope && name !== 'write') }));
+}
+const own = await validWrites(
+  writesOf(api).filter(({ handler }) => isIdempotent(handler)),
+  fixtures.make,
+  fixtures.a,
+);
+const platform = own.map(forPlatform).filter((write) => write !== null);
+const samples = [...own, ...platform];
 
 /**
  * Replays are authorized like first calls: each idempotent route is called with a key that may do everything, and then
  * with keys that each lack one right. Whatever refuses their first call must refuse them the stored answer, too.
  */
 describe('a stored answer', () => {
-  let api: TestApi;
-  let fixtures: Fixtures;
-  let dataDir: string;
-  let samples: ValidWrite[];
-  let platform: ValidWrite[];
-  const weaker = new Map<string, string>();
-  let mighty: string;
-
-  beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), 'tutoring-replay-'));
-    api = await TestApi.start({ DATA_DIR: dataDir });
-    fixtures = await createFixtures(api);
-    const key = (wanted: Partial<NewApiKey>) => api.key(fixtures.a.id, { scopes: ALL, platformBlog: true, ...wanted });
-    mighty = await key({});
-    weaker.set('the platform-blog capability', await key({ platformBlog: false }));
-    // The umbrella scope would replace the scopes that it covers.
-    for (const scope of ALL.filter((name) => name !== 'write')) {
-      weaker.set(scope, await key({ scopes: ALL.filter((name) => name !== scope && name !== 'write') }));
-    }
-    const idempotent = writesOf(api).filter(({ handler }) => isIdempotent(handler));
-    const own = await validWrites(idempotent, fixtures.make, fixtures.a);
-    platform = own.map(forPlatform).filter((write) => write !== null);
-    samples = [...own, ...platform];
-  });
-  afterAll(async () => {
-    await api.stop();
-    rmSync(dataDir, { recursive: true });
-  });
-
   async function ask(write: ValidWrite, key: string, idempotencyKey: string) {
     const { port } = api.server.address() as AddressInfo;
     const { type, bytes } = await encoded(write);
@@ -86,9 +77,7 @@ describe('a stored answer', () => {
       ).toBe(true);
     }
     expect([...refused].filter((one) => one.endsWith('capability'))).toHaveLength(platform.length);
-    const capable = new Set(
-      samples.filter(({ route }) => platformBlogOf(route.handler)).map(({ operation }) => operation),
-    );
+    const capable = new Set(samples.filter(({ route }) => platformBlogOf(route.handler)).map(({ operation }) => operation));
     expect(new Set(platform.map(({ operation }) => operation))).toEqual(capable);
   });
 });

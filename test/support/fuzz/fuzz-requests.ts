@@ -20,20 +20,7 @@ export interface FuzzRequest {
 }
 
 /** Methods that Node's parser knows, except CONNECT, which has no path, and some that it does not know. */
-const METHODS = [
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'PROPFIND',
-  'PURGE',
-  'SEARCH',
-  'QUERY',
-  'FOO',
-];
+const METHODS = ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE', 'SEARCH', 'QUERY', 'FOO'];
 const KEEPING_METHODS = METHODS.filter((method) => method !== 'DELETE');
 
 const NAMES = [
@@ -139,8 +126,7 @@ export class FuzzRequests {
     else if (kind === 'method') request.method = random.pick(this.deletes(request) ? KEEPING_METHODS : METHODS);
     else if (kind === 'header') request.headers.push(random.pick(HEADERS));
     else if (kind === 'auth') this.spoilAuthorization(request);
-    else if (kind === 'body')
-      request.body = spoilBody(random, request.body, (text) => this.havoc(text, 1 + random.integer(3)));
+    else if (kind === 'body') request.body = spoilBody(random, request.body, (text) => this.havoc(text, 1 + random.integer(3)));
     else if (kind === 'havoc') request.query = [this.havoc(request.query.join('&'), 1 + random.integer(8))];
     else request.query.push(`${random.pick(NAMES)}${kind === 'name' ? '' : `=${this.noise()}`}`);
   }
@@ -182,12 +168,7 @@ export class FuzzRequests {
   private spoilAuthorization(request: FuzzRequest): void {
     const others = request.headers.filter(([name]) => name !== 'Authorization');
     const key = this.random.pick(this.keys);
-    const value = this.random.pick([
-      ...AUTHORIZATIONS,
-      `Token token="${key}"`,
-      key,
-      `Token token=${this.havoc(key, 1)}`,
-    ]);
+    const value = this.random.pick([...AUTHORIZATIONS, `Token token="${key}"`, key, `Token token=${this.havoc(key, 1)}`]);
     request.headers = value === '' ? others : [...others, ['Authorization', value]];
   }
 
@@ -208,9 +189,7 @@ export class FuzzRequests {
     for (let time = 0; time < times; time++) {
       const at = random.integer(bytes.length + 1);
       const removed = random.integer(3);
-      const put = random.chance(0.7)
-        ? alphabet.charAt(random.integer(alphabet.length))
-        : bytes.slice(at, at + random.integer(20));
+      const put = random.chance(0.7) ? alphabet.charAt(random.integer(alphabet.length)) : bytes.slice(at, at + random.integer(20));
       bytes = bytes.slice(0, at) + put + bytes.slice(at + removed);
     }
     return bytes;

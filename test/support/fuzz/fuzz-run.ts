@@ -4,10 +4,7 @@ import { type FuzzRequest, targetOf, wireOf } from './fuzz-requests.js';
 import { exchange } from '../http/raw-http.js';
 
 /** The smallest request found whose response breaks a promise. */
-export interface Failure {
-  faults: string[];
-  bytes: string;
-}
+export type Failure = { faults: string[]; bytes: string };
 
 export interface FuzzReport {
   sent: number;
@@ -39,15 +36,14 @@ export async function fuzz(
   count: number,
   next: () => FuzzRequest,
   judge: Judge,
-  complete: (report: FuzzReport) => boolean = () => true,
+  complete: (report: FuzzReport) => boolean,
 ): Promise<FuzzReport> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const report: FuzzReport = { sent: 0, statuses: new Map(), succeeded: new Set(), failures: [] };
   const complaints = async (request: FuzzRequest): Promise<string[]> => {
     const answer = await answerTo(port, request, agent);
     report.statuses.set(answer.status, (report.statuses.get(answer.status) ?? 0) + 1);
-    if (answer.status >= 200 && answer.status < 300 && request.route.startsWith(`${request.method} `))
-      report.succeeded.add(request.route);
+    if (answer.status >= 200 && answer.status < 300 && request.route.startsWith(`${request.method} `)) report.succeeded.add(request.route);
     // Corrupted bytes may get no response; a request must get one.
     if (answer.status === 0) return request.raw === null ? ['no answer'] : [];
     return judge(request, answer);
@@ -108,8 +104,7 @@ function* smallerBodies(body: string): Generator<string> {
   const without = function* (value: unknown): Generator {
     if (typeof value !== 'object' || value === null) return;
     const parts = Object.entries(value);
-    const join = (entries: [string, unknown][]): unknown =>
-      Array.isArray(value) ? entries.map(([, part]) => part) : Object.fromEntries(entries);
+    const join = (entries: [string, unknown][]): unknown => (Array.isArray(value) ? entries.map(([, part]) => part) : Object.fromEntries(entries));
     for (const [index, [name, part]] of parts.entries()) {
       yield join(parts.toSpliced(index, 1));
       for (const smaller of without(part)) yield join(parts.toSpliced(index, 1, [name, smaller]));

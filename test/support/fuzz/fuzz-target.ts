@@ -59,7 +59,7 @@ export class FuzzTarget {
   }
 
   /** The sequence of requests for this seed. */
-  async requests(seed: number): Promise<FuzzRequests> {
+  private async requests(seed: number): Promise<FuzzRequests> {
     const { make, a: school } = this.fixtures;
     const spare = new Map<string, string[]>();
     for (const route of this.routes.filter(({ method }) => method === 'DELETE')) {
@@ -110,9 +110,7 @@ export class FuzzTarget {
   };
 
   private routeAt(method: string, path: string): string | undefined {
-    const fitting = this.routes.filter(
-      (route) => route.method === method && new RegExp(`^${route.path.replaceAll(/:[^/]+/g, '[^/]+')}$`).test(path),
-    );
+    const fitting = this.routes.filter((route) => route.method === method && new RegExp(`^${route.path.replaceAll(/:[^/]+/g, '[^/]+')}$`).test(path));
     const [route] = fitting.sort((a, b) => a.path.split(':').length - b.path.split(':').length);
     return route && `${method} ${route.path}`;
   }
@@ -120,8 +118,7 @@ export class FuzzTarget {
 
 /** Opens the connections to the database, which a stalled machine may refuse a few times. */
 async function warmUp({ port, lines }: ApiProcess, schools: OrganizationFixture[]): Promise<void> {
-  const ask = ({ key }: OrganizationFixture) =>
-    fetch(`http://127.0.0.1:${port}/v1/tutors`, { headers: { Authorization: `Token token=${key}` } });
+  const ask = ({ key }: OrganizationFixture) => fetch(`http://127.0.0.1:${port}/v1/tutors`, { headers: { Authorization: `Token token=${key}` } });
   await vi.waitFor(async () => {
     const answers = await Promise.all(Array.from({ length: 32 }, (_, index) => ask(schools[index % schools.length]!)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));

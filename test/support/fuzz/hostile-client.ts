@@ -5,10 +5,7 @@ import { bytesOf, exchange, type RawAnswer, type RawRequest } from '../http/raw-
 import { keyedReads } from '../http/routes.js';
 import { createFixtures, type Fixtures } from '../data/fixtures.js';
 
-export interface Fault {
-  loc: [place: string, name: string];
-  type: string;
-}
+export type Fault = { loc: [place: string, name: string]; type: string };
 
 /** Sends hostile requests, and checks every response against the contract, whatever the test is about. */
 export class HostileClient {

@@ -83,11 +83,7 @@ export function longBodies(route: Route, school: OrganizationFixture, keyed: [st
     ['colons', room, (size) => `{"${'a'.repeat(size / 2)}"${':,'.repeat(size / 4)}`],
   ];
   const ask = (body: string, headers: [string, string][]) =>
-    bytesOf(pathOf(route, school), {
-      method: route.method,
-      headers: [...keyed, ['Content-Type', 'application/json'], ...headers],
-      body,
-    });
+    bytesOf(pathOf(route, school), { method: route.method, headers: [...keyed, ['Content-Type', 'application/json'], ...headers], body });
   const whole = bodies.map(([what, most, json]) => ({
     family: what.startsWith('legal') ? 'legal body' : 'body',
     name: `${nameOf(route)} ${what}`,
@@ -97,8 +93,7 @@ export function longBodies(route: Route, school: OrganizationFixture, keyed: [st
       return ask(body, [['Content-Length', String(body.length)]]);
     },
   }));
-  const chunked = (size: number) =>
-    ask(`1\r\n{\r\n${'1\r\n \r\n'.repeat(size)}1\r\n}\r\n0\r\n\r\n`, [['Transfer-Encoding', 'chunked']]);
+  const chunked = (size: number) => ask(`1\r\n{\r\n${'1\r\n \r\n'.repeat(size)}1\r\n}\r\n0\r\n\r\n`, [['Transfer-Encoding', 'chunked']]);
   const name = `${nameOf(route)} chunks of a byte`;
   // Each byte of the body takes six on the wire. A quarter of the limit shows the growth in a quarter of the time.
   return [...whole, { family: 'chunks', name, most: room / 4, request: chunked, reframed: true }];

@@ -27,9 +27,7 @@ function headersOfSources(): string[] {
   const files = readdirSync(API, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const found = files.flatMap((file) => {
     const text = readFileSync(join(API, file), 'utf8');
-    const single = [...text.matchAll(/headers(?:Distinct)?(?:\.|\[')([a-z][a-z-]+)\b(?!\()/g)].map(
-      (match) => match[1]!,
-    );
+    const single = [...text.matchAll(/headers(?:Distinct)?(?:\.|\[')([a-z][a-z-]+)\b(?!\()/g)].map((match) => match[1]!);
     const several = [...text.matchAll(/const \{ ([a-z, ]+) \} = \w+\.headers;/g)].flatMap((m) => m[1]!.split(', '));
     return [...single, ...several];
   });
@@ -117,23 +115,14 @@ function longHeaders(method: string, routes: Route[], school: OrganizationFixtur
   const long = [...headersOfSources(), ...READ_BY_LIBRARIES].flatMap((name) =>
     HEADER_TEXTS.map((kind): Written => [`${name} of ${kind.name}`, (size) => ask([[name, textOf(kind, size)]])]),
   );
-  return [...many, ...long].map(([what, request]) => ({
-    family: 'header',
-    name: `${method}: ${what}`,
-    most: MOST_HEADERS,
-    request,
-  }));
+  return [...many, ...long].map(([what, request]) => ({ family: 'header', name: `${method}: ${what}`, most: MOST_HEADERS, request }));
 }
 
 type Upload = [what: string, most: number, bytes: (size: number) => string];
 
 function longUploads(route: Route, keyed: Headers): Position[] {
   const upload = (body: string, type = MULTIPART) =>
-    bytesOf(route.path, {
-      method: route.method,
-      headers: [...keyed, ['Content-Type', type], ['Content-Length', String(body.length)]],
-      body,
-    });
+    bytesOf(route.path, { method: route.method, headers: [...keyed, ['Content-Type', type], ['Content-Length', String(body.length)]], body });
   const boundary = `--${MULTIPART.split('boundary=')[1]!}`;
   const part = (more: { head?: string; field?: string; name?: string; content?: string }) => {
     const { head = '', field = 'file', name = 'a.jpg', content = 'a' } = more;

@@ -6,12 +6,7 @@ import type { TestApi } from '../http/api.js';
 import { documentOf, keyedReads, queryOf, type Route, type Schema } from '../http/routes.js';
 
 /** A query parameter of a read, from the OpenAPI document. */
-export interface Parameter {
-  route: Route;
-  name: string;
-  kind: Kind;
-  schema: Schema;
-}
+export type Parameter = { route: Route; name: string; kind: Kind; schema: Schema };
 
 export type Kind = 'integer' | 'boolean' | 'uuid' | 'date' | 'cursor' | 'brand' | 'token' | 'text' | 'enum';
 

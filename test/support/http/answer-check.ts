@@ -20,16 +20,13 @@ const INTERNALS: Record<string, RegExp> = {
   sqlstate: /(?<!-)\b(?:0[A-Z0-9]|2[0-9BDF]|3[0-9BDF]|4[0-9]|5[0-9]|P0|XX)[0-9A-Z]{3}\b(?!-)/,
   path: /(?:^|[\s"'(=])\/(?:home|root|usr|var|tmp|srv|opt|app|etc)\/|node_modules|\bdist\/|\b[A-Z]:\\/,
   product: /\b(?:express|nest(?:js)?|typeorm|postgres(?:ql)?|node(?:\.?js)?|ioredis|redis|llhttp|HPE_\w+)\b/i,
-  errorName:
-    /\b(?:Type|Range|Reference|Syntax|QueryFailed|Aggregate)Error\b|\bE(?:CONN|PIPE|TIMEDOUT|NOENT)\w*|\[object |\bundefined\b|\bNaN\b/,
+  errorName: /\b(?:Type|Range|Reference|Syntax|QueryFailed|Aggregate)Error\b|\bE(?:CONN|PIPE|TIMEDOUT|NOENT)\w*|\[object |\bundefined\b|\bNaN\b/,
 };
 
 const FAULT_TYPES = new Set(
   `missing extra_forbidden string_type string_too_short string_too_long string_pattern_mismatch too_short too_long
   int_parsing int_type bool_parsing bool_type list_type dict_type greater_than_equal less_than_equal enum literal_error
-  uuid_parsing datetime_parsing date_parsing union_tag_not_found union_tag_invalid json_invalid value_error`.split(
-    /\s+/,
-  ),
+  uuid_parsing datetime_parsing date_parsing union_tag_not_found union_tag_invalid json_invalid value_error`.split(/\s+/),
 );
 
 /** The header that each of these statuses requires. */
@@ -108,11 +105,7 @@ export class AnswerCheck {
   }
 }
 
-interface FaultDetail {
-  loc: (string | number)[];
-  msg: string;
-  type: string;
-}
+type FaultDetail = { loc: (string | number)[]; msg: string; type: string };
 
 /** All names and texts in the body except locs. */
 function strings(value: unknown): string[] {

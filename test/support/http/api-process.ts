@@ -18,10 +18,7 @@ export async function buildOnce(): Promise<void> {
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock(4712)');
-    const { status, stderr } = spawnSync(process.execPath, ['scripts/build-if-stale.js'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    });
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/build-if-stale.js'], { cwd: ROOT, encoding: 'utf8' });
     if (status !== 0) throw new Error(`The build failed:\n${stderr}`);
   } finally {
     await client.end();

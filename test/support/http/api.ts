@@ -21,9 +21,7 @@ import { connectPatiently } from '../database/patient-connection.js';
 import { Undocumented } from './undocumented.js';
 
 // Node runs this program directly, so it must be the built one. The global set-up builds it.
-ImageProcess.program = fileURLToPath(
-  new URL('../../../dist/apps/api/src/areas/blog/media/images/child.js', import.meta.url),
-);
+ImageProcess.program = fileURLToPath(new URL('../../../dist/apps/api/src/areas/blog/media/images/child.js', import.meta.url));
 // It has a low priority, and a busy machine must store what is valid, too.
 ImageProcess.limits.ms = 120_000;
 
@@ -49,11 +47,7 @@ export class TestApi {
    * @param database shared with another application
    * @param controllers additional controllers
    */
-  static async start(
-    settings: Record<string, string> = {},
-    database?: TestDatabase,
-    controllers: Type[] = [],
-  ): Promise<TestApi> {
+  static async start(settings: Record<string, string> = {}, database?: TestDatabase, controllers: Type[] = []): Promise<TestApi> {
     const own = database ?? (await createTestDatabase());
     const logged: string[] = [];
     const env = loadEnv(
@@ -73,10 +67,7 @@ export class TestApi {
       },
       {},
     );
-    const module = await Test.createTestingModule({
-      imports: [ApiModule.forRoot(env, { logDestination: logTo(logged) })],
-      controllers,
-    }).compile();
+    const module = await Test.createTestingModule({ imports: [ApiModule.forRoot(env, { logDestination: logTo(logged) })], controllers }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
     configureApp(app);
     await app.listen(0, '127.0.0.1');

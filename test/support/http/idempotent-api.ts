@@ -38,20 +38,11 @@ export class IdempotentApi {
     await this.api.stop();
   }
 
-  async ask(
-    path: string,
-    body: object,
-    idempotencyKey: string,
-    { at = this.api, as = this.key, method = 'POST' } = {},
-  ): Promise<IdempotentAnswer> {
+  async ask(path: string, body: object, idempotencyKey: string, { at = this.api, as = this.key, method = 'POST' } = {}): Promise<IdempotentAnswer> {
     const { port } = at.server.address() as AddressInfo;
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
-      headers: {
-        Authorization: `Token token=${as}`,
-        'Content-Type': 'application/json',
-        'Idempotency-Key': idempotencyKey,
-      },
+      headers: { Authorization: `Token token=${as}`, 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
       body: JSON.stringify(body),
     });
     const text = await response.text();
@@ -65,18 +56,13 @@ export class IdempotentApi {
 
   /** The number of effects that probes of this name had. */
   async effects(name: string): Promise<number> {
-    const [row] = await this.make.query<{ n: number }>('SELECT count(*)::int AS n FROM subjects WHERE name LIKE $1', [
-      `${name} %`,
-    ]);
+    const [row] = await this.make.query<{ n: number }>('SELECT count(*)::int AS n FROM subjects WHERE name LIKE $1', [`${name} %`]);
     return row!.n;
   }
 
   /** The number of rows for an idempotency key. */
   async keysLike(idempotencyKey: string): Promise<number> {
-    const [row] = await this.make.query<{ n: number }>(
-      'SELECT count(*)::int AS n FROM idempotency_keys WHERE key = $1',
-      [idempotencyKey],
-    );
+    const [row] = await this.make.query<{ n: number }>('SELECT count(*)::int AS n FROM idempotency_keys WHERE key = $1', [idempotencyKey]);
     return row!.n;
   }
 }
@@ -104,9 +90,7 @@ export function pauseAfterEffect(): { end: () => void; begun: Promise<void> } {
 /** Reports deviations: a key must get one original response, exact replays of it, or 409 with Retry-After. */
 export function wrongOnes(answers: IdempotentAnswer[]): string[] {
   const done = answers.filter(({ status }) => status !== 409);
-  const wrong = answers.filter(
-    ({ status, retryAfter }) => status >= 500 || (status === 409 && !/^[1-9]\d*$/.test(retryAfter ?? '')),
-  );
+  const wrong = answers.filter(({ status, retryAfter }) => status >= 500 || (status === 409 && !/^[1-9]\d*$/.test(retryAfter ?? '')));
   const kinds = [...new Set(done.map(({ bytes }) => bytes))];
   const firsts = done.filter(({ replayed }) => replayed !== 'true').length;
   return [

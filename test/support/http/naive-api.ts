@@ -6,23 +6,18 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 
-interface Row {
-  type: string;
-  first_name: string;
-  last_name: string;
-  email: string | null;
-  parent?: Omit<Row, 'type' | 'parent'>;
-}
+type Row = { type: string; first_name: string; last_name: string; email: string | null; parent?: Omit<Row, 'type' | 'parent'> };
 
 const pool = new pg.Pool({ connectionString: process.argv.at(-1), max: 5 });
 
 async function provision(row: Row): Promise<{ status: 'ok' | 'exists'; id: string }> {
   const known = row.email && (await pool.query<{ id: string }>('SELECT id FROM people WHERE email = $1', [row.email]));
   if (known && known.rows[0]) return { status: 'exists', id: known.rows[0].id };
-  const { rows } = await pool.query<{ id: string }>(
-    'INSERT INTO people (first_name, last_name, email) VALUES ($1, $2, $3) RETURNING id',
-    [row.first_name, row.last_name, row.email],
-  );
+  const { rows } = await pool.query<{ id: string }>('INSERT INTO people (first_name, last_name, email) VALUES ($1, $2, $3) RETURNING id', [
+    row.first_name,
+    row.last_name,
+    row.email,
+  ]);
   if (row.email !== null && row.type !== 'parent') {
     await pool.query(`INSERT INTO mails (kind, recipient) VALUES ('account_created', $1)`, [row.email]);
   }

@@ -1,10 +1,6 @@
 import { request as send } from 'node:http';
 
-export interface Reply {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: string;
-}
+export type Reply = { status: number; headers: Record<string, string | string[] | undefined>; body: string };
 
 /** A request in flight. */
 export interface Posted {

@@ -84,11 +84,7 @@ export function writesOf(api: TestApi): Route[] {
 }
 
 /** A valid request for each write of the school, and for each variant of its body, always in the same order. */
-export async function validWrites(
-  routes: Route[],
-  make: Factories,
-  school: OrganizationFixture,
-): Promise<ValidWrite[]> {
+export async function validWrites(routes: Route[], make: Factories, school: OrganizationFixture): Promise<ValidWrite[]> {
   const writes: ValidWrite[] = [];
   for (const route of routes) {
     const ids = await recordFor(route, make, school);

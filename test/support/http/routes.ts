@@ -42,11 +42,7 @@ export type Schema = Record<string, unknown> & {
   properties?: Record<string, Schema>;
 };
 
-export interface Parameter {
-  name: string;
-  in: string;
-  schema: Schema;
-}
+export type Parameter = { name: string; in: string; schema: Schema };
 
 export interface DocumentedResponse {
   $ref?: string;
@@ -108,12 +104,6 @@ export function queryOf(document: ApiDocument, route: Route): Map<string, Schema
   return new Map(parameters.map(({ name, schema }) => [name, schema]));
 }
 
-/** The schema name of the route's JSON body; null if it has none. */
-export function requestOf(document: ApiDocument, route: Route): string | null {
-  const schema = operationAt(document, route).requestBody?.content['application/json']?.schema;
-  return schema ? String(schema.$ref).split('/').at(-1)! : null;
-}
-
 const PAGING = ['limit', 'offset', 'cursor'];
 
 /** The route's query parameters except paging. */
@@ -121,19 +111,10 @@ export function filtersOf(document: ApiDocument, route: Route): Map<string, Sche
   return new Map([...queryOf(document, route)].filter(([name]) => !PAGING.includes(name)));
 }
 
-export interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  text: string;
-}
+export type Answer = { status: number; headers: Record<string, string>; text: string };
 
 /** Sends a request exactly as given: any method, without normalising the path. */
-export function send(
-  api: TestApi,
-  method: string,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
+export function send(api: TestApi, method: string, path: string, headers: Record<string, string> = {}): Promise<Answer> {
   const { port } = api.server.address() as AddressInfo;
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
@@ -219,7 +200,5 @@ export const newestFirstLists = (api: TestApi): List[] =>
 
 /** Every list with filters. */
 export function filteredLists(api: TestApi, document: ApiDocument): Route[] {
-  return keyedReads(api).filter(
-    (route) => queryOf(document, route).has('limit') && filtersOf(document, route).size > 0,
-  );
+  return keyedReads(api).filter((route) => queryOf(document, route).has('limit') && filtersOf(document, route).size > 0);
 }

@@ -97,15 +97,9 @@ export class TenancySweep {
         const { route, body } = write;
         const theirs = foreign.map((school) => samples.get(school)![index]!);
         const places = parametersOf(route).map((name) => {
-          const path = (id: string) =>
-            pathOf(route, { ...own, path: { ...write.ids, [name]: encodeURIComponent(id) } });
+          const path = (id: string) => pathOf(route, { ...own, path: { ...write.ids, [name]: encodeURIComponent(id) } });
           const sent = (id: string) => this.write({ ...write, path: path(id) }, own);
-          return {
-            name,
-            sent,
-            ids: [...theirs.map(({ ids }) => ids[name]!), uuidv4(), ...MALFORMED],
-            at: null as Path | null,
-          };
+          return { name, sent, ids: [...theirs.map(({ ids }) => ids[name]!), uuidv4(), ...MALFORMED], at: null as Path | null };
         });
         const strict = idFieldsOf(route, ['uuid']).map(String);
         for (const at of idFieldsOf(route).filter((one) => valueAt(body, one) !== undefined)) {

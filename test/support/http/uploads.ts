@@ -27,10 +27,7 @@ export interface UploadWish {
 const BOUNDARY = 'a-boundary-of-the-tests';
 
 /** A file part of a multipart body. The name is not escaped. */
-export function part(
-  content: Buffer | string,
-  { field = 'file', name = 'photo.jpg', type = 'image/jpeg' } = {},
-): Buffer {
+export function part(content: Buffer | string, { field = 'file', name = 'photo.jpg', type = 'image/jpeg' } = {}): Buffer {
   const disposition = `form-data; name="${field}"${name === '' ? '' : `; filename="${name}"`}`;
   const head = `--${BOUNDARY}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${type}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), Buffer.from(content), Buffer.from('\r\n')]);

@@ -47,10 +47,7 @@ export function idFieldsOf(route: Route, formats = NAMING): Path[] {
 /** Every field of the request at any depth and in any variant, by its name alone. */
 export function fieldsOfBody(route: Route): [string, Shape][] {
   const within = (shape: Shape): [string, Shape][] => [
-    ...Object.entries(shape.properties ?? {}).flatMap(([name, field]) => [
-      [name, field] as [string, Shape],
-      ...within(field),
-    ]),
+    ...Object.entries(shape.properties ?? {}).flatMap(([name, field]) => [[name, field] as [string, Shape], ...within(field)]),
     ...(shape.oneOf ?? []).flatMap(within),
     ...(shape.items ? within(shape.items) : []),
   ];
