@@ -30,12 +30,8 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens the database of DATABASE_URL, or else an embedded PostgreSQL in DATA_DIR, which it starts if needed and
- * migrates. A launcher (`launch`) migrates either kind, adopts an embedded server that a killed launcher left running,
- * and creates a missing encryption key.
- *
- * @throws Failure if the database is not safe or its encryption key is lost; then changes nothing and leaves nothing
- *   running
+ * Opens the database of DATABASE_URL, or else an embedded PostgreSQL, which it starts and migrates. A launcher migrates either, adopts a server that
+ * a killed launcher left running, and creates a missing encryption key. @throws Failure, leaving nothing changed and nothing running
  */
 export async function openDatabase(launch?: { signal: AbortSignal }): Promise<OpenDatabase> {
   const given = loadEnv();

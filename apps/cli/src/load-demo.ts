@@ -20,11 +20,7 @@ export class OtherDemo extends Failure {
   }
 }
 
-/**
- * Writes and imports the demo organizations' folders. Adds missing rows to existing organizations.
- *
- * @throws OtherDemo if they already exist with another seed
- */
+/** Writes and imports the demo organizations' folders, adding what is missing. @throws OtherDemo if they exist with another seed */
 export async function loadDemo(
   context: Pick<CommandContext, 'env' | 'db' | 'organizations'>,
   options: { folder: string; size: DemoSize; seed: number; onProgress?: (text: string) => void; signal?: AbortSignal },

@@ -14,10 +14,7 @@ export class Failure extends Error {
 /** Errors on writing to a reader that is gone (`head`, a closed terminal). */
 const NOBODY_READS = new Set(['EPIPE', 'EIO', 'ECONNRESET']);
 
-/**
- * Lets commands finish even if nobody reads their output, so that they leave nothing half done. Output that cannot be
- * written for other reasons, such as a full disk, makes the command fail at its end.
- */
+/** Lets commands finish even if nobody reads their output. Output that cannot be written for other reasons makes them fail at their end. */
 export function tolerateClosedOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
@@ -27,11 +24,7 @@ export function tolerateClosedOutput(): void {
   });
 }
 
-/**
- * Asks for confirmation at the terminal.
- *
- * @throws Failure if the user declines, or if there is no terminal (then `--yes` is required)
- */
+/** Asks for confirmation at the terminal. @throws Failure if the user declines or there is no terminal */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) throw new Failure(`${question} Add --yes to confirm.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

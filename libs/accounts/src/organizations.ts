@@ -29,11 +29,7 @@ export class Organizations {
     private readonly invites: Invites,
   ) {}
 
-  /**
-   * Creates an organization and its standing join codes.
-   *
-   * @throws Refused when the slug is taken or a value is invalid
-   */
+  /** Creates an organization and its standing join codes. @throws Refused when the slug is taken or a value is invalid */
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
     const name = oneLine(wanted.name, 200);
@@ -76,11 +72,7 @@ export class Organizations {
     return row?.id ?? null;
   }
 
-  /**
-   * Makes a person an owner of the organization, if they aren't one already.
-   *
-   * @throws Refused when that person is a member with another role
-   */
+  /** Makes a person an owner of the organization, if they aren't one. @throws Refused for a member with another role */
   async addOwner(organizationId: string, email: string): Promise<{ userId: string; created: boolean }> {
     const address = email.trim();
     const normalized = normalizeEmail(address);

@@ -43,12 +43,7 @@ export class PasswordLinks {
     private readonly notices: CredentialNotices,
   ) {}
 
-  /**
-   * Requests a mail with a link for the login with this address, if there is one. Reveals nothing about the address by
-   * its duration: the worker looks it up later ({@link resolve}).
-   *
-   * @param kind a confirmation goes only to an address that is not proven
-   */
+  /** Requests a mail with a link for the login with this address, if any. The worker looks it up later, so the duration reveals nothing. */
   async request(kind: 'password_reset' | 'address_confirmation', address: string): Promise<void> {
     const life = kind === 'password_reset' ? ASKED_FOR : CONFIRMATION;
     const { secret, url, expiresAt } = this.make(life);
@@ -85,11 +80,8 @@ export class PasswordLinks {
   }
 
   /**
-   * Proves the address and sets the password if it is new. Works once, and ends every session of the login.
-   *
-   * @param hashing limits how many passwords are hashed at once
-   * @returns the login, or null if the link no longer works. `other_password`: nothing was done, because the login is
-   *   in use with another password but not proven, and nobody has agreed to replace that password and the passkeys.
+   * Proves the address and sets the password if it is new. Works once, and ends every session of the login; null if the link no longer works.
+   * `other_password`: the login is in use with another password but not proven, and nobody has agreed to replace it.
    */
   async use(
     secret: string,

@@ -106,10 +106,7 @@ export function sender(fallback: string): Setting<string> {
   );
 }
 
-/**
- * A PostgreSQL URL. The driver treats `prefer`, `require` and `verify-ca` as `verify-full`, the strictest mode, and
- * warns that this will change; this makes it explicit.
- */
+/** A PostgreSQL URL. The driver takes `prefer`, `require` and `verify-ca` for `verify-full`, and warns; this makes it explicit. */
 export function databaseUrl(): Setting<string | null> {
   const address = url(['postgres', 'postgresql']);
   return {

@@ -18,10 +18,7 @@ export class DatabaseFault extends Error {
   /** Private at run time too: a URL contains a password, and libraries print the fields of errors. */
   readonly #parts: { url: string; reason: string; remedy: string };
 
-  /**
-   * @param reason completes "the database … "
-   * @param passing whether the fault is temporary, as for a server that is just starting
-   */
+  /** @param reason completes "the database … " @param passing temporary, as for a server that is just starting */
   constructor(
     url: string,
     reason: string,

@@ -11,9 +11,7 @@ export type ProcessUrls = Record<ProcessRole, string>;
 const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
 
 /**
- * Grants the processes' roles the rights of grants.ts and revokes all others. Run by the owner after the migrations, in a
- * transaction, so that running processes never lack a right.
- *
+ * Grants the roles the rights of grants.ts and revokes all others, in a transaction, so that no running process lacks one.
  * @throws Error if a role does not exist, or two processes have the same role
  */
 export async function grantRoles(owner: EntityManager, urls: ProcessUrls): Promise<void> {
@@ -67,10 +65,7 @@ function userOf(url: string): string {
   return decodeURIComponent(new URL(url).username);
 }
 
-/**
- * The roles that a connection can act as: its own, and all that it is a member of, directly or not. A NOINHERIT
- * membership is one SET ROLE away, so every membership counts.
- */
+/** The roles that a connection can act as. A NOINHERIT membership is one SET ROLE away, so every membership counts. */
 const REACHED = `
   WITH RECURSIVE reached (oid, path) AS (
     SELECT oid, ARRAY[rolname::text] FROM pg_roles WHERE rolname IN (session_user, current_user)
@@ -114,11 +109,7 @@ const POWERS: [keyof ReachedRole, string, (name: string, database: string) => st
   ],
 ];
 
-/**
- * What this connection's role can do but should not, each with the remedy; empty if it is safe.
- *
- * @param role whose connection it is
- */
+/** What this connection's role can do but should not, each with the remedy. */
 export async function roleFaults(connection: DataSource, role: ProcessRole): Promise<string[]> {
   const faults = await rolePowers(connection, role);
   return faults.length > 0 ? faults : rightFaults(connection, role);

@@ -5,10 +5,7 @@ import { pendingMigrations } from './applied-migrations.js';
 import type { ProcessRole } from './grants.js';
 import { roleFaults } from './roles.js';
 
-/**
- * Checks the database at start. In production the process refuses to start with a role that can do more than it should,
- * or on a schema that lacks migrations; elsewhere it warns.
- */
+/** Checks the database at start. In production, a role that can do too much or a missing migration stops the process; elsewhere it warns. */
 export class StartCheck implements OnApplicationBootstrap {
   private readonly log = new Logger(StartCheck.name);
 

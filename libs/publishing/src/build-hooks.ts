@@ -92,11 +92,7 @@ export class BuildHooks {
     return hook ? { ...hook, url: withoutPath(hook.url) } : null;
   }
 
-  /**
-   * Adds a hook where there is none.
-   *
-   * @returns the secret, which is shown once; null if the site already has a hook
-   */
+  /** Adds a hook where there is none. @returns the secret, which is shown once; null if the site already has a hook */
   async add({ target, organizationId }: HookSite, url: string): Promise<string | null> {
     const secret = newSecret();
     const added = await this.db.query(sql`
@@ -105,11 +101,7 @@ export class BuildHooks {
     return added.length > 0 ? secret : null;
   }
 
-  /**
-   * Sets or replaces a hook for the operator: it may point into the operator's own network.
-   *
-   * @returns the secret
-   */
+  /** Sets or replaces a hook for the operator: it may point into the operator's own network. @returns the secret */
   async set({ target, organizationId }: HookSite, url: string, secret = newSecret()): Promise<string> {
     await this.db.query(sql`
       INSERT INTO rebuild_hooks (target, organization_id, url, secret, trusted)
@@ -119,12 +111,7 @@ export class BuildHooks {
     return secret;
   }
 
-  /**
-   * Gives the hook a new secret. The previous one also signs for a day; an older one ends at once.
-   *
-   * @param version the version that the caller saw, so that sending a form twice changes nothing the second time
-   * @returns the new secret, which is shown once; null without such a hook
-   */
+  /** Gives the hook a new secret; the previous one also signs for a day. @param version the one the caller saw; null with another one */
   async rotate({ target }: HookSite, version: string | null = null): Promise<string | null> {
     const secret = newSecret();
     const { length } = await this.db.query(sql`

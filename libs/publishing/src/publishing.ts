@@ -20,10 +20,7 @@ const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 /** Versions of a post always have different times, even in quick succession. */
 const TOUCHED = sql`updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')`;
 
-/**
- * Changes blog posts, for a caller's PATCH and for the worker's schedule. Everything runs inside the ambient
- * transaction on a locked row.
- */
+/** Changes blog posts, for a caller's PATCH and for the worker's schedule, inside the ambient transaction on a locked row. */
 @Injectable()
 export class Publishing {
   constructor(

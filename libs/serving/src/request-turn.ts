@@ -48,10 +48,7 @@ export class RequestTurn {
     else turn?.end();
   }
 
-  /**
-   * The client has its answer, or has left. Work that was begun goes on, and keeps the turn until it answers in vain:
-   * clients that leave at once would otherwise use more of the database than they have turns.
-   */
+  /** The client has its answer, or has left. Work that was begun keeps its turn until it ends: those who leave would use more than their turns. */
   end(): void {
     this.over = true;
     const { turn } = this;
@@ -59,12 +56,7 @@ export class RequestTurn {
     else this.release();
   }
 
-  /**
-   * Runs work that waits for the client or for other requests, without the turn.
-   *
-   * @param refused ends the wait for the next turn, and the turn
-   * @throws QueueFull
-   */
+  /** Runs work that waits for others, without the turn. @param refused ends the wait for the next turn, and the turn @throws QueueFull */
   async without<T>(work: () => Promise<T>, refused?: AbortSignal): Promise<T> {
     this.release();
     const result = await work();
@@ -77,12 +69,7 @@ export class RequestTurn {
   }
 }
 
-/**
- * Middleware that lets a request in when its turn comes. The turn ends when the response begins, see `ServingAdapter`:
- * from then on it waits for the client.
- *
- * @param turnOf null for a request that needs none
- */
+/** Middleware that lets a request in when its turn comes, until its response begins (`ServingAdapter`). @param turnOf null: needs none */
 export function inTurn(turnOf: (request: Request) => RequestTurn | null) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const turn = turnOf(request);

@@ -6,10 +6,7 @@ interface Stricter {
   referrerPolicy?: { policy: 'no-referrer' };
 }
 
-/**
- * The headers that helmet sets on every response, found once: responses that do not go through Express need them, too.
- * Obsolete headers are left out.
- */
+/** The headers that helmet sets, found once: responses that do not go through Express need them too. Obsolete ones are left out. */
 export function securityHeaders(
   directives: Record<string, string>,
   stricter: Stricter = {},

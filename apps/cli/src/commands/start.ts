@@ -179,10 +179,7 @@ async function checkStorage(env: Env): Promise<void> {
   }
 }
 
-/**
- * The children share one environment, with generated values for missing settings. Each gets only its own role's URL,
- * and none gets the owner's.
- */
+/** The children's common environment. Each gets only its own role's URL, and none gets the owner's. */
 function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
   return env.forChildren({
     NODE_ENV: 'production',

@@ -173,10 +173,7 @@ async function stopServer(cluster: Cluster, pid: number): Promise<void> {
   if (await isRunning()) throw new Error(`The PostgreSQL server (process ${pid}) did not stop: ${output}`);
 }
 
-/**
- * Uses the folder's server or starts one, and keeps trying while other processes do the same. PostgreSQL's own lock,
- * postmaster.pid, decides who starts the server, so there is no second lock that could go stale.
- */
+/** Uses the folder's server or starts one. PostgreSQL's own lock, postmaster.pid, decides who starts it: no second lock can go stale. */
 async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: number; launched: boolean }> {
   const deadline = Date.now() + START_TIMEOUT_S * 1000;
   let launchedPid: number | undefined;
@@ -216,11 +213,8 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
 }
 
 /**
- * Starts a PostgreSQL server on a free port of 127.0.0.1, with its data in `<dataDir>/postgres`, or uses the server
- * that is already running on this folder. The server requires passwords, which are derived from
- * `<dataDir>/database-secret`. Creates the data, the roles and the database as needed. If this process is root, the
- * server runs as an ordinary account. If that account cannot enter the checkout, binaries and data go below
- * /var/cache/tutoring-api and /var/lib/tutoring-api, and `log` gets a line about it.
+ * Starts PostgreSQL on a free port of 127.0.0.1, with its data in `<dataDir>/postgres`, or uses the server that runs on this folder. Passwords are
+ * derived from `<dataDir>/database-secret`. For root, it runs as an ordinary account, if need be with its data below /var/lib/tutoring-api.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, account, moved } = await placeData(options.dataDir);

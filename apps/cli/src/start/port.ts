@@ -19,12 +19,7 @@ interface WantedPort {
   port: number;
 }
 
-/**
- * Checks that API and portal can listen on their ports, before anything is created.
- *
- * @param patient whether a killed start's processes may still be ending and hold a port
- * @throws Failure that suggests a usable port
- */
+/** Checks that API and portal can listen on their ports. @param patient a killed start may still hold one @throws Failure with a usable port */
 export async function checkPorts(env: Env, patient: boolean): Promise<void> {
   const api: WantedPort = { setting: 'PORT', port: env.get('PORT') };
   const portal: WantedPort = { setting: 'PORTAL_PORT', port: env.portalPort };

@@ -26,10 +26,7 @@ import { PasswordWork } from '../web/password-work.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 
 const LINKS_FROM_NETWORK: AttemptLimit = { purpose: 'password link from', most: 200, minutes: 60 };
-/**
- * More mails would be a nuisance to the recipient. Strangers can use this up, but then the last mail has a link that is
- * valid for another half an hour.
- */
+/** Strangers can use this up, but then the last mail has a link that is valid for another half an hour. */
 const LINKS_TO_ADDRESS: AttemptLimit = { purpose: 'password link to', most: 3, minutes: 30 };
 /** For a browser that has signed in to this login before: nobody else can use this allowance up. */
 const LINKS_IN_KNOWN_BROWSER: AttemptLimit = { purpose: 'password link in', most: 3, minutes: 60 };

@@ -10,10 +10,7 @@ import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } f
 
 /** Rows per page. With their forms, a page stays below 60 kB. */
 const ROWS = 30;
-/**
- * How many people a search examines before it continues on the next page. Row-level security rules out an index for
- * names and parts of addresses.
- */
+/** How many people a search examines per page. Row-level security rules out an index for names and parts of addresses. */
 const SEARCHED = 2_000;
 /** Above this, the page says "1,000+". */
 const MOST_COUNTED = 1_000;

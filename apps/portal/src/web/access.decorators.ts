@@ -3,12 +3,7 @@ import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
 import type { Membership, SignedIn } from './sessions.js';
 
-/**
- * - `probe`: everybody; the session is not even looked up
- * - `public`: everybody
- * - `signed-in`: whoever is signed in
- * - `managers`: owners and admins of the organization in the path (`/o/:slug/…`)
- */
+/** Who may open a page. `probe`: everybody, without a look-up of the session; `managers`: owners and admins of the path's organization. */
 export type Access = 'probe' | 'public' | 'signed-in' | 'managers';
 
 const ACCESS = 'portal:access';

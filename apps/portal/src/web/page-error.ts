@@ -49,11 +49,7 @@ export class PageError extends Error {
     });
   }
 
-  /**
-   * After too many wrong passwords: the password is not even compared, but a passkey or a mailed link works.
-   *
-   * @param data `next`: the page to open after a sign-in
-   */
+  /** After too many wrong passwords: it is not even compared, but a passkey or a mailed link works. @param data `next`: the page after a sign-in */
   static otherWays(seconds: number, data: { email: string; next: string; sendsMail: boolean }): PageError {
     const ways = data.sendsMail ? 'with a passkey or a link that we email you' : 'with a passkey';
     const message = `Too many wrong passwords were entered from here. You can still sign in ${ways}, or try the password again in ${waitOf(seconds)}.`;
@@ -97,10 +93,7 @@ export class PageError extends Error {
   }
 }
 
-/**
- * The process is at capacity. Refusing must cost next to nothing, so only the access line is logged, and the error is
- * created once: capturing a stack takes longer than everything else about a refusal.
- */
+/** At capacity. Refusing must cost next to nothing: only the access line is logged, and the stack is captured once. */
 export const BUSY = new PageError(
   503,
   'Very busy right now',

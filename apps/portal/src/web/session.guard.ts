@@ -42,11 +42,7 @@ export class SessionGuard implements CanActivate {
   }
 }
 
-/**
- * Whether a form was shown to somebody else than it was sent by: see web/person.eta.
- *
- * @param person the id in the form; empty if nobody was signed in, undefined if it names nobody
- */
+/** Whether a form was shown to somebody else than it was sent by (web/person.eta). Undefined if the form names nobody. */
 export function wasShownToAnother(person: unknown, session: SignedIn | null): boolean {
   return person !== undefined && person !== (session?.userId ?? '');
 }

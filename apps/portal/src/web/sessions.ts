@@ -62,10 +62,7 @@ interface Row {
   memberships: Membership[];
 }
 
-/**
- * Sessions of browsers. The cookie contains 256 random bits, the database their SHA-256. A session is looked up for
- * every request and never cached, so that its end takes effect at once, on every process.
- */
+/** Sessions of browsers. The database has the SHA-256 of the cookie. Looked up for every request, so that an end takes effect at once. */
 @Injectable()
 export class Sessions {
   constructor(
@@ -86,9 +83,7 @@ export class Sessions {
   }
 
   /**
-   * Signs a person in, always with a new secret, so that a planted one is worthless. The previous session ends. The
-   * browser is known to the login from then on; if it was not, although another one was, the person is mailed.
-   *
+   * Signs a person in, always with a new secret, so that a planted one is worthless. A browser that is new to the login is reported by mail.
    * @throws SignInNeeded when the credential that the person used is no longer valid
    */
   async open(request: Request, userId: string, shown: Shown): Promise<void> {

@@ -18,10 +18,7 @@ import { SessionGuard } from './session.guard.js';
 import { Sessions } from './sessions.js';
 import { Templates } from './templates.js';
 
-/**
- * The pipeline of every request, after the parts in configure-portal.ts (access log, headers, assets, forms from other
- * sites): session and access, the handler, and its page or error as HTML.
- */
+/** The pipeline of every request, after the parts in configure-portal.ts: session and access, the handler, and its page or error as HTML. */
 @Module({
   imports: [AccountsModule, DiscoveryModule],
   providers: [

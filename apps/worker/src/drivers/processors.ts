@@ -14,10 +14,7 @@ export interface Handler {
   run(): Promise<unknown>;
 }
 
-/**
- * Every handler of the application, found by its decorators. Refuses to start if a queue has no processor, which would
- * lose its work, or two, which would do it twice.
- */
+/** Every handler, found by its decorators. Refuses to start if a queue has no processor, which would lose its work, or two. */
 @Injectable()
 export class Processors implements OnModuleInit {
   constructor(

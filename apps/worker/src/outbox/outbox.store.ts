@@ -58,10 +58,8 @@ export class OutboxStore {
   constructor(private readonly db: Database) {}
 
   /**
-   * Leases the oldest due message of the owner that has the fewest leased, or suppresses it.
-   *
-   * @param lanes how many messages this worker can take; the last ones are for owners that have none leased
-   * @returns null if there is none to take
+   * Leases the oldest due message of the owner with the fewest leased, or suppresses it; null if there is none to take.
+   * @param lanes how many this worker can take; the last ones are for owners that have none leased
    */
   async claim(topic: Tables['outbox']['topic'], lanes: number, leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
@@ -93,11 +91,7 @@ export class OutboxStore {
     });
   }
 
-  /**
-   * @param note the last error, or other information
-   * @param againInMs when the message is due again
-   * @returns false if the message has been claimed again
-   */
+  /** @returns false if the message has been claimed again */
   async finish(
     { id, lease }: Claimed,
     status: FinalStatus,

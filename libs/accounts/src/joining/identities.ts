@@ -96,12 +96,7 @@ export class Identities {
     );
   }
 
-  /**
-   * Marks the address as proven, inside the ambient transaction.
-   *
-   * @param credential replaces all others; null for somebody who has given the current password
-   * @returns false when somebody else has this passkey
-   */
+  /** Marks the address as proven. @param credential replaces all others; null for the current password @returns false for another's passkey */
   prove({ id, address }: Identity, credential: Credential | null): Promise<boolean> {
     if (credential && 'passkey' in credential) {
       return this.ask(sql`SELECT take_login_with_passkey(${id}, ${address}, ${valuesOf(credential.passkey)}) AS done`);
@@ -113,11 +108,7 @@ export class Identities {
     return { password: passwordHash !== null, passkeys: await this.ask(sql`SELECT has_passkeys(${id}) AS done`) };
   }
 
-  /**
-   * Declines a pending membership of the organization of the ambient transaction.
-   *
-   * @returns false when nothing is pending
-   */
+  /** Declines a pending membership of the ambient transaction's organization. @returns false when nothing is pending */
   decline(id: string, as: 'member' | 'parent'): Promise<boolean> {
     return this.ask(sql`SELECT decline_ties(${id}, ${as === 'parent'}) AS done`);
   }
@@ -132,12 +123,7 @@ export class Identities {
     return row!.done;
   }
 
-  /**
-   * Accepts a pending membership of the organization of the ambient transaction.
-   *
-   * @param trusted accept without a proven address, even if the login has memberships elsewhere
-   * @returns false when only a login with a proven address may accept
-   */
+  /** Accepts a pending membership. @param trusted without a proven address @returns false when only a proven address may accept */
   accept(id: string, as: 'member' | 'parent', trusted: boolean): Promise<boolean> {
     return this.ask(sql`SELECT accept_ties(${id}, ${as === 'parent'}, ${trusted}) AS done`);
   }

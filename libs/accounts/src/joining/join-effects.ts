@@ -38,12 +38,7 @@ export class JoinEffects {
       VALUES (${organizationId}, ${id}, 'pending', ${firstName}, ${lastName}, ${email}) ON CONFLICT DO NOTHING`);
   }
 
-  /**
-   * Adds the member. A tutor gets a profile, as in provisioning.
-   *
-   * @param newcomer whether the organization does not know the person yet
-   * @returns whether a tutor who came by a code needs approval, and whether it has been requested before
-   */
+  /** Adds the member, a tutor with a profile. @returns whether a tutor who came by a code needs approval, and has been `asked` before */
   async tieMember(invite: OpenedInvite, identity: Identity, newcomer: boolean): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email: named } = invite;
     const { id, firstName, lastName, email } = identity;

@@ -5,10 +5,7 @@ import { Database, normalizeEmail, type Tables } from '@app/database';
 import { Invites, InviteTargets, isCode, readSecret } from '@app/people';
 import { type Credentials, Identities, type Identity } from './identities.js';
 
-/**
- * The state of an invite. `moved`: its login has changed its address since. `gone`: its target no longer exists. In
- * both cases the person has to ask for a new invite.
- */
+/** `moved`: its login has changed its address since. `gone`: its target no longer exists. In both cases the person needs a new invite. */
 export type InviteState = 'valid' | 'accepted' | 'revoked' | 'expired' | 'moved' | 'gone';
 
 /** An invite that somebody opened with its secret. */
@@ -43,10 +40,7 @@ export interface InvitePage extends OpenedInvite {
    * - `sign_in`: the person must sign in to the login of this address
    */
   needs: 'either' | 'registration' | 'password' | 'sign_in';
-  /**
-   * Where `needs` is `password`: what opens the login so far. It confirms the login; anything new replaces all of it, but
-   * only if the person says so. If there is neither, the password or passkey given now is the login's first.
-   */
+  /** What opens the login so far, where `needs` is `password`. It confirms the login; something new replaces all of it if the person says so. */
   credentials: Credentials;
 }
 
@@ -77,12 +71,8 @@ export class OpenedInvites {
   ) {}
 
   /**
-   * The page of an invite; null when there is none. Opening consumes nothing, because mail scanners open links. A code
-   * that is used, expired or revoked gets the same answer in the same time as an unknown one, so a guess reveals
-   * nothing.
-   *
-   * @param text token or code, however it was typed
-   * @param proof the second secret of a mail's link
+   * The page of an invite. Opening consumes nothing: mail scanners open links. A closed code gets the same answer, in the same time, as an unknown
+   * one. @param text token or code, however it was typed @param proof the second secret of a mail's link
    */
   async look(text: string, proof: string | null): Promise<InvitePage | null> {
     const found = await this.find(text);

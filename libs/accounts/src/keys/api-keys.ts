@@ -62,10 +62,7 @@ const NOT_ACTIVE = 'This key has expired or been revoked, so it cannot be replac
 
 const KEY = /^[a-z][a-z0-9]{0,15}_live_[0-9a-f]{64}$/;
 
-/**
- * API keys: `<prefix>_live_` and 64 hex characters, 256 random bits. Only the SHA-256 is stored. Every change leaves an
- * audit row, and mails to the owners and admins, in its own transaction.
- */
+/** API keys: `<prefix>_live_` and 64 hex characters. Only the SHA-256 is stored. Each change is audited and mailed in its own transaction. */
 @Injectable()
 export class ApiKeys {
   constructor(
@@ -116,11 +113,7 @@ export class ApiKeys {
     return row ? this.listed(row) : null;
   }
 
-  /**
-   * Creates a key.
-   *
-   * @throws Refused for invalid values; KeyMadeBefore if this form was sent before
-   */
+  /** Creates a key. @throws Refused for invalid values; KeyMadeBefore if this form was sent before */
   create(organizationId: string, wanted: NewApiKey, by = OPERATOR, handOver?: HandOver): Promise<MadeKey> {
     return this.db.transaction({ organizationId }, async () => {
       const made = await this.add(organizationId, wanted, by);
@@ -140,10 +133,8 @@ export class ApiKeys {
   }
 
   /**
-   * Creates a key with the same name, scopes and lifetime. The old key keeps working for the overlap, but never beyond
-   * its own expiry.
-   *
-   * @throws Refused when this organization has no such key, or it no longer works; KeyMadeBefore when this form was sent before
+   * Creates a key with the same name, scopes and lifetime. The old one keeps working for the overlap, within its own expiry.
+   * @throws Refused for a key that no longer works; KeyMadeBefore when this form was sent before
    */
   replace(
     organizationId: string,

@@ -28,12 +28,7 @@ export class KeyNotices {
     return this.outbox.sendsMail && this.env.get('ENCRYPTION_KEY') !== null;
   }
 
-  /**
-   * Queues a mail to every owner and admin who has accepted, inside the ambient transaction. The limits for invites do
-   * not apply: otherwise somebody could use them up and then create a key unnoticed.
-   *
-   * @param by the person who made the change; null for the operator or an expiry
-   */
+  /** Queues a mail to every owner and admin. No limits: somebody could use them up, then create a key. @param by null for the operator */
   async tell(organizationId: string, kind: KeyEmailKind, by: string | null, key: Omit<KeyInMail, 'by'>): Promise<void> {
     if (!this.able) return;
     const people = await this.db.query<Administrator>(sql`SELECT * FROM organization_administrators()`);

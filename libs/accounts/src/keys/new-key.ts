@@ -73,11 +73,7 @@ export function keyName(text: string): string {
   return name;
 }
 
-/**
- * The instant of an expiry, as SQL. The end of a day is its last millisecond.
- *
- * @throws Refused for a day that does not exist
- */
+/** The instant of an expiry, as SQL: of a day, its last millisecond. @throws Refused for a day that does not exist */
 export function expiryOf(organizationId: string, expiry: KeyExpiry): Sql {
   if (expiry === null || expiry instanceof Date) return sql`${expiry?.toISOString() ?? null}::timestamptz`;
   if ('inDays' in expiry) return sql`now() + ${expiry.inDays} * interval '1 day'`;

@@ -44,11 +44,7 @@ export class Invitations {
     private readonly audit: AuditLog,
   ) {}
 
-  /**
-   * Creates an invite inside the ambient transaction, and queues its mail if it has one.
-   *
-   * @throws Refused for an unknown target, and at `email` for the address of a member
-   */
+  /** Creates an invite and queues its mail. @throws Refused for an unknown target, and at `email` for the address of a member */
   async invite(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
     await this.targets.require(by.organizationId, wanted);
     return this.send(by, wanted);
@@ -63,12 +59,7 @@ export class Invitations {
     return { invite: invite!, joinUrl, emailed: await this.mail(by, invite!) };
   }
 
-  /**
-   * Replaces an invite to one person, expired or not, with a new one. The old link stops working.
-   *
-   * @param id an invite that was neither accepted nor revoked
-   * @throws Refused when there is no such invite, or its mail cannot be sent now
-   */
+  /** Replaces an invite to one person. The old link stops working. @throws Refused when there is no open one, or its mail cannot be sent now */
   resend(provisioner: Provisioner, by: Actor, id: string): Promise<SentInvite> {
     const { organizationId } = provisioner;
     return this.db.transaction({ organizationId }, () => this.replace(provisioner, by, id));

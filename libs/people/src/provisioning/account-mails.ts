@@ -56,11 +56,7 @@ export class AccountMails {
     await Promise.all([this.invites.store(by.organizationId, minted), this.outbox.addAdmitted(by, emails)]);
   }
 
-  /**
-   * Queues the notices that their {@link admission} allows.
-   *
-   * @param path the portal's page to continue on
-   */
+  /** Queues the notices that their {@link admission} allows. @param path the portal's page to continue on */
   async notify(
     by: Provisioner,
     kind: EmailKind,

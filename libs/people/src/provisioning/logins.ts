@@ -43,9 +43,8 @@ export class Logins {
   constructor(private readonly db: Database) {}
 
   /**
-   * Locks provisioning in this organization until the end of the ambient transaction, so that decisions stay valid.
-   * Every transaction that locks rows of people and then mails them takes this lock first: a waiting transaction holds
-   * nothing that others wait for, so none can deadlock with a bulk invite.
+   * Locks provisioning in this organization, so that decisions stay valid. Whoever locks rows of people and then mails them takes this first:
+   * a waiting transaction holds nothing that others wait for.
    */
   holdOrganization(organizationId: string): Promise<void> {
     return this.db.lock(`provisioning of ${organizationId}`);
@@ -63,10 +62,7 @@ export class Logins {
     return new Map(rows.map((row) => [row.email, toLogin(row)]));
   }
 
-  /**
-   * Whether these logins still have these (normalized) addresses. Asked after their memberships are written, from when
-   * on addresses cannot change.
-   */
+  /** Whether these logins still have these addresses. Asked after their memberships are written, from when on they cannot change. */
   async have(addresses: { id: string; address: string }[]): Promise<boolean> {
     if (addresses.length === 0) return true;
     const moved = await this.db.query(sql`
@@ -76,9 +72,7 @@ export class Logins {
   }
 
   /**
-   * Creates logins in the order of their addresses. All organizations use the same order, so two transactions with
-   * common addresses cannot deadlock: the later one waits at the first of them.
-   *
+   * Creates logins in the order of their addresses, so that transactions with common ones cannot deadlock.
    * @returns false when another transaction has just created one of the logins
    */
   async add(logins: NewLogin[]): Promise<boolean> {
@@ -98,8 +92,7 @@ export class Logins {
         placeholder boolean, first_name text, last_name text, phone text)
       ORDER BY normalized
       ON CONFLICT DO NOTHING`;
-    // Counted, because RETURNING would need rows to be visible, which row-level security denies before they are
-    // members.
+    // Counted: RETURNING would need rows to be visible, which row-level security denies before they are members.
     const runner = this.db.manager.queryRunner!;
     const { affected } = await runner.query(statement.text, statement.values, true);
     return affected === logins.length;

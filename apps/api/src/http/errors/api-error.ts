@@ -56,10 +56,7 @@ export class ApiError extends Error {
     );
   }
 
-  /**
-   * @param missing scopes that the key lacks; none if no key can use the operation
-   * @param separator a comma, or "or" if one of them is enough
-   */
+  /** @param missing scopes that the key lacks; none if no key can use the operation @param separator " or " if one is enough */
   static insufficientScope(missing: string[], granted: string[], separator = ', '): ApiError {
     return new ApiError(
       'insufficient_scope',
@@ -88,10 +85,7 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * The process is at capacity: an immediate 503. Refusing must cost next to nothing, so there is no audit row and no log
- * line besides the access log's.
- */
+/** The process is at capacity. Refusing must cost next to nothing: no audit row, and no log line besides the access log's. */
 export class Overloaded extends ApiError {
   /** @param retryAfter seconds */
   constructor(retryAfter: number) {

@@ -1,13 +1,7 @@
 import type { Refused } from '@app/rules';
 import { ApiError, type ConflictCode, ValidationFailed } from './api-error.js';
 
-/**
- * What a rule refused, as the response; null for a conflict that the operation does not document: callers cannot handle
- * what they were never told of, so it is a fault on our side, which tests find as a 500.
- *
- * @param conflicts the documented codes
- * @param params of the path, the last of which names the record
- */
+/** What a rule refused, as the response; null for a conflict that the operation does not document: a fault on our side, which tests find as a 500. */
 export function fromRefused(
   { why, message }: Refused,
   conflicts: readonly ConflictCode[],

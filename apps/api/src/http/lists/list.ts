@@ -18,9 +18,8 @@ export interface PageQuery {
 }
 
 /**
- * A list of a resource, declared once: its route, what it reads, and how the reference describes it. `Lists` adds the
- * tenant's condition. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors, which
- * are bound to the view's name, so no two lists share one.
+ * A list, declared once: route, source and description. `Lists` adds the tenant's condition. Without an `order` of its own it is newest first
+ * and supports cursors, which are bound to the view's name, so no two lists share one.
  */
 interface Declaration<Parameters extends readonly Parameter[]> extends Shown {
   /** The operation's id. */

@@ -35,12 +35,7 @@ export class Lists {
     private readonly large: LargeAnswers,
   ) {}
 
-  /**
-   * One page of a list.
-   *
-   * @param path the ids in the route's path; a cursor is bound to them too
-   * @throws ApiError 404 when the list's parent record does not exist; ValidationFailed for a cursor of another list
-   */
+  /** One page of a list. @throws ApiError 404 when the list's parent record does not exist; ValidationFailed for a cursor of another list */
   async page(caller: Caller, list: List, given: PageQuery, path: PathValues = {}): Promise<Page> {
     const query = list.bare === 'data' ? { ...given, limit: UNPAGED, offset: 0 } : given;
     const selected = selectedBy(list, query, caller, path);

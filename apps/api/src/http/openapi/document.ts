@@ -36,12 +36,7 @@ const SCOPE_TABLE = [
 
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 
-/**
- * The OpenAPI 3.1 document of an application: what its controllers, query classes and views declare. The build
- * writes it into the file that the API serves.
- *
- * @param tags in the order in which the reference shows them
- */
+/** The OpenAPI 3.1 document: what controllers, query classes and views declare. @param tags in the order of the reference */
 export function buildDocument(app: INestApplication, tags: ReferenceTag[]): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')

@@ -37,11 +37,8 @@ const IF_NONE_MATCH = {
 };
 
 /**
- * The parameters of an operation's path and query, and the request headers of its kind. Ids in paths are plain strings:
- * an id that is not a UUID matches no record (404, not 422). Examples belong to the schema, because each example of a
- * parameter itself would need a name.
- *
- * @param path with ids as `{name}`
+ * The parameters of an operation, and the headers of its kind. Ids in paths are plain strings: one that is not a UUID is a 404, not a 422.
+ * Examples belong to the schema, because each example of a parameter itself would need a name.
  */
 export function parametersOf(
   path: string,
@@ -64,11 +61,7 @@ interface Operation {
   parameters?: (Parameter | { $ref: string })[];
 }
 
-/**
- * Replaces parameters that several operations have in common with references to one description.
- *
- * @returns the shared parameters by name; if two with the same name differ, only the first is shared
- */
+/** Replaces parameters that operations have in common with references to one description. Of two that differ, only the first is shared. */
 export function shareParameters(paths: Record<string, Record<string, Operation>>): Record<string, Parameter> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const all = operations.flatMap(({ parameters = [] }) => parameters as Parameter[]);

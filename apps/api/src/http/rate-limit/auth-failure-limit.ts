@@ -5,10 +5,7 @@ import { clientAddress, networkOf } from '@app/serving';
 import { tooMany } from './rate-limit.guard.js';
 import { MINUTE, RateLimitStorage } from './rate-limit.storage.js';
 
-/**
- * Limits failed authentications per minute and network. Counts only failures: a valid key behind the same address (a
- * school's gateway with one misconfigured script) always works.
- */
+/** Limits failed authentications per minute and network. A valid key behind the same address always works. */
 @Injectable()
 export class AuthFailureLimit {
   private readonly limit: number;

@@ -39,9 +39,8 @@ interface Row extends Recorded {
 }
 
 /**
- * The organizations' request log. Requests are collected in memory and written every second, in one statement on a
- * separate connection; no request waits for it. While the database is slow or unavailable, rows wait up to a limit;
- * beyond it they are dropped and counted.
+ * The organizations' request log: rows wait in memory and are written every second, in one statement on a separate connection.
+ * Those that the database does not take in time are dropped beyond a limit, and counted.
  */
 @Injectable()
 export class RequestLog implements OnModuleInit, OnApplicationShutdown {

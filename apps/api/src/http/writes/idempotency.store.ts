@@ -33,10 +33,7 @@ export class IdempotencyStore {
     private readonly env: Env,
   ) {}
 
-  /**
-   * The earlier use of a key: the response if it was the same request, `mismatch` if it was another one, null if none
-   * has committed. Expired uses count as gone, whether they are purged yet or not.
-   */
+  /** The earlier use of a key: its response, or `mismatch` if it was for another request. Expired uses count as gone, purged or not. */
   async find({
     organizationId,
     operation,
@@ -53,10 +50,7 @@ export class IdempotencyStore {
     return row.same ? this.open(row.answer) : 'mismatch';
   }
 
-  /**
-   * Claims the key inside the ambient transaction without waiting; false if another transaction holds it or has used
-   * it. Waiting here would hold a connection, and a few retries would exhaust the pool.
-   */
+  /** Claims the key inside the ambient transaction; false if it is held or used. Never waits: a few retries would exhaust the pool. */
   async claim(use: KeyUse): Promise<boolean> {
     const { organizationId, operation, key, requestHash } = use;
     const hours = this.env.get('IDEMPOTENCY_TTL_HOURS');

@@ -32,10 +32,7 @@ interface Running {
 /** Waits without the turn of the request. */
 type Pause = <T>(wait: () => Promise<T>) => Promise<T>;
 
-/**
- * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row
- * and its stored response commit together or not at all. See `Post`, `Put`, `Patch` and `Delete`.
- */
+/** Runs every write as one unit of work: idempotency key, effect, outbox rows, audit row and stored response commit together or not at all. */
 @Injectable()
 export class WriteInterceptor implements NestInterceptor {
   /** By use of a key: duplicates wait for each other here, without holding a connection. */

@@ -9,10 +9,7 @@ interface Format {
   demanding: { name: string; maxPixels: number };
 }
 
-/**
- * The accepted formats. Every image within these limits can be encoded in 512 MB and 20 seconds: reencode.ts has the
- * measurements.
- */
+/** The accepted formats. Every image within these limits can be encoded in 512 MB and 20 seconds: reencode.ts has the measurements. */
 export const FORMATS: Record<ImageFormat, Format> = {
   jpeg: {
     name: 'JPEG',

@@ -39,10 +39,7 @@ export class ImageEncoder implements OnApplicationShutdown {
     this.retire();
   }
 
-  /**
-   * @param gone ends the wait for a turn
-   * @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError
-   */
+  /** @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError */
   async encode(file: TemporaryFile, owner: string, gone: AbortSignal): Promise<EncodedImage> {
     const turn = this.turns.enter(owner);
     const leave = () => {

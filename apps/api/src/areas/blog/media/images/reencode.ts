@@ -25,10 +25,7 @@ const BY_CONTENT: Partial<Record<string, ImageFormat>> = {
 /** Profiles of cameras and screens take 0.5 to 4 KB. Printers' are larger; such an image is converted to sRGB. */
 const MAX_PROFILE_BYTES = 65_536;
 
-/**
- * Above this, or half of it with transparency, AVIF halves the resolution of its colours, as cameras do: 4:4:4 takes 35
- * bytes a pixel instead of 23.
- */
+/** Above this, or half of it with transparency, AVIF halves the resolution of its colours: 4:4:4 takes 35 bytes a pixel instead of 23. */
 const MAX_FULL_CHROMA_PIXELS = 8_388_608;
 
 /** Decodes an image and encodes it again: upright, same format, with its colour profile and no other metadata. */
