@@ -15,11 +15,7 @@ const SEARCHED = 2_000;
 /** Above this, the page says "1,000+". */
 const MOST_COUNTED = 1_000;
 
-export interface OpenCounts {
-  waiting: number;
-  pending: number;
-  invites: number;
-}
+type OpenCounts = Record<'waiting' | 'pending' | 'invites', number>;
 
 /** Rows of a page, and where the next page begins; null on the last one. */
 export interface Listed<Row> {
@@ -38,12 +34,7 @@ export class PeopleService {
     private readonly audit: AuditLog,
   ) {}
 
-  async people(
-    tenant: Membership,
-    filter: PeopleFilter,
-    after: Place | null,
-  ): Promise<Listed<PersonRow> & { counts: OpenCounts }> {
-    const { organizationId } = tenant;
+  async people({ organizationId }: Membership, filter: PeopleFilter, after: Place | null) {
     const { search } = filter;
     const most = search === '' ? ROWS : SEARCHED;
     const [rows, [counts]] = await this.db.read<[PersonRow, OpenCounts]>(

@@ -59,21 +59,8 @@ export class PageError extends Error {
 
   /** For violations of HTTP itself. Browsers cause them with too many cookies or a slow network. */
   static fromHttp({ status }: HttpFault): PageError {
-    if (status === 431) {
-      return new PageError(
-        status,
-        'Your browser sent too much data',
-        'The address and the cookies are too long. Delete the cookies of this site, then open the page again.',
-      );
-    }
-    if (status === 408) {
-      return new PageError(status, 'This took too long', 'Your request did not arrive in time. Please send it again.');
-    }
-    return new PageError(
-      status,
-      'This request cannot be read',
-      'Your browser sent something that is not a valid page request.',
-    );
+    const [title, message] = HTTP_FAULTS[status] ?? UNREADABLE;
+    return new PageError(status, title, message);
   }
 
   /** For load balancers; pages are served until the end. */
@@ -100,6 +87,18 @@ export const BUSY = new PageError(
   'Too many pages are being requested right now. Nothing is lost: please try again in a few seconds.',
   { 'Retry-After': '5' },
 );
+
+const UNREADABLE = [
+  'This request cannot be read',
+  'Your browser sent something that is not a valid page request.',
+] as const;
+const HTTP_FAULTS: Partial<Record<number, readonly [title: string, message: string]>> = {
+  408: ['This took too long', 'Your request did not arrive in time. Please send it again.'],
+  431: [
+    'Your browser sent too much data',
+    'The address and the cookies are too long. Delete the cookies of this site, then open the page again.',
+  ],
+};
 
 function waitOf(seconds: number): string {
   if (seconds >= 90) return `${Math.ceil(seconds / 60)} minutes`;

@@ -19,7 +19,7 @@ export class SessionGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const access = accessOf(context.getHandler());
+    const access = accessOf(context.getHandler(), context.getClass());
     if (access === undefined) return false;
     if (access === 'probe') return true;
     const request = context.switchToHttp().getRequest<Request>();
