@@ -4,7 +4,7 @@ import { importFolder, type ImportReport } from './import/importer.js';
 import { Failure } from './output.js';
 import type { CommandContext } from './command-context.js';
 
-export interface LoadedOrganization {
+interface LoadedOrganization {
   slug: string;
   id: string;
   report: ImportReport;

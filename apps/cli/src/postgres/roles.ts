@@ -1,16 +1,12 @@
 import { createHmac, createHash, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { DatabaseFault, lockNumber } from '@app/database';
+import { withClient } from './client.js';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** The database URLs of the four roles, each with its password. All must name the same database. */
-export interface RoleUrls {
-  owner: string;
-  api: string;
-  worker: string;
-  portal: string;
-}
+export type RoleUrls = Record<'owner' | 'api' | 'worker' | 'portal', string>;
 
 /** The roles' attributes, in the syntax of CREATE ROLE. */
 export const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
@@ -21,17 +17,10 @@ export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<
   const [database = '', ...others] = new Set(roles.map((role) => role.database));
   if (others.length > 0) throw new Error('The URLs of the four roles must name the same database.');
   if (new Set(roles.map(({ user }) => user)).size < roles.length) {
-    throw new Error(
-      'The owner, the API, the worker and the portal each need their own role: use four different users.',
-    );
+    const text = 'The owner, the API, the worker and the portal each need their own role: use four different users.';
+    throw new Error(text);
   }
-  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
-  // If the server goes away, the current query rejects. Without a listener, the process would end as well.
-  client.on('error', () => undefined);
-  await client.connect().catch((error: unknown) => {
-    throw DatabaseFault.of(error, adminUrl) ?? error;
-  });
-  try {
+  const provision = async (client: pg.Client) => {
     // Processes that start at the same moment take turns. Closing the connection releases the lock.
     await client.query('SELECT pg_advisory_lock($1)', [lockNumber('roles')]);
     for (const { user, password } of roles) {
@@ -46,9 +35,10 @@ export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<
     await client.query(`ALTER DATABASE ${name} OWNER TO ${owner}`);
     await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC, ${processes.join(', ')}`);
     await client.query(`GRANT CONNECT ON DATABASE ${name} TO ${processes.join(', ')}`);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  };
+  await withClient(adminUrl, provision).catch((error: unknown) => {
+    throw DatabaseFault.of(error, adminUrl) ?? error;
+  });
 }
 
 function partsOf(url: string): { user: string; password: string; database: string } {

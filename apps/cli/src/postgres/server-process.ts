@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import pg from 'pg';
+import { withClient } from './client.js';
 
 /** The server's system account if this process is root. */
 export interface ServerAccount {
@@ -11,15 +11,8 @@ export interface ServerAccount {
   gid: number;
 }
 
-/** A command's exit code (-1 if it could not be run at all) and everything it printed. */
-export interface CommandResult {
-  code: number;
-  output: string;
-}
-
 /** The state of the data folder's server: none, accepting connections, or starting or stopping. */
-export type ServerState =
-  { kind: 'none' } | { kind: 'busy'; pid: number } | { kind: 'ready'; pid: number; port: number };
+type ServerState = { kind: 'none' } | { kind: 'busy'; pid: number } | { kind: 'ready'; pid: number; port: number };
 
 // The id of a killed process may be in use again, but nothing takes this long to create.
 const LEFTOVER_AFTER_MS = 10 * 60_000;
@@ -30,13 +23,16 @@ const EMPTY_PID_FILE_IS_STALE_AFTER_MS = 5_000;
 // The largest number that PostgreSQL reads as a process id. No system assigns ids that high.
 const IMPOSSIBLE_PID = 2_147_483_647;
 
-/** Runs a command to its end. Never rejects. The environment is fixed: the caller's PG* variables and locale change nothing. */
+/**
+ * Runs a command to its end. Never rejects. The environment is fixed: the caller's PG* variables and locale change nothing.
+ * @returns the exit code (-1 if it could not be run at all) and everything it printed
+ */
 export function runCommand(
   file: string,
   args: string[],
   account?: ServerAccount,
   input?: string,
-): Promise<CommandResult> {
+): Promise<{ code: number; output: string }> {
   const options = {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', HOME: '/tmp' },
@@ -69,6 +65,13 @@ async function defaultAccount(): Promise<ServerAccount> {
 async function ownerOf(directory: string): Promise<ServerAccount | undefined> {
   const info = await stat(directory).catch(() => undefined);
   return info && info.uid !== 0 ? { uid: info.uid, gid: info.gid } : undefined;
+}
+
+/** Gives what is complete its name, unless another process was faster: what is there is the same. */
+export async function renameUnlessThere(temporary: string, target: string): Promise<void> {
+  await rename(temporary, target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
 }
 
 /** Creates a folder that every account can enter, whatever this process's umask is. */
@@ -159,18 +162,13 @@ async function servesFolder(pid: number, dataDirectory: string): Promise<boolean
 }
 
 async function acceptsConnections(adminUrl: string, pid: number): Promise<boolean> {
-  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
-  // If the server goes away, the current query rejects. Without a listener, the process would end as well.
-  client.on('error', () => undefined);
   try {
-    await client.connect();
     // Since the file was written, another folder's server may have taken the port.
-    const { rows } = await client.query<{ file: string }>(`SELECT pg_read_file('postmaster.pid') AS file`);
+    const query = `SELECT pg_read_file('postmaster.pid') AS file`;
+    const { rows } = await withClient(adminUrl, (client) => client.query<{ file: string }>(query));
     return Number.parseInt(rows[0]?.file ?? '', 10) === pid;
   } catch {
     return false;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 
