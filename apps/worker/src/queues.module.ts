@@ -21,24 +21,21 @@ export class QueuesModule {
     const url = env.get('REDIS_URL');
     return {
       module: QueuesModule,
-      imports: [
-        DiscoveryModule,
-        ...(url
-          ? [
-              BullModule.forRoot({
-                url,
-                prefix: 'tutoring',
-                // A worker waits for Redis indefinitely; only a request must not. Bull requires both.
-                redis: { maxRetriesPerRequest: null, enableReadyCheck: false },
-                settings: { maxStalledCount: MOST_STALLS },
-                defaultJobOptions: { removeOnComplete: true, removeOnFail: KEPT_FAILURES },
-              }),
-              BullModule.registerQueue(...queueNames.map((name) => ({ name }))),
-            ]
-          : []),
-      ],
+      imports: [DiscoveryModule, ...(url ? bull(url) : [])],
       providers: [OutboxListener, Processors, url ? RedisDriver : TimerDriver],
       exports: [OutboxListener],
     };
   }
 }
+
+const bull = (url: string): DynamicModule[] => [
+  BullModule.forRoot({
+    url,
+    prefix: 'tutoring',
+    // A worker waits for Redis indefinitely; only a request must not. Bull requires both.
+    redis: { maxRetriesPerRequest: null, enableReadyCheck: false },
+    settings: { maxStalledCount: MOST_STALLS },
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: KEPT_FAILURES },
+  }),
+  BullModule.registerQueue(...queueNames.map((name) => ({ name }))),
+];

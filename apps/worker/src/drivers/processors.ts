@@ -7,7 +7,7 @@ const PROCESSOR = 'bull:module_queue';
 const PROCESS = 'bull:module_queue_process';
 
 /** A method that runs one kind of job. */
-export interface Handler {
+interface Handler {
   queue: string;
   job: string;
   processor: string;
