@@ -10,13 +10,10 @@ export function fromRefused(
   if (why.kind === 'not_found') return ApiError.notFound();
   if (why.kind === 'invalid') {
     const record = ['path', ...Object.keys(params).slice(-1)];
-    return new ValidationFailed(
-      why.refusals.map(({ at, reason }) => ({
-        loc: at.length > 0 ? ['body', ...at] : record,
-        msg: reason,
-        type: 'value_error',
-      })),
-    );
+    const faults = why.refusals.map(({ at, reason: msg }) => {
+      return { loc: at.length > 0 ? ['body', ...at] : record, msg, type: 'value_error' };
+    });
+    return new ValidationFailed(faults);
   }
   const { code, details } =
     why.kind === 'conflict' ? why : { code: 'invalid_state', details: { state: why.state, allowed: why.allowed } };

@@ -53,12 +53,8 @@ export interface List extends Omit<Declaration<readonly Parameter[]>, 'select'> 
 
 /** Declares a list. */
 export function list<const Parameters extends readonly Parameter[] = []>(declaration: Declaration<Parameters>): List {
-  const {
-    parameters = [],
-    sizes = { limit: 20, most: 100 },
-    order,
-    bare,
-  }: Declaration<readonly Parameter[]> = declaration as never;
+  const { parameters = [], order, bare }: Declaration<readonly Parameter[]> = declaration as never;
+  const { sizes = { limit: 20, most: 100 } } = declaration;
   const pages = bare === 'data' ? [] : paging(sizes, order === undefined);
   const query = queryOf([...pages, ...parameters]);
   return { ...declaration, parameters, query: query as unknown as Type<PageQuery> };

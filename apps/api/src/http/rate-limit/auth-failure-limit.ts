@@ -24,10 +24,7 @@ export class AuthFailureLimit {
     const network = networkOf(clientAddress(request, this.behindProxy));
     const { isBlocked, timeToExpire } = await this.storage.increment(`address:${network}`, MINUTE, this.limit);
     if (!isBlocked) return;
-    throw tooMany(
-      `One address can fail to authenticate at most ${this.limit} times a minute.`,
-      this.limit,
-      timeToExpire,
-    );
+    const rule = `One address can fail to authenticate at most ${this.limit} times a minute.`;
+    throw tooMany(rule, this.limit, timeToExpire);
   }
 }

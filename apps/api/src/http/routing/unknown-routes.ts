@@ -33,11 +33,8 @@ export class UnknownRoutes {
     if (!readable) return ApiError.notFound();
     const methods = this.routes.methodsAt(request.path);
     if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.');
-    return new ApiError(
-      'method_not_allowed',
-      `This path does not support ${request.method}. It supports ${methods.join(', ')}.`,
-      { allowed: methods },
-      { Allow: methods.join(', ') },
-    );
+    const allowed = methods.join(', ');
+    const message = `This path does not support ${request.method}. It supports ${allowed}.`;
+    return new ApiError('method_not_allowed', message, { allowed: methods }, { Allow: allowed });
   }
 }

@@ -34,13 +34,8 @@ export class IdempotencyStore {
   ) {}
 
   /** The earlier use of a key: its response, or `mismatch` if it was for another request. Expired uses count as gone, purged or not. */
-  async find({
-    organizationId,
-    operation,
-    key,
-    requestHash,
-    deadline,
-  }: KeyUse): Promise<StoredAnswer | 'mismatch' | null> {
+  async find(use: KeyUse): Promise<StoredAnswer | 'mismatch' | null> {
+    const { organizationId, operation, key, requestHash, deadline } = use;
     const [[row]] = await this.db.read<[{ same: boolean; answer: Buffer }]>(
       { organizationId, deadline },
       sql`SELECT request_hash = ${requestHash} AS same, answer FROM idempotency_keys
@@ -75,17 +70,13 @@ export class IdempotencyStore {
   }
 
   private open(sealed: Buffer): StoredAnswer {
-    let text: string;
     try {
-      text = this.vault.open('idempotent answers', sealed);
+      return JSON.parse(this.vault.open('idempotent answers', sealed)) as StoredAnswer;
     } catch {
       // ENCRYPTION_KEY has changed. The request must not run again.
-      throw new ApiError(
-        'invalid_state',
-        'The first request with this Idempotency-Key succeeded, but its response can no longer be read.',
-      );
+      const message = 'The first request with this Idempotency-Key succeeded, but its response can no longer be read.';
+      throw new ApiError('invalid_state', message);
     }
-    return JSON.parse(text) as StoredAnswer;
   }
 }
 

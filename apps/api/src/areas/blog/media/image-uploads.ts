@@ -113,10 +113,6 @@ export class ImageUploads implements OnModuleInit {
 
   /** A file that cannot be removed is left without an owner and logged. */
   private async remove(path: string): Promise<void> {
-    try {
-      await this.storage.remove(path);
-    } catch (error) {
-      this.log.failure(error, null, 'image_not_removed');
-    }
+    await this.storage.remove(path).catch((error: unknown) => this.log.failure(error, null, 'image_not_removed'));
   }
 }

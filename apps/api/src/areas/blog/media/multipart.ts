@@ -178,7 +178,6 @@ function notOneFile(type: 'missing' | 'value_error'): ApiError {
 }
 
 function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', `The file is larger than ${MOST_FILE_BYTES} bytes (10 MB).`, {
-    limit: MOST_FILE_BYTES,
-  });
+  const message = `The file is larger than ${MOST_FILE_BYTES} bytes (10 MB).`;
+  return new ApiError('payload_too_large', message, { limit: MOST_FILE_BYTES });
 }
