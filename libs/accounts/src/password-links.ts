@@ -23,13 +23,6 @@ export interface LinkedLogin {
   credentials: Credentials;
 }
 
-interface Row {
-  email: string;
-  unproven: boolean;
-  password_hash: string | null;
-  passkeys: boolean;
-}
-
 /** What comes with a link: the current or a new password, or one of the login's passkeys that was just used. */
 export type LinkCredential = { password: string; replaces?: boolean } | UsedPasskey;
 
@@ -75,8 +68,8 @@ export class PasswordLinks {
   async look(secret: string): Promise<LinkedLogin | null> {
     const link = await this.find(secret);
     if (!link) return null;
-    const { email, unproven, password_hash, passkeys } = link;
-    return { email, unproven, credentials: { password: password_hash !== null, passkeys } };
+    const { passwordHash, passkeys, ...login } = link;
+    return { ...login, credentials: { password: passwordHash !== null, passkeys } };
   }
 
   /**
@@ -95,15 +88,15 @@ export class PasswordLinks {
       password === null
         ? { known: false, hash: null }
         : await hashing(async () => {
-            const known = link.unproven && (await isPassword(password, link.password_hash));
+            const known = link.unproven && (await isPassword(password, link.passwordHash));
             return { known, hash: known ? null : await hashPassword(password) };
           });
     if (link.unproven && !known && 'password' in credential && !credential.replaces) return 'other_password';
     const notice = hash === null ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
     const [row] = await this.db.lookUp<{ id: string | null }>(sql`
       SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOfToken(secret)}, ${hash},
-        ${known ? link.password_hash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
-    const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? link.password_hash)! };
+        ${known ? link.passwordHash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
+    const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? link.passwordHash)! };
     return row?.id ? { userId: row.id, shown } : null;
   }
 
@@ -120,11 +113,11 @@ export class PasswordLinks {
         ${kind})`);
   }
 
-  private async find(secret: string): Promise<Row | null> {
-    const [row] = await this.db.lookUp<Row>(
-      sql`SELECT email, unproven, password_hash, passkeys FROM password_link(${hashOfToken(secret)})`,
-    );
-    return row ?? null;
+  private async find(secret: string) {
+    type Link = Pick<LinkedLogin, 'email' | 'unproven'> & { passwordHash: string | null; passkeys: boolean };
+    const [link] = await this.db.lookUp<Link>(sql`
+      SELECT email, unproven, password_hash AS "passwordHash", passkeys FROM password_link(${hashOfToken(secret)})`);
+    return link;
   }
 
   private make(life: number): { secret: string; url: string; expiresAt: Date } {

@@ -125,14 +125,9 @@ export function list(fallback: string[], size?: number): Setting<string[]> {
     fallback,
     parse: (value) => {
       const items = value.split(',').map((item) => item.trim());
-      if (
-        items.some((item) => item === '') ||
-        new Set(items).size !== items.length ||
-        (size && items.length !== size)
-      ) {
-        throw new RangeError(`${size ?? 'a list of'} different names separated by commas`);
-      }
-      return items;
+      const sized = size === undefined || items.length === size;
+      if (sized && !items.includes('') && new Set(items).size === items.length) return items;
+      throw new RangeError(`${size ?? 'a list of'} different names separated by commas`);
     },
   };
 }

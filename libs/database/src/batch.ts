@@ -4,14 +4,8 @@ import { DeadlineExceeded } from './deadline.js';
 import type { Lease } from './lease.js';
 
 /** A statement that each connection prepares once. Its name is unique to its text. */
-export interface Statement {
-  name: string;
-  text: string;
-}
-
-export interface BoundStatement extends Statement {
-  values: unknown[];
-}
+export type Statement = Record<'name' | 'text', string>;
+export type BoundStatement = Statement & { values: unknown[] };
 
 /** Parts of the driver's classes that their types omit: protocol messages, and the reading of rows. */
 interface Wire {

@@ -61,10 +61,8 @@ export class DatabaseFault extends Error {
     if (code.startsWith('28'))
       return fault(`at ${host} rejected the user "${user}" (${message})`, 'correct the user name');
     if (code === '42501') {
-      return fault(
-        `"${database}" denied "${user}" a privilege (${message})`,
-        'run commands as its owner, the role in MIGRATION_DATABASE_URL',
-      );
+      const remedy = 'run commands as its owner, the role in MIGRATION_DATABASE_URL';
+      return fault(`"${database}" denied "${user}" a privilege (${message})`, remedy);
     }
     if (BUSY.has(code))
       return fault(`at ${host} is not accepting connections (${message})`, 'try again in a moment', true);

@@ -46,10 +46,7 @@ const READ_AS_TENANT = {
 };
 
 /** The same with timeouts up to the deadline, if they are shorter than the connection's. */
-const READ_IN_TIME = {
-  name: 'read_in_time',
-  text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}`,
-};
+const READ_IN_TIME = { name: 'read_in_time', text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}` };
 
 /** SQLSTATEs of transactions that had no effect and can run again. */
 const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);

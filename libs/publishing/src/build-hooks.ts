@@ -59,11 +59,8 @@ export interface Delivery {
 export function hookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new RangeError('Enter an http(s) URL.');
-  if (url.username || url.password) {
-    throw new RangeError(
-      'The URL must not contain a user name or password. Calls are signed: check the signature instead.',
-    );
-  }
+  const rule = 'The URL must not contain a user name or password. Calls are signed: check the signature instead.';
+  if (url.username || url.password) throw new RangeError(rule);
   return url.href;
 }
 

@@ -54,10 +54,8 @@ export class Publishing {
 
   /** Rebuilds the site that shows the post: its organization's or its brand's. */
   async rebuild({ organizationId, brand }: Pick<PostState, 'organizationId' | 'brand'>): Promise<void> {
-    await this.outbox.addRebuild(
-      organizationId,
-      organizationId === null ? `brand:${brand}` : `organization:${organizationId}`,
-    );
+    const target = organizationId === null ? (`brand:${brand}` as const) : (`organization:${organizationId}` as const);
+    await this.outbox.addRebuild(organizationId, target);
   }
 }
 

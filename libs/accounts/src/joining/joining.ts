@@ -66,12 +66,7 @@ export class Joining {
     private readonly notices: CredentialNotices,
   ) {}
 
-  /**
-   * @param text token or code, however it was typed
-   * @param proof the second secret of a mail's link
-   * @param requestId for the audit row
-   * @param hashing limits how many passwords are hashed at once
-   */
+  /** @param text token or code, however it was typed @param proof the second secret of a mail's link */
   async accept(
     text: string,
     proof: string | null,

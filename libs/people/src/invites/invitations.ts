@@ -91,8 +91,8 @@ export class Invitations {
     const old = await this.close(organizationId, id);
     // Without an address, the code was shared: there is nobody to send it to again.
     if (!old?.email) throw Refused.notFound();
-    const { scope, role, target_id: targetId, subject_id: subjectId, email } = old;
-    const sent = await this.send(provisioner, { scope, role, targetId, subjectId, email, apiKeyId: null });
+    const { scope, email } = old;
+    const sent = await this.send(provisioner, { ...old, apiKeyId: null });
     // Keep the old invite valid: its mail may still be on its way.
     if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) {
       throw Refused.conflict('not_mailed', notMailed(email), { email });
@@ -104,25 +104,22 @@ export class Invitations {
 
   /** Revokes inside the ambient transaction. Leaves standing codes, and account links, which belong to people. */
   private async close(organizationId: string, id: string) {
-    const [row] = await this.db.query<
-      Pick<Tables['invites'], 'scope' | 'role'> & { email: string | null; target_id: string; subject_id: string | null }
-    >(sql`
+    const [closed = null] = await this.db.query<Omit<WantedInvite, 'apiKeyId'>>(sql`
       WITH closed AS (
         UPDATE invites SET revoked_at = now()
         WHERE organization_id = ${organizationId} AND id = ${id} AND accepted_at IS NULL AND revoked_at IS NULL
           AND NOT standing AND scope <> 'account'
         RETURNING scope, role, target_id, subject_id, email)
-      SELECT * FROM closed`);
-    return row ?? null;
+      SELECT scope, role, target_id AS "targetId", subject_id AS "subjectId", email FROM closed`);
+    return closed;
   }
 
   private async mail(by: Provisioner, invite: MintedInvite): Promise<boolean> {
     const kind = MAILED[invite.scope];
     if (!kind || !invite.email) return false;
     const { role, email: to } = invite;
-    const queued = await this.outbox.addEmails(by, [
-      { kind, to, firstName: null, role, link: this.invites.linkOf(invite) },
-    ]);
+    const mail = { kind, to, firstName: null, role, link: this.invites.linkOf(invite) };
+    const queued = await this.outbox.addEmails(by, [mail]);
     return queued.has(normalizeEmail(invite.email));
   }
 }

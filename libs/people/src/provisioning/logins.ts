@@ -23,17 +23,6 @@ export interface NewLogin extends Person {
   id: string;
 }
 
-interface LoginRow {
-  email: string;
-  id: string;
-  role: Tables['members']['role'] | null;
-  status: Tables['members']['status'];
-  mailed_lately: boolean;
-  consented: boolean;
-  parent_status: Tables['parents']['status'] | null;
-  parent_consented: boolean;
-}
-
 /** A pending person is not mailed again within this time. */
 const PAUSE_BETWEEN_MAILS = '24 hours';
 
@@ -52,14 +41,15 @@ export class Logins {
 
   /** The logins with these (normalized) addresses, by address. */
   async find(organizationId: string, addresses: string[]): Promise<Map<string, Login>> {
-    const rows = await this.db.query<LoginRow>(sql`
-      SELECT l.email, l.id, m.role, m.status,
-        coalesce(m.invited_at > now() - ${PAUSE_BETWEEN_MAILS}::interval, false) AS mailed_lately,
-        m.accepted_at IS NOT NULL AS consented, p.status AS parent_status, p.accepted_at IS NOT NULL AS parent_consented
+    const rows = await this.db.query<Login & { email: string }>(sql`
+      SELECT l.email, l.id, CASE WHEN m.role IS NOT NULL THEN json_build_object('role', m.role, 'status', m.status,
+          'mailedLately', coalesce(m.invited_at > now() - ${PAUSE_BETWEEN_MAILS}::interval, false),
+          'consented', m.accepted_at IS NOT NULL) END AS member,
+        CASE WHEN p.status IS NOT NULL THEN json_build_object('status', p.status, 'consented', p.accepted_at IS NOT NULL) END AS parent
       FROM logins_by_email(${addresses}) l
       LEFT JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = l.id
       LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = l.id`);
-    return new Map(rows.map((row) => [row.email, toLogin(row)]));
+    return new Map(rows.map(({ email, ...login }) => [email, login]));
   }
 
   /** Whether these logins still have these addresses. Asked after their memberships are written, from when on they cannot change. */
@@ -97,13 +87,4 @@ export class Logins {
     const { affected } = await runner.query(statement.text, statement.values, true);
     return affected === logins.length;
   }
-}
-
-function toLogin(row: LoginRow): Login {
-  const { id, role, status, mailed_lately, consented, parent_status, parent_consented } = row;
-  return {
-    id,
-    member: role && { role, status, mailedLately: mailed_lately, consented },
-    parent: parent_status && { status: parent_status, consented: parent_consented },
-  };
 }
