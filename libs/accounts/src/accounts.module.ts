@@ -15,9 +15,19 @@ import { KeyNotices } from './keys/key-notices.js';
 import { Organizations } from './organizations.js';
 import { PasswordLinks } from './password-links.js';
 
-const LOGINS = [CredentialNotices, Identities, PasswordLinks, SignIn];
-const JOINING = [Approvals, Joining, MembershipOffers, OpenedInvites];
-const ACCOUNTS = [...LOGINS, ...JOINING, ApiKeys, KeyNotices, Organizations];
+const ACCOUNTS = [
+  ApiKeys,
+  Approvals,
+  CredentialNotices,
+  Identities,
+  Joining,
+  KeyNotices,
+  MembershipOffers,
+  OpenedInvites,
+  Organizations,
+  PasswordLinks,
+  SignIn,
+];
 const BELOW = [AuditModule, JobsModule, PeopleModule];
 
 @Module({ imports: BELOW, providers: [...ACCOUNTS, JoinEffects], exports: [...ACCOUNTS, ...BELOW] })

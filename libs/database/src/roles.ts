@@ -74,7 +74,7 @@ const REACHED = `
     WHERE g.rolname::text <> ALL (r.path))`;
 
 type Power =
-  | `${'bypasses' | 'replicates' | 'predefined'}`
+  | 'bypasses' | 'replicates' | 'predefined'
   | `makes_${'roles' | 'databases'}`
   | `owns_${'database' | 'objects'}`
   | `creates_${'objects' | 'schemas'}`;
@@ -126,7 +126,7 @@ function powersOf(role: ReachedRole, setting: string, database: string): string[
   const subject = `the role ${own} of ${setting}`;
   const powers: [string, string][] = superuser
     ? [[IS_SUPERUSER, `use another role, or ALTER ROLE ${name} NOSUPERUSER`]]
-    : POWERS.filter(([power]) => role[power] === true).map(([, words, remedy]) => [words, remedy(name, database)]);
+    : POWERS.filter(([power]) => role[power]).map(([, words, remedy]) => [words, remedy(name, database)]);
   if (path.length === 1) return powers.map(([words, remedy]) => `${subject} ${words} (${remedy})`);
   const remedy = `REVOKE ${names[1]!} FROM ${own}`;
   return powers.map(([words]) => `${subject} can become ${names.slice(1).join(', then ')}, which ${words} (${remedy})`);

@@ -13,8 +13,18 @@ import { Memberships } from './provisioning/memberships.js';
 import { Provisioning } from './provisioning/provisioning.js';
 import { StudentProfiles } from './provisioning/student-profiles.js';
 
-const INVITES = [AccountInvites, AccountMails, Invitations, InviteTargets, Invites];
-const PEOPLE = [...INVITES, Families, Logins, Places, Provisioning, StudentProfiles];
+const PEOPLE = [
+  AccountInvites,
+  AccountMails,
+  Families,
+  Invitations,
+  InviteTargets,
+  Invites,
+  Logins,
+  Places,
+  Provisioning,
+  StudentProfiles,
+];
 
 @Module({ imports: [AuditModule, JobsModule], providers: [...PEOPLE, Memberships], exports: PEOPLE })
 export class PeopleModule {}

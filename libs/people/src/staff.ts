@@ -6,7 +6,11 @@ type Role = Tables['members']['role'];
 /** Who may teach. */
 export const STAFF: readonly Role[] = ['tutor', 'admin', 'owner'];
 
-/** Tutors, admins and owners teach; students learn. @throws Refused at `user_id` for a member with another role */
+/**
+ * Tutors, admins and owners teach; students learn.
+ *
+ * @throws Refused at `user_id` for a member with another role
+ */
 export function requireRole(role: Role, to: 'teach' | 'learn'): void {
   if (STAFF.includes(role) === (to === 'teach')) return;
   const reason =

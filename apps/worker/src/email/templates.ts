@@ -2,6 +2,14 @@ import type { EmailKind, EmailPayload, KeyInMail } from '@app/jobs';
 import { plainName } from './names.js';
 import { inFrame, type KeyWords, wordsOf } from './words.js';
 
+export interface Rendered {
+  /** Safe to show in a mail. */
+  organizationName: string;
+  subject: string;
+  text: string;
+  html: string;
+}
+
 const ROLES = { tutor: 'a tutor', admin: 'an administrator', student: 'a student', parent: 'a parent' } as const;
 
 const LONGEST_SUBJECT = 200;
@@ -9,8 +17,8 @@ const LONGEST_SUBJECT = 200;
 /** Stands in for an organization's name that consisted only of a link. */
 const NAMELESS = 'A tutoring organization';
 
-/** A mail of this kind, and the organization's name as a mail may show it. */
-export function render(kind: EmailKind, payload: EmailPayload) {
+/** A mail of this kind. */
+export function render(kind: EmailKind, payload: EmailPayload): Rendered {
   const { role, key, signIn, expiresAt, timeZone } = payload;
   const organizationName = plainName(payload.organizationName) || NAMELESS;
   if (kind.startsWith('key_') && !key) throw new Error(`A mail "${kind}" without a key`);

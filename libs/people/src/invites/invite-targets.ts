@@ -10,7 +10,11 @@ import type { NewInvite } from './invites.js';
 export class InviteTargets {
   constructor(private readonly db: Database) {}
 
-  /** Checks what an invite names. @throws Refused for an unknown target or subject, and at `email` for the address of an accepted member */
+  /**
+   * Checks what an invite names, inside the ambient transaction.
+   *
+   * @throws Refused for an unknown target or subject, and at `email` for the address of an accepted member
+   */
   async require(organizationId: string, { scope, targetId, subjectId, email }: NewInvite): Promise<void> {
     if (!(await this.has(organizationId, scope, targetId))) throw Refused.notFound();
     const subject = sql`SELECT FROM subjects WHERE organization_id = ${organizationId} AND id = ${subjectId}`;
@@ -39,7 +43,10 @@ export class InviteTargets {
     return target === null || (await this.db.query(target)).length > 0;
   }
 
-  /** What an invite's page calls its target: a classroom, a group, a tutor, or a child's first name; null for nothing. */
+  /**
+   * The name of an invite's target for its page, inside the ambient transaction: a classroom, a group, a tutor, or a
+   * child's first name. null when there is nothing to show.
+   */
   async nameOf(organizationId: string, scope: Tables['invites']['scope'], id: string): Promise<string | null> {
     const names: Record<Tables['invites']['scope'], Sql | null> = {
       organization: null,

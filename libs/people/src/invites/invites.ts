@@ -94,7 +94,12 @@ export class Invites {
     return this.db.transaction({ organizationId }, () => this.addStandingCodes(organizationId));
   }
 
-  /** Creates the missing standing codes. Without ENCRYPTION_KEY does nothing: the worker creates them later. @returns whether it did */
+  /**
+   * Creates the missing standing codes for students and tutors inside the ambient transaction. Without ENCRYPTION_KEY,
+   * does nothing: the worker, which has the key, creates them later.
+   *
+   * @returns whether one was created
+   */
   async addStandingCodes(organizationId: string): Promise<boolean> {
     if (!this.env.get('ENCRYPTION_KEY')) return false;
     const codes = STANDING_ROLES.map((role) => ({ role, code: newCode() }));
@@ -110,7 +115,10 @@ export class Invites {
     return made.length > 0;
   }
 
-  /** The standing codes; null for one that does not exist, or was encrypted with an earlier ENCRYPTION_KEY: it works but cannot be shown. */
+  /**
+   * The organization's standing codes; null for one that does not exist yet, or that was encrypted with an earlier
+   * ENCRYPTION_KEY: it still works but cannot be shown.
+   */
   async standingCodes(tenant: Tenant): Promise<Record<StandingRole, string | null>> {
     const [rows] = await this.db.read<[{ role: StandingRole; sealed: Buffer }]>(
       tenant,

@@ -69,7 +69,11 @@ export class StudentProfiles {
       WHERE organization_id = ${organizationId} AND user_id = ${id}`);
   }
 
-  /** Changes the login; a trigger removes what the former address gave access to. @returns why the database rejects it, or null */
+  /**
+   * Changes the login. A trigger removes everything that the former address gave access to.
+   *
+   * @returns why the database rejects it, or null
+   */
   private async changeLogin(id: string, to: StudentRow): Promise<Hindrance | null> {
     const address = to.email ?? placeholderOf(id);
     try {
