@@ -14,17 +14,10 @@ import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 
 /** The areas of the API, in the order in which the reference shows them. */
-export const AREAS = [
-  AccountModule,
-  PeopleModule,
-  TeachingModule,
-  SchedulingModule,
-  MoneyModule,
-  MessagesModule,
-  BlogModule,
-];
+// prettier-ignore
+export const AREAS = [AccountModule, PeopleModule, TeachingModule, SchedulingModule, MoneyModule, MessagesModule, BlogModule];
 
-export interface ApiOptions {
+interface ApiOptions {
   /** Replaces standard output. */
   logDestination?: DestinationStream;
   /** false to build the application without its database, as for its OpenAPI document. */

@@ -24,10 +24,7 @@ const EXPOSED = [
   'Retry-After', 'WWW-Authenticate', 'Allow', 'ETag', 'Idempotency-Replayed',
 ]; // prettier-ignore
 
-/**
- * Sends JSON text as it is, past Express's content negotiation. For a response with an ETag, Express still decides on
- * 304. A large response is streamed.
- */
+/** Sends JSON text as it is, past Express's content negotiation, except with an ETag: Express decides on 304. Streams large responses. */
 class JsonTextAdapter extends ServingAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
     if (body instanceof JsonStream) return body.sendTo(response.status(status ?? response.statusCode));

@@ -7,8 +7,7 @@ import { createAdapter } from './configure-app.js';
 import { tagsOf } from './http/openapi/area.decorator.js';
 import { buildDocument } from './http/openapi/document.js';
 
-// Writes the OpenAPI document into the file that is named, or prints it. The build runs this for the API, which serves the
-// file, and `npm run openapi` for everybody else. It needs no database: only declarations are read.
+// Writes the OpenAPI document into the named file, or prints it. Needs no database: only declarations are read.
 const [target] = process.argv.slice(2);
 const env = loadEnv({ LOG_LEVEL: 'silent', ENCRYPTION_KEY: '0'.repeat(64) }, {});
 const app = await NestFactory.create(ApiModule.forRoot(env, { connected: false }), createAdapter(), { logger: false });

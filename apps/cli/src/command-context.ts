@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import pg from 'pg';
 import { ApiKeys, Organizations } from '@app/accounts';
 import { Invites } from '@app/people';
 import { type Env, loadEnv, Vault } from '@app/config';
 import { connect, Database, DatabaseFault, migrate } from '@app/database';
 import { Failure } from './output.js';
 import { type Slugs, slugsOf } from './slugs.js';
+import { withClient } from './postgres/client.js';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
 import { launcherOf } from './start/data-lock.js';
 import { encryptionKey, knownEncryptionKey } from './start/encryption-key.js';
@@ -30,12 +30,8 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens the database of DATABASE_URL, or else an embedded PostgreSQL in DATA_DIR, which it starts if needed and
- * migrates. A launcher (`launch`) migrates either kind, adopts an embedded server that a killed launcher left running,
- * and creates a missing encryption key.
- *
- * @throws Failure if the database is not safe or its encryption key is lost; then changes nothing and leaves nothing
- *   running
+ * Opens the database of DATABASE_URL, or else an embedded PostgreSQL, which it starts and migrates. A launcher migrates either, adopts a server that
+ * a killed launcher left running, and creates a missing encryption key. @throws Failure, leaving nothing changed and nothing running
  */
 export async function openDatabase(launch?: { signal: AbortSignal }): Promise<OpenDatabase> {
   const given = loadEnv();
@@ -116,10 +112,7 @@ const CLOSING_PATIENCE = 1_000;
 /** Whether others use the server: a running service, or another command, which will stop it. */
 async function isUsed(adminUrl: string, dataDir: string): Promise<boolean> {
   if (launcherOf(dataDir)) return true;
-  const client = new pg.Client({ connectionString: adminUrl });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+  return withClient(adminUrl, async (client) => {
     const deadline = Date.now() + CLOSING_PATIENCE;
     for (;;) {
       const { rowCount } = await client.query(
@@ -128,7 +121,5 @@ async function isUsed(adminUrl: string, dataDir: string): Promise<boolean> {
       if (rowCount === 0 || Date.now() > deadline) return rowCount !== 0;
       await setTimeout(20);
     }
-  } finally {
-    await client.end();
-  }
+  });
 }

@@ -115,9 +115,8 @@ async function examineRole(connection: DataSource, role: ProcessRole): Promise<V
 }
 
 async function examineOwner(owner: DataSource): Promise<Verdict> {
-  const [role] = await owner.query<{ more: boolean }[]>(
-    'SELECT rolsuper OR rolbypassrls OR rolcreaterole AS more FROM pg_roles WHERE rolname = current_user',
-  );
+  const query = 'SELECT rolsuper OR rolbypassrls OR rolcreaterole AS more FROM pg_roles WHERE rolname = current_user';
+  const [role] = await owner.query<{ more: boolean }[]>(query);
   const subject = 'the role in MIGRATION_DATABASE_URL';
   if (!role?.more) return ok(`${subject} is not a superuser`);
   return warn(`${subject} has SUPERUSER, BYPASSRLS or CREATEROLE, which it does not need`);
@@ -137,10 +136,9 @@ async function examineCounts(owner: DataSource, env: Env): Promise<Verdict> {
     const wrong = await wrongListCounts(owner, MOST_DIFFERENCES);
     if (wrong.length === 0) return ok('the counters match the lists');
     const slugs = slugsOf(await organizationsOf(new Database(owner), env).list());
-    const listed = wrong.map(
-      (it) =>
-        `the total of ${it.list} for ${slugOf(it.organization_id, slugs)} is ${it.counter}, but there are ${it.actual} rows`,
-    );
+    const listed = wrong.map(({ list, organization_id: id, counter, actual }) => {
+      return `the total of ${list} for ${slugOf(id, slugs)} is ${counter}, but there are ${actual} rows`;
+    });
     return fail(`${listed.join('; ')}: ${RECOUNT}`);
   } catch (error) {
     return warn(`could not be counted: ${(error as Error).message}`);
@@ -168,12 +166,8 @@ async function examineWorker(connection: DataSource): Promise<Verdict> {
 async function examineRedis(env: Env): Promise<Verdict> {
   const url = env.get('REDIS_URL');
   if (!url) return ok('not set; one API and one worker do not need it');
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    connectTimeout: 2_000,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  });
+  const once = { lazyConnect: true, connectTimeout: 2_000, maxRetriesPerRequest: 0, retryStrategy: () => null };
+  const redis = new Redis(url, once);
   redis.on('error', () => undefined);
   try {
     await redis.connect();

@@ -4,7 +4,7 @@ import { importFolder, type ImportReport } from './import/importer.js';
 import { Failure } from './output.js';
 import type { CommandContext } from './command-context.js';
 
-export interface LoadedOrganization {
+interface LoadedOrganization {
   slug: string;
   id: string;
   report: ImportReport;
@@ -20,11 +20,7 @@ export class OtherDemo extends Failure {
   }
 }
 
-/**
- * Writes and imports the demo organizations' folders. Adds missing rows to existing organizations.
- *
- * @throws OtherDemo if they already exist with another seed
- */
+/** Writes and imports the demo organizations' folders, adding what is missing. @throws OtherDemo if they exist with another seed */
 export async function loadDemo(
   context: Pick<CommandContext, 'env' | 'db' | 'organizations'>,
   options: { folder: string; size: DemoSize; seed: number; onProgress?: (text: string) => void; signal?: AbortSignal },

@@ -14,10 +14,7 @@ export class Failure extends Error {
 /** Errors on writing to a reader that is gone (`head`, a closed terminal). */
 const NOBODY_READS = new Set(['EPIPE', 'EIO', 'ECONNRESET']);
 
-/**
- * Lets commands finish even if nobody reads their output, so that they leave nothing half done. Output that cannot be
- * written for other reasons, such as a full disk, makes the command fail at its end.
- */
+/** Lets commands finish even if nobody reads their output. Output that cannot be written for other reasons makes them fail at their end. */
 export function tolerateClosedOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
@@ -27,11 +24,7 @@ export function tolerateClosedOutput(): void {
   });
 }
 
-/**
- * Asks for confirmation at the terminal.
- *
- * @throws Failure if the user declines, or if there is no terminal (then `--yes` is required)
- */
+/** Asks for confirmation at the terminal. @throws Failure if the user declines or there is no terminal */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) throw new Failure(`${question} Add --yes to confirm.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -52,17 +45,24 @@ export function print(command: Command, result: object, words: string): void {
 }
 
 /** How to show rows: as JSON objects, or in a table with these headings. */
-export interface Listing<Row> {
-  json: (row: Row) => object;
+interface Listing<Row> {
+  /** The fields of the JSON objects, where their names are in snake_case. */
+  fields?: (keyof Row & string)[];
+  json?: (row: Row) => object;
   columns: Record<string, (row: Row) => string>;
   /** Printed instead of an empty table. */
   empty: string;
 }
 
 /** Prints several results: JSON objects with `--json`, otherwise a table. */
-export function printRows<Row>(command: Command, rows: Row[], { json, columns, empty }: Listing<Row>): void {
+export function printRows<Row>(
+  command: Command,
+  rows: Row[],
+  { fields = [], json, columns, empty }: Listing<Row>,
+): void {
   if (wantsJson(command)) {
-    for (const row of rows) process.stdout.write(`${JSON.stringify(json(row))}\n`);
+    const pick = (row: Row) => Object.fromEntries(fields.map((name) => [snakeCase(name), row[name]]));
+    for (const row of rows) process.stdout.write(`${JSON.stringify((json ?? pick)(row))}\n`);
     return;
   }
   if (rows.length === 0) {
@@ -81,6 +81,8 @@ export function printRows<Row>(command: Command, rows: Row[], { json, columns, e
 export function minute(time: Date | null, never = '-'): string {
   return time ? time.toISOString().slice(0, 16).replace('T', ' ') : never;
 }
+
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function wantsJson(command: Command): boolean {
   return command.optsWithGlobals<{ json?: boolean }>().json ?? false;

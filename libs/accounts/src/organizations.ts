@@ -18,6 +18,9 @@ export interface Organization extends Required<NewOrganization> {
   createdAt: Date;
 }
 
+const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+const SLUG_RULE = 'up to 100 lowercase letters, digits and single hyphens';
+
 /** No organization has this id. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 
@@ -29,26 +32,18 @@ export class Organizations {
     private readonly invites: Invites,
   ) {}
 
-  /**
-   * Creates an organization and its standing join codes.
-   *
-   * @throws Refused when the slug is taken or a value is invalid
-   */
+  /** Creates an organization and its standing join codes. @throws Refused when the slug is taken or a value is invalid */
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
     const name = oneLine(wanted.name, 200);
-    if (name === null)
-      throw Refused.invalid("An organization's name must have 1 to 200 characters, on one line", 'name');
-    if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100) {
-      throw Refused.invalid(
-        `"${slug}" is not a valid slug: use up to 100 lowercase letters, digits and single hyphens`,
-        'slug',
-      );
-    }
-    if (!isTimeZone(timeZone))
-      throw Refused.invalid(`"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`, 'timeZone');
-    if (!/^[A-Z]{3}$/.test(currency))
-      throw Refused.invalid(`"${currency}" is not an ISO 4217 currency code, such as AUD`, 'currency');
+    const refusals: [refused: boolean, reason: string, at: string][] = [
+      [name === null, "An organization's name must have 1 to 200 characters, on one line", 'name'],
+      [!SLUG.test(slug) || slug.length > 100, `"${slug}" is not a valid slug: use ${SLUG_RULE}`, 'slug'],
+      [!isTimeZone(timeZone), `"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`, 'timeZone'],
+      [!/^[A-Z]{3}$/.test(currency), `"${currency}" is not an ISO 4217 currency code, such as AUD`, 'currency'],
+    ];
+    const refusal = refusals.find(([refused]) => refused);
+    if (refusal) throw Refused.invalid(refusal[1], refusal[2]);
     if (await this.idBySlug(slug)) throw Refused.invalid(`The organization "${slug}" already exists`, 'slug');
     const id = uuidv7();
     await this.db.transaction({ organizationId: id }, async () => {
@@ -76,11 +71,7 @@ export class Organizations {
     return row?.id ?? null;
   }
 
-  /**
-   * Makes a person an owner of the organization, if they aren't one already.
-   *
-   * @throws Refused when that person is a member with another role
-   */
+  /** Makes a person an owner of the organization, if they aren't one. @throws Refused for a member with another role */
   async addOwner(organizationId: string, email: string): Promise<{ userId: string; created: boolean }> {
     const address = email.trim();
     const normalized = normalizeEmail(address);
@@ -97,10 +88,8 @@ export class Organizations {
       const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
         SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
       if (member && member.role !== 'owner') {
-        throw Refused.invalid(
-          `${address} is already a member of this organization, with the role ${member.role}`,
-          'email',
-        );
+        const reason = `${address} is already a member of this organization, with the role ${member.role}`;
+        throw Refused.invalid(reason, 'email');
       }
       if (!member) {
         await this.db.query(sql`

@@ -23,13 +23,6 @@ export interface LinkedLogin {
   credentials: Credentials;
 }
 
-interface Row {
-  email: string;
-  unproven: boolean;
-  password_hash: string | null;
-  passkeys: boolean;
-}
-
 /** What comes with a link: the current or a new password, or one of the login's passkeys that was just used. */
 export type LinkCredential = { password: string; replaces?: boolean } | UsedPasskey;
 
@@ -43,12 +36,7 @@ export class PasswordLinks {
     private readonly notices: CredentialNotices,
   ) {}
 
-  /**
-   * Requests a mail with a link for the login with this address, if there is one. Reveals nothing about the address by
-   * its duration: the worker looks it up later ({@link resolve}).
-   *
-   * @param kind a confirmation goes only to an address that is not proven
-   */
+  /** Requests a mail with a link for the login with this address, if any. The worker looks it up later, so the duration reveals nothing. */
   async request(kind: 'password_reset' | 'address_confirmation', address: string): Promise<void> {
     const life = kind === 'password_reset' ? ASKED_FOR : CONFIRMATION;
     const { secret, url, expiresAt } = this.make(life);
@@ -80,16 +68,13 @@ export class PasswordLinks {
   async look(secret: string): Promise<LinkedLogin | null> {
     const link = await this.find(secret);
     if (!link) return null;
-    const { email, unproven, password_hash, passkeys } = link;
-    return { email, unproven, credentials: { password: password_hash !== null, passkeys } };
+    const { passwordHash, passkeys, ...login } = link;
+    return { ...login, credentials: { password: passwordHash !== null, passkeys } };
   }
 
   /**
-   * Proves the address and sets the password if it is new. Works once, and ends every session of the login.
-   *
-   * @param hashing limits how many passwords are hashed at once
-   * @returns the login, or null if the link no longer works. `other_password`: nothing was done, because the login is
-   *   in use with another password but not proven, and nobody has agreed to replace that password and the passkeys.
+   * Proves the address and sets the password if it is new. Works once, and ends every session of the login; null if the link no longer works.
+   * `other_password`: the login is in use with another password but not proven, and nobody has agreed to replace it.
    */
   async use(
     secret: string,
@@ -103,15 +88,15 @@ export class PasswordLinks {
       password === null
         ? { known: false, hash: null }
         : await hashing(async () => {
-            const known = link.unproven && (await isPassword(password, link.password_hash));
+            const known = link.unproven && (await isPassword(password, link.passwordHash));
             return { known, hash: known ? null : await hashPassword(password) };
           });
     if (link.unproven && !known && 'password' in credential && !credential.replaces) return 'other_password';
     const notice = hash === null ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
     const [row] = await this.db.lookUp<{ id: string | null }>(sql`
       SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOfToken(secret)}, ${hash},
-        ${known ? link.password_hash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
-    const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? link.password_hash)! };
+        ${known ? link.passwordHash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
+    const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? link.passwordHash)! };
     return row?.id ? { userId: row.id, shown } : null;
   }
 
@@ -128,11 +113,11 @@ export class PasswordLinks {
         ${kind})`);
   }
 
-  private async find(secret: string): Promise<Row | null> {
-    const [row] = await this.db.lookUp<Row>(
-      sql`SELECT email, unproven, password_hash, passkeys FROM password_link(${hashOfToken(secret)})`,
-    );
-    return row ?? null;
+  private async find(secret: string) {
+    type Link = Pick<LinkedLogin, 'email' | 'unproven'> & { passwordHash: string | null; passkeys: boolean };
+    const [link] = await this.db.lookUp<Link>(sql`
+      SELECT email, unproven, password_hash AS "passwordHash", passkeys FROM password_link(${hashOfToken(secret)})`);
+    return link;
   }
 
   private make(life: number): { secret: string; url: string; expiresAt: Date } {

@@ -18,11 +18,7 @@ export interface AuditOutcome {
 export class AuditLog {
   constructor(private readonly db: Database) {}
 
-  /**
-   * Adds a row inside the ambient transaction, so that it commits with the change.
-   *
-   * @param operation method and route template of an API request, or else what was done
-   */
+  /** Adds a row inside the ambient transaction. @param operation method and route template, or else what was done */
   async add(
     organizationId: string,
     { userId, apiKeyId = null, requestId }: Actor,

@@ -11,10 +11,7 @@ export class Holding extends AbortController {
   }
 }
 
-/**
- * Limits the bytes that wait in memory for clients: bodies that have arrived, and parts of answers that are not taken
- * yet. Beyond the limit, the newest holding of the owner who has the most is aborted, with {@link QueueFull}.
- */
+/** Limits the bytes that wait in memory for clients. Beyond it, the newest holding of the owner who has the most is aborted ({@link QueueFull}). */
 export class Budget {
   private used = 0;
   /** Oldest first. */

@@ -51,10 +51,8 @@ export class Turn {
 }
 
 /**
- * Shares a number of concurrent turns between owners by start-time fair queueing, as API Priority and Fairness in
- * Kubernetes does: a free turn goes to the waiting owner who has used the least time. A newcomer starts at the
- * current level, so that nobody saves up turns. What nobody else wants is anybody's: an owner that is alone holds nearly
- * all turns. https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
+ * Shares concurrent turns between owners by start-time fair queueing: a free turn goes to the waiting owner who has used the least time. A newcomer
+ * starts at the current level. https://kubernetes.io/docs/concepts/cluster-administration/flow-control
  */
 export class Turns {
   private free: number;
@@ -65,10 +63,7 @@ export class Turns {
   private utilization: EventLoopUtilization | undefined;
   private busy = false;
 
-  /**
-   * @param turns concurrent tasks
-   * @param wait the longest wait (ms)
-   */
+  /** @param wait the longest wait (ms) */
   constructor(
     private readonly turns: number,
     private readonly wait = LONGEST_WAIT,
@@ -89,11 +84,7 @@ export class Turns {
     return this.owners.size > (this.owners.has(owner) ? 1 : 0);
   }
 
-  /**
-   * Enters a task. Its turn is granted at once, or when its `ready` resolves.
-   *
-   * @param wait the longest wait (ms). Then, or when the queue is full, `ready` rejects with {@link QueueFull}.
-   */
+  /** Enters a task. Its `ready` resolves with its turn, or rejects with {@link QueueFull} after `wait` ms or when the queue is full. */
   enter(name: string, wait = this.wait): Turn {
     const now = performance.now();
     const owner = this.present(name, now);

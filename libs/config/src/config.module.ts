@@ -6,11 +6,7 @@ import { Vault } from './vault.js';
 @Module({})
 export class ConfigModule {
   static forRoot(env: Env): DynamicModule {
-    return {
-      module: ConfigModule,
-      global: true,
-      providers: [{ provide: Env, useValue: env }, Vault],
-      exports: [Env, Vault],
-    };
+    const providers = [{ provide: Env, useValue: env }, Vault];
+    return { module: ConfigModule, global: true, providers, exports: [Env, Vault] };
   }
 }

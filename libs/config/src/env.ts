@@ -26,11 +26,7 @@ export class Env {
     return value;
   }
 
-  /**
-   * Checks that all variables are set without which a program cannot start.
-   *
-   * @throws EnvError that lists all missing variables
-   */
+  /** @throws EnvError that lists the variables without which this program cannot start */
   needFor(process: 'api' | 'worker' | 'portal'): void {
     const {
       WORKER_DATABASE_URL: worker,
@@ -44,10 +40,7 @@ export class Env {
     if (faults.length > 0) throw new EnvError(faults);
   }
 
-  /**
-   * The original environment with `changes` (null unsets), for child processes. Unset variables stay as empty ones, or
-   * the child would read them from `.env`.
-   */
+  /** The environment with `changes` for child processes. Unset (null) variables stay as empty ones, or the child would read `.env`. */
   forChildren(changes: Record<string, string | null>): Record<string, string> {
     const inherited = Object.entries(this.source).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const wanted = Object.entries(changes).flatMap(([name, value]) => [
@@ -124,12 +117,7 @@ export class EnvError extends Error {
   }
 }
 
-/**
- * Adds the variables of `.env` in the working directory to the environment. Every program calls this first. Existing
- * variables take precedence, under either name (`NAME`, `NAME_FILE`).
- *
- * @throws EnvError if the file exists but cannot be read
- */
+/** Adds the variables of `.env` to the environment, which takes precedence. Every program calls this first. @throws EnvError */
 export function readEnvFile(environment: NodeJS.ProcessEnv = process.env, file = '.env'): void {
   let text: string;
   try {
@@ -147,11 +135,8 @@ export function readEnvFile(environment: NodeJS.ProcessEnv = process.env, file =
 }
 
 /**
- * Reads the environment. An empty variable counts as unset; `NAME_FILE` names a file that holds the value (a mounted
- * secret). The only reader of `process.env`.
- *
- * @param overrides settings of the command line and of tests, which take precedence over the environment
- * @throws EnvError that lists all faults
+ * Reads the environment, the only one to do so. Empty counts as unset; `NAME_FILE` names a file that holds the value.
+ * @param overrides settings of the command line and of tests @throws EnvError that lists all faults
  */
 export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.ProcessEnv = process.env): Env {
   const faults: string[] = [];

@@ -1,10 +1,7 @@
 /** Longer than an orderly end takes (ms). */
 const LONGEST_END = 15_000;
 
-/**
- * Ends this process when the one that launched it ends, because nothing else would. A process that was started without a
- * launcher continues.
- */
+/** Ends this process with the one that launched it, if any: nothing else would. */
 export function endWithLauncher(): void {
   const end = () => {
     process.kill(process.pid, 'SIGTERM');

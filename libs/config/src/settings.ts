@@ -106,10 +106,7 @@ export function sender(fallback: string): Setting<string> {
   );
 }
 
-/**
- * A PostgreSQL URL. The driver treats `prefer`, `require` and `verify-ca` as `verify-full`, the strictest mode, and
- * warns that this will change; this makes it explicit.
- */
+/** A PostgreSQL URL. The driver takes `prefer`, `require` and `verify-ca` for `verify-full`, and warns; this makes it explicit. */
 export function databaseUrl(): Setting<string | null> {
   const address = url(['postgres', 'postgresql']);
   return {
@@ -128,14 +125,9 @@ export function list(fallback: string[], size?: number): Setting<string[]> {
     fallback,
     parse: (value) => {
       const items = value.split(',').map((item) => item.trim());
-      if (
-        items.some((item) => item === '') ||
-        new Set(items).size !== items.length ||
-        (size && items.length !== size)
-      ) {
-        throw new RangeError(`${size ?? 'a list of'} different names separated by commas`);
-      }
-      return items;
+      const sized = size === undefined || items.length === size;
+      if (sized && !items.includes('') && new Set(items).size === items.length) return items;
+      throw new RangeError(`${size ?? 'a list of'} different names separated by commas`);
     },
   };
 }

@@ -9,10 +9,7 @@ function about<T>(meaning: string, setting: Setting<T>): Variable<T> {
   return { ...setting, meaning };
 }
 
-/**
- * All variables that the service reads, in groups. `npm run configuration` writes `.env.example` and
- * docs/configuration.md from this; a test compares them.
- */
+/** All variables that the service reads. `npm run configuration` writes `.env.example` and docs/configuration.md from this. */
 export const groups = {
   Process: {
     NODE_ENV: about(

@@ -34,11 +34,9 @@ export class Vault {
 
   /** Derives a 32-byte key for this purpose only. */
   derive(purpose: Purpose | 'list cursors' | 'join code hashes' | 'attempt limits' | 'API key hand-overs'): Buffer {
-    let key = this.keys.get(purpose);
-    if (!key) {
-      key = Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));
-      this.keys.set(purpose, key);
-    }
+    const key =
+      this.keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));
+    this.keys.set(purpose, key);
     return key;
   }
 }

@@ -4,14 +4,8 @@ import { DeadlineExceeded } from './deadline.js';
 import type { Lease } from './lease.js';
 
 /** A statement that each connection prepares once. Its name is unique to its text. */
-export interface Statement {
-  name: string;
-  text: string;
-}
-
-export interface BoundStatement extends Statement {
-  values: unknown[];
-}
+export type Statement = Record<'name' | 'text', string>;
+export type BoundStatement = Statement & { values: unknown[] };
 
 /** Parts of the driver's classes that their types omit: protocol messages, and the reading of rows. */
 interface Wire {
@@ -35,11 +29,8 @@ const Query = pg.Query as unknown as new (text: string) => object;
 const prepared = new WeakMap<Wire, Map<string, Columns>>();
 
 /**
- * Statements that are sent and answered in one packet each. Because they share a single Sync message, PostgreSQL runs
- * them as one transaction: if one fails, all are rolled back.
- *
- * The driver's own pipelining would send BEGIN, each statement and COMMIT with separate Sync messages: 9 to 18 % more
- * CPU for a whole request (Node 24).
+ * Statements in one packet, and one transaction, because they share a Sync message. The driver's pipelining sends BEGIN, each statement and
+ * COMMIT with a Sync each: 9 to 18 % more CPU for a whole request (Node 24).
  */
 class Batch extends Query {
   readonly answers: QueryResultRow[][];
@@ -113,21 +104,14 @@ class Batch extends Query {
 /** SQLSTATEs of statements that were prepared before the schema changed, or that were deallocated. */
 const STALE = new Set(['0A000', '26000']);
 
-/**
- * Converts values as the driver does. Called before a connection is taken, so that a value that cannot be sent never
- * leaves a connection with half of its statements.
- */
+/** Converts values as the driver does, before a connection is taken: one that cannot be sent leaves no connection half used. */
 export function sendable(values: unknown[]): unknown[] {
   return values.map(prepareValue);
 }
 
 /**
- * Runs the statements as one transaction, in one round trip, on a connection of the pool. Ends the lease, and also the
- * connection if it is no longer known what it has prepared.
- *
- * @param statements with {@link sendable} values
- * @returns the rows of each statement, in order
- * @throws the error of the failed statement; DeadlineExceeded
+ * Runs the statements as one transaction, in one round trip. Ends the lease, and a connection in an unknown state.
+ * @param statements with {@link sendable} values @throws the error of the failed statement; DeadlineExceeded
  */
 export function runTogether(pool: Pool, statements: BoundStatement[], lease: Lease): Promise<QueryResultRow[][]> {
   return new Promise((resolve, reject) => {

@@ -10,11 +10,7 @@ export const LOCK_TIMEOUT = 4_000;
 /** Timeout for a new connection, and again for its settings (ms). */
 const CONNECT_TIMEOUT = 2_000;
 
-/**
- * PostgreSQL's limits for a statement, lock waits, idling inside a transaction, and a transaction in total. A client
- * that waits longer has given up; without limits a stuck query would hold its connection for ever. A statement whose
- * connection was cut ends at the next check.
- */
+/** PostgreSQL's limits: without them, a stuck query would hold its connection for ever. A cut connection's statement ends at the next check. */
 const TIMEOUTS = {
   statement_timeout: `${STATEMENT_TIMEOUT}ms`,
   lock_timeout: `${LOCK_TIMEOUT}ms`,
@@ -23,10 +19,7 @@ const TIMEOUTS = {
   client_connection_check_interval: '1s',
 };
 
-/**
- * PostgreSQL before 17 lacks transaction_timeout, and not every system can check connections: set what this server
- * supports.
- */
+/** PostgreSQL before 17 lacks transaction_timeout, and not every system can check connections. */
 const SET_TIMEOUTS = `SELECT set_config(wanted.name, wanted.setting, false)
   FROM json_each_text($1) AS wanted (name, setting) JOIN pg_settings known ON known.name = wanted.name
   WHERE wanted.name <> 'client_connection_check_interval' OR version() LIKE '%linux%'`;
@@ -63,8 +56,7 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
       idleTimeoutMillis: 0,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       onConnect: async (client: ClientBase) => {
-        // A broken connection fails its queries and is dropped; without a listener its `error` event would also end the
-        // process.
+        // A broken connection fails its queries and is dropped; without a listener its `error` would also end the process.
         client.on('error', () => undefined);
         if (!timeouts) return;
         // Without query_timeout, a server that hangs would block this forever.
@@ -75,20 +67,12 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
   } satisfies DataSourceOptions;
 }
 
-/**
- * A connected data source; the caller destroys it.
- *
- * @throws DatabaseFault when the server cannot be used
- */
+/** A connected data source; the caller destroys it. @throws DatabaseFault when the server cannot be used */
 export function connect(options: ConnectionOptions): Promise<DataSource> {
   return initialize(new DataSource(dataSourceOptions(options)));
 }
 
-/**
- * Connects.
- *
- * @throws DatabaseFault when the server cannot be used
- */
+/** @throws DatabaseFault when the server cannot be used */
 export async function initialize(dataSource: DataSource): Promise<DataSource> {
   const { url } = dataSource.options as { url: string };
   try {

@@ -18,10 +18,7 @@ export class DatabaseFault extends Error {
   /** Private at run time too: a URL contains a password, and libraries print the fields of errors. */
   readonly #parts: { url: string; reason: string; remedy: string };
 
-  /**
-   * @param reason completes "the database … "
-   * @param passing whether the fault is temporary, as for a server that is just starting
-   */
+  /** @param reason completes "the database … " @param passing temporary, as for a server that is just starting */
   constructor(
     url: string,
     reason: string,
@@ -64,10 +61,8 @@ export class DatabaseFault extends Error {
     if (code.startsWith('28'))
       return fault(`at ${host} rejected the user "${user}" (${message})`, 'correct the user name');
     if (code === '42501') {
-      return fault(
-        `"${database}" denied "${user}" a privilege (${message})`,
-        'run commands as its owner, the role in MIGRATION_DATABASE_URL',
-      );
+      const remedy = 'run commands as its owner, the role in MIGRATION_DATABASE_URL';
+      return fault(`"${database}" denied "${user}" a privilege (${message})`, remedy);
     }
     if (BUSY.has(code))
       return fault(`at ${host} is not accepting connections (${message})`, 'try again in a moment', true);

@@ -46,20 +46,14 @@ const READ_AS_TENANT = {
 };
 
 /** The same with timeouts up to the deadline, if they are shorter than the connection's. */
-const READ_IN_TIME = {
-  name: 'read_in_time',
-  text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}`,
-};
+const READ_IN_TIME = { name: 'read_in_time', text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}` };
 
 /** SQLSTATEs of transactions that had no effect and can run again. */
 const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
 /** Each concurrent writer of the same rows can cause one retry; the batches of ten organizations may overlap. */
 const ATTEMPTS = 10;
 
-/**
- * All access to PostgreSQL. A read is one pipelined READ ONLY transaction. A write is a unit of work whose transaction
- * is ambient, so that no function needs to pass it on or can forget it.
- */
+/** All access to PostgreSQL. A read is one pipelined READ ONLY transaction. A write's transaction is ambient, so no function can forget it. */
 export class Database {
   private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
   /** By text. */
@@ -75,12 +69,7 @@ export class Database {
     return new Lease(deadline);
   }
 
-  /**
-   * Runs the statements in one READ ONLY transaction of the tenant, in one round trip.
-   *
-   * @returns the rows of each statement, in order
-   * @throws the first statement's error; the others are rolled back with it
-   */
+  /** Runs the statements in one READ ONLY transaction of the tenant, in one round trip. @throws the first one's error */
   async read<Rows extends QueryResultRow[]>(
     tenant: Tenant,
     ...statements: Sql[]
@@ -104,10 +93,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one transaction of the tenant; everything in it reaches the transaction through {@link manager}.
-   * Deadlocks, serialization failures and {@link RetryTransaction} run it again, so `work` must have no effect outside the database.
-   *
-   * @param isolation above PostgreSQL's default
+   * Runs `work` in one transaction of the tenant. Deadlocks, serialization failures and {@link RetryTransaction} run it again, so it must
+   * have no effect outside the database.
    */
   async transaction<T>(tenant: Tenant, work: () => Promise<T>, isolation?: 'REPEATABLE READ'): Promise<T> {
     if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');

@@ -22,10 +22,7 @@ export const ROLE_SETTINGS = {
 export interface Grants {
   /** Rights on tables, in the syntax of GRANT: a privilege without columns covers the whole table. */
   tables: Record<string, Partial<Record<ProcessRole, string>>>;
-  /**
-   * The roles that may run each function, besides the owner. Functions with the owner's rights are the only way to
-   * bypass the organization of a transaction. Trigger functions are not listed, because nobody calls them.
-   */
+  /** The roles that may run each function. Those with the owner's rights are the only way past the organization of a transaction. */
   functions: Record<string, ProcessRole[]>;
 }
 

@@ -16,12 +16,7 @@ export interface Migrated {
   replaced: string[];
 }
 
-/**
- * Brings the schema, its functions and the rights of the processes up to date. Safe to run from several machines at once:
- * the later ones wait, then find nothing to do.
- *
- * @throws Error for a database that another unreleased build has made
- */
+/** Brings schema, functions and rights up to date; several at once wait for each other. @throws Error for another unreleased build's database */
 export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<Migrated> {
   return asOwner(ownerUrl, async (owner) => {
     await refuseOthers(owner);

@@ -11,9 +11,7 @@ export type ProcessUrls = Record<ProcessRole, string>;
 const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
 
 /**
- * Grants the processes' roles the rights of grants.ts and revokes all others. Run by the owner after the migrations, in a
- * transaction, so that running processes never lack a right.
- *
+ * Grants the roles the rights of grants.ts and revokes all others, in a transaction, so that no running process lacks one.
  * @throws Error if a role does not exist, or two processes have the same role
  */
 export async function grantRoles(owner: EntityManager, urls: ProcessUrls): Promise<void> {
@@ -30,9 +28,8 @@ export async function grantRoles(owner: EntityManager, urls: ProcessUrls): Promi
   for (const role of granted) {
     const known = await owner.query<unknown[]>('SELECT 1 FROM pg_roles WHERE rolname = $1', [names[role]]);
     if (known.length > 0) continue;
-    throw new Error(
-      `The role ${escapeIdentifier(names[role])} of ${ROLE_SETTINGS[role]} does not exist: run "npm run cli -- roles" first.`,
-    );
+    const missing = `The role ${escapeIdentifier(names[role])} of ${ROLE_SETTINGS[role]} does not exist`;
+    throw new Error(`${missing}: run "npm run cli -- roles" first.`);
   }
   const [schema] = await owner.query<{ tables: { name: string; columns: string[] }[]; functions: string[] }[]>(`
     SELECT ARRAY(SELECT json_build_object('name', relname, 'columns', ARRAY(SELECT attname FROM pg_attribute
@@ -67,10 +64,7 @@ function userOf(url: string): string {
   return decodeURIComponent(new URL(url).username);
 }
 
-/**
- * The roles that a connection can act as: its own, and all that it is a member of, directly or not. A NOINHERIT
- * membership is one SET ROLE away, so every membership counts.
- */
+/** The roles that a connection can act as. A NOINHERIT membership is one SET ROLE away, so every membership counts. */
 const REACHED = `
   WITH RECURSIVE reached (oid, path) AS (
     SELECT oid, ARRAY[rolname::text] FROM pg_roles WHERE rolname IN (session_user, current_user)
@@ -79,22 +73,15 @@ const REACHED = `
     JOIN pg_auth_members m ON m.member = r.oid JOIN pg_roles g ON g.oid = m.roleid
     WHERE g.rolname::text <> ALL (r.path))`;
 
-interface ReachedRole {
-  path: string[];
-  superuser: boolean;
-  bypasses: boolean;
-  makes_roles: boolean;
-  makes_databases: boolean;
-  replicates: boolean;
-  predefined: boolean;
-  owns_database: boolean;
-  owns_objects: boolean;
-  creates_objects: boolean;
-  creates_schemas: boolean;
-}
+type Power =
+  | 'bypasses' | 'replicates' | 'predefined'
+  | `makes_${'roles' | 'databases'}`
+  | `owns_${'database' | 'objects'}`
+  | `creates_${'objects' | 'schemas'}`;
+type ReachedRole = Record<Power | 'superuser', boolean> & { path: string[] };
 
 /** Attributes that no role may have, and how to remove them. */
-const POWERS: [keyof ReachedRole, string, (name: string, database: string) => string][] = [
+const POWERS: [Power, string, (name: string, database: string) => string][] = [
   ['bypasses', 'has BYPASSRLS: row-level security does not apply to it', (name) => `ALTER ROLE ${name} NOBYPASSRLS`],
   ['makes_roles', 'has CREATEROLE: it can grant itself other roles', (name) => `ALTER ROLE ${name} NOCREATEROLE`],
   ['makes_databases', 'has CREATEDB', (name) => `ALTER ROLE ${name} NOCREATEDB`],
@@ -102,23 +89,14 @@ const POWERS: [keyof ReachedRole, string, (name: string, database: string) => st
   ['predefined', 'is a predefined role with rights beyond the tables of this service', () => 'use another role'],
   ['owns_database', 'owns the database', (_name, database) => `ALTER DATABASE ${database} OWNER TO <the owner>`],
   ['owns_objects', 'owns the schema, tables or functions', (name) => `REASSIGN OWNED BY ${name} TO <the owner>`],
-  [
-    'creates_objects',
-    'can create objects in the schema public',
-    (name) => `REVOKE CREATE ON SCHEMA public FROM ${name}, PUBLIC`,
-  ],
-  [
-    'creates_schemas',
-    'can create schemas',
-    (name, database) => `REVOKE CREATE ON DATABASE ${database} FROM ${name}, PUBLIC`,
-  ],
+  ['creates_objects', 'can create objects in the schema public', (name) => revokeCreate('SCHEMA public', name)],
+  ['creates_schemas', 'can create schemas', (name, database) => revokeCreate(`DATABASE ${database}`, name)],
 ];
 
-/**
- * What this connection's role can do but should not, each with the remedy; empty if it is safe.
- *
- * @param role whose connection it is
- */
+const revokeCreate = (on: string, name: string) => `REVOKE CREATE ON ${on} FROM ${name}, PUBLIC`;
+const IS_SUPERUSER = 'is a superuser: row-level security does not apply to it';
+
+/** What this connection's role can do but should not, each with the remedy. */
 export async function roleFaults(connection: DataSource, role: ProcessRole): Promise<string[]> {
   const faults = await rolePowers(connection, role);
   return faults.length > 0 ? faults : rightFaults(connection, role);
@@ -147,13 +125,8 @@ function powersOf(role: ReachedRole, setting: string, database: string): string[
   const name = names.at(-1)!;
   const subject = `the role ${own} of ${setting}`;
   const powers: [string, string][] = superuser
-    ? [
-        [
-          'is a superuser: row-level security does not apply to it',
-          `use another role, or ALTER ROLE ${name} NOSUPERUSER`,
-        ],
-      ]
-    : POWERS.filter(([power]) => role[power] === true).map(([, words, remedy]) => [words, remedy(name, database)]);
+    ? [[IS_SUPERUSER, `use another role, or ALTER ROLE ${name} NOSUPERUSER`]]
+    : POWERS.filter(([power]) => role[power]).map(([, words, remedy]) => [words, remedy(name, database)]);
   if (path.length === 1) return powers.map(([words, remedy]) => `${subject} ${words} (${remedy})`);
   const remedy = `REVOKE ${names[1]!} FROM ${own}`;
   return powers.map(([words]) => `${subject} can become ${names.slice(1).join(', then ')}, which ${words} (${remedy})`);

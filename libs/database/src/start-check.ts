@@ -5,10 +5,7 @@ import { pendingMigrations } from './applied-migrations.js';
 import type { ProcessRole } from './grants.js';
 import { roleFaults } from './roles.js';
 
-/**
- * Checks the database at start. In production the process refuses to start with a role that can do more than it should,
- * or on a schema that lacks migrations; elsewhere it warns.
- */
+/** Checks the database at start. In production, a role that can do too much or a missing migration stops the process; elsewhere it warns. */
 export class StartCheck implements OnApplicationBootstrap {
   private readonly log = new Logger(StartCheck.name);
 
@@ -25,11 +22,8 @@ export class StartCheck implements OnApplicationBootstrap {
       pending.length > 0
         ? [`${pending.length} pending migrations: run "npm run cli -- migrate" first`]
         : await roleFaults(this.dataSource, this.role);
-    if (this.env.get('MIGRATION_DATABASE_URL')) {
-      faults.push(
-        `MIGRATION_DATABASE_URL is set: unset it for the ${this.role}, which must not know the owner's password`,
-      );
-    }
+    const told = `MIGRATION_DATABASE_URL is set: unset it for the ${this.role}, which must not know the owner's password`;
+    if (this.env.get('MIGRATION_DATABASE_URL')) faults.push(told);
     if (faults.length > 0 && this.env.production) throw new Error(`Not safe to start: ${faults.join('; ')}`);
     for (const fault of faults) this.log.warn(fault);
   }

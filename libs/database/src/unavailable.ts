@@ -3,10 +3,7 @@ import { DeadlineExceeded } from './deadline.js';
 import { RetryTransaction } from './retry-transaction.js';
 import { driverErrorOf, sqlStateOf } from './sql-state.js';
 
-/**
- * SQLSTATEs (classes by their two letters) that mean "not now": connections, resources, shutdown, a statement or lock
- * that ran out of its time. https://www.postgresql.org/docs/17/errcodes-appendix.html
- */
+/** SQLSTATEs (classes by two letters) that mean "not now". https://www.postgresql.org/docs/17/errcodes-appendix.html */
 const NOT_NOW = ['08', '53', '57', '55P03', '25P03', '25P04', '40001', '40P01'];
 
 /** The driver's network errors, which have a Node code or only a message. */

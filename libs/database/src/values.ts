@@ -3,10 +3,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 /** C0 control characters except tab, line feed and carriage return. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 
-/**
- * Whether the text can be stored. PostgreSQL rejects NUL and lone surrogates; other control characters have no meaning
- * in a text, and take six bytes each in JSON.
- */
+/** Whether the text can be stored. PostgreSQL rejects NUL and lone surrogates; other control characters take six bytes each in JSON. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !CONTROL.test(text);
 }
@@ -44,10 +41,7 @@ export interface DateBound {
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
-/**
- * Parses an ISO 8601 date or date-time of the years 1 to 9999. Without an offset it is UTC. Returns null for a day or
- * time that does not exist: February 30th, 24:00, a leap second.
- */
+/** Parses an ISO 8601 date or date-time (UTC without an offset). null for a day or time that does not exist: February 30th, 24:00. */
 export function parseDate(text: string): DateBound | null {
   const match = DATE_TIME.exec(text);
   if (!match) return null;
@@ -73,10 +67,7 @@ function offsetMinutes(offset: string | undefined): number | null {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/**
- * The form in which addresses are compared and kept unique. Unicode has two ways to write a letter with an accent, and
- * a domain has two ways to write letters beyond ASCII, of which this is the readable one.
- */
+/** The form in which addresses are compared. Unicode has two ways to write an accent, and a domain two for letters beyond ASCII. */
 export function normalizeEmail(text: string): string {
   const address = text.trim().toLowerCase().normalize('NFC');
   const at = address.lastIndexOf('@') + 1;

@@ -76,10 +76,7 @@ export interface EmailPayload {
   role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
   /** Where to continue: an invite's link or a page of the portal. null in a notice without a link. */
   joinUrl: string | null;
-  /**
-   * The link's second secret. It is sent only by mail and shown nowhere else, so whoever has it reads the mail of this
-   * address.
-   */
+  /** The link's second secret. Sent only by mail, so whoever has it reads the mail of this address. */
   proof: string | null;
   /** ISO 8601. */
   expiresAt: string | null;

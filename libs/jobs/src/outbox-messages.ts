@@ -34,10 +34,7 @@ export interface SuppressedAddress {
   createdAt: Date;
 }
 
-/**
- * The state of an organization's mails, and the actions on them. A suppression applies to all organizations, but only
- * those whose own mails it affected can see and lift it.
- */
+/** The state of an organization's mails, and the actions on them. A suppression applies to all, but only those it affected can lift it. */
 @Injectable()
 export class OutboxMessages {
   constructor(private readonly db: Database) {}
@@ -61,11 +58,7 @@ export class OutboxMessages {
     return rows;
   }
 
-  /**
-   * Queues a failed or dead message again, inside the ambient transaction.
-   *
-   * @returns false for a message of another organization, or in another state
-   */
+  /** Queues a failed or dead message again. @returns false for one of another organization, or in another state */
   async retry(id: string): Promise<boolean> {
     const [row] = await this.db.query<{ queued: boolean }>(sql`SELECT retry_own_outbox(${id}) AS queued`);
     return row!.queued;

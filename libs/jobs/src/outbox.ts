@@ -19,10 +19,7 @@ export type RebuildTarget = `organization:${string}` | `brand:${string}`;
 /** Changes within this time share a rebuild (ms): the first one is due after it, and later ones join it. */
 const REBUILD_PAUSE_MS = 3_000;
 
-/**
- * The minimum interval between an organization's mails to an address. Until then, the link in the response can be
- * shared instead.
- */
+/** Between an organization's mails to an address. Until then, the link in the response can be shared. */
 const PAUSE = '10 minutes';
 
 /** Filters the mails that may be queued. */
@@ -43,12 +40,8 @@ export class Outbox {
   }
 
   /**
-   * Decides inside the ambient transaction which mails to these addresses may be sent: none without SMTP_URL; none to
-   * an address that a server rejected permanently or that this organization mailed within ten minutes; and no more than
-   * the day's allowance. Until the end of the transaction nobody else queues mail for the organization, so that the
-   * counts stay correct.
-   *
-   * @param notices whether the mails have no link. A recent invite does not hold back a notice, and vice versa.
+   * Which mails may be sent: none without SMTP_URL, none to an address that was rejected or mailed within ten minutes, and no more than the day's
+   * allowance. Until the end of the transaction nobody else queues mail for the organization. @param notices mails without a link
    */
   async admission(organizationId: string, addresses: string[], notices = false): Promise<Admission> {
     if (addresses.length === 0 || !this.sendsMail) return () => [];
@@ -77,11 +70,7 @@ export class Outbox {
       });
   }
 
-  /**
-   * Queues the mails that their {@link admission} allows.
-   *
-   * @returns their (normalized) addresses
-   */
+  /** Queues the mails that their {@link admission} allows. @returns their (normalized) addresses */
   async addEmails(from: Organization, emails: Email[], notices = false): Promise<Set<string>> {
     const admit = await this.admission(from.organizationId, emails.map(({ to }) => to), notices); // prettier-ignore
     const admitted = admit(emails);
@@ -105,10 +94,7 @@ export class Outbox {
       SELECT pg_notify(${OUTBOX_CHANNEL}, 'email')`);
   }
 
-  /**
-   * Requests a rebuild, or joins one that is waiting. The waiting row is locked until this transaction commits, so that
-   * no worker takes it before the change is visible.
-   */
+  /** Requests a rebuild, or joins one that is waiting, whose row is locked so that no worker takes it before the change is visible. */
   async addRebuild(organizationId: string | null, target: RebuildTarget): Promise<void> {
     await this.db.lock(`rebuild of ${target}`);
     await this.db.query(sql`

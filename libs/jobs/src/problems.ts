@@ -1,7 +1,4 @@
-/**
- * Why an outbox message was not sent. Only these codes are stored and logged: a server's reply may repeat an address,
- * and a library's message may quote a URL with its password. docs/outbox.md has the same table.
- */
+/** Why a message was not sent. Only these codes are stored and logged: a server's reply may repeat an address. See docs/outbox.md. */
 export const PROBLEMS = {
   'smtp_<reply>':
     'The mail server replied with this code. A 4xx is temporary; a 5xx rejects the recipient or the sender.',

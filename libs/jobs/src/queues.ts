@@ -4,9 +4,7 @@ export interface Recurring {
   everyMs: number;
 }
 
-/**
- * Every queue, by name, with its recurring job. The worker refuses to start unless each has exactly one processor.
- */
+/** Every queue, with its recurring job. The worker refuses to start unless each has exactly one processor. */
 export const QUEUES = {
   /** The worker is notified of new mails; this finds those that become due otherwise, such as a crashed worker's. */
   email: { job: 'drain', everyMs: 5_000 },

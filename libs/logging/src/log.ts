@@ -3,15 +3,12 @@ import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import type { Env } from '@app/config';
 
-/**
- * Keys that must never be logged, at any depth. A second safeguard, because only allowed fields are logged anyway.
- */
+/** Keys that must never be logged, at any depth. A second safeguard: only allowed fields are logged anyway. */
 const REDACTED = ['authorization', 'cookie', 'key', 'token', 'password', 'email', 'phone', 'first_name', 'last_name'];
 
 /**
- * Lines are written in blocks of this size, or after this time (ms): a system call per line would be a noticeable part
- * of every request. The rest is written at exit. A kill -9 may lose the last moment's lines, but writes are audited in
- * their own transaction. Pino wants less than it writes at once (16 KiB).
+ * Lines are written in blocks of this size, or after this time (ms); a system call per line would be a noticeable part of a request. A kill -9
+ * may lose the last lines, but writes are audited. Pino wants less than it writes at once (16 KiB).
  */
 const BUFFER = 15_360;
 const FLUSH_EVERY = 100;
@@ -95,10 +92,7 @@ function standardOutput(): DestinationStream {
   return out;
 }
 
-/**
- * Pino repeats a failed write for ever, and the process would never end: on a full disk, or when whoever read the log is
- * gone. Nothing else lets it give up, so a write that fails passes for done.
- */
+/** Pino repeats a failed write for ever, and the process would never end: a write that fails passes for done. */
 function withoutRetries(flush: () => void): void {
   const { writeSync } = fs;
   fs.writeSync = ((fd: number, text: string) => {
@@ -118,11 +112,7 @@ function withoutRetries(flush: () => void): void {
 /** PostgreSQL's codes have a digit; Node's (EPIPE) don't. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-/**
- * SQLSTATE classes whose messages concern connections, resources and statements. Others may quote values: data
- * exceptions, constraint violations, and whatever a function raises.
- * https://www.postgresql.org/docs/17/errcodes-appendix.html
- */
+/** SQLSTATE classes whose messages quote no values. https://www.postgresql.org/docs/17/errcodes-appendix.html */
 const PLAIN = /^(?:08|25|28|3D|40|42|53|54|55|57|58)/;
 
 /** Fields of a PostgreSQL error with our own names, never values. `detail` and `hint` may quote. */

@@ -8,11 +8,7 @@ import { Log } from './log.js';
 export class LoggingModule {
   /** @param destination replaces standard output, for tests that read the log */
   static forRoot(destination?: DestinationStream): DynamicModule {
-    return {
-      module: LoggingModule,
-      global: true,
-      providers: [{ provide: Log, inject: [Env], useFactory: (env: Env) => new Log(env, destination) }],
-      exports: [Log],
-    };
+    const log = { provide: Log, inject: [Env], useFactory: (env: Env) => new Log(env, destination) };
+    return { module: LoggingModule, global: true, providers: [log], exports: [Log] };
   }
 }

@@ -28,10 +28,7 @@ export function isAddress(text: string): boolean {
   return rest.length === 0 && LOCAL_PART.test(local) && isDomain(domain) && !address.includes(KELVIN);
 }
 
-/**
- * Whether mail for the normalized domain reaches this domain. IDNA maps some domains to others, such as those with
- * full-width letters or soft hyphens; accepting them would give a mailbox several logins.
- */
+/** Whether mail for the domain reaches it. IDNA maps some domains to others (full-width letters); a mailbox would have several logins. */
 function isDomain(domain: string): boolean {
   const ascii = domainToASCII(domain);
   return READABLE.test(domain) && DOMAIN.test(ascii) && domainToUnicode(ascii) === domain;

@@ -20,20 +20,12 @@ export interface Room {
 /** As what somebody has a place: the teachers of a classroom, and the tutors of a group. */
 export type PlaceRole = 'teacher' | 'tutor' | 'student';
 
-/**
- * Adds people to classrooms and groups inside the ambient transaction. One place per person: a stale one from before a
- * change of role is reused.
- */
+/** Adds people to classrooms and groups. One place per person: a stale one from before a change of role is reused. */
 @Injectable()
 export class Places {
   constructor(private readonly db: Database) {}
 
-  /**
-   * Gives an accepted member a place.
-   *
-   * @returns the id of the place
-   * @throws Refused for an unknown room or person, and at `user_id` for a member with another role
-   */
+  /** Gives an accepted member a place. @throws Refused for an unknown room or person, and at `user_id` for a member with another role */
   async give(organizationId: string, room: Room, userId: string, as: PlaceRole): Promise<string> {
     const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
       SELECT m.role FROM ${ROOMS[room.kind].table} r JOIN members m ON m.organization_id = r.organization_id

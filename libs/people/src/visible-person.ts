@@ -4,11 +4,8 @@ import { join, raw, type Sql } from 'sql-template-tag';
 export type ShownColumn = 'first_name' | 'last_name' | 'full_name' | 'email' | 'phone';
 
 /**
- * What an organization may see of a person, as SQL: the login once the person has accepted there, and before that only
- * what the organization supplied itself. A placeholder address shows as null. The caller joins the login (`u`) with a
- * LEFT JOIN, because row-level security hides all others.
- *
- * @param membership alias of the row of `members` or `parents`
+ * What an organization may see of a person, as SQL: the login once they have accepted, before that what it supplied itself. The caller joins the
+ * login (`u`) with a LEFT JOIN, because row-level security hides all others. @param membership alias of `members` or `parents`
  */
 export function visiblePerson(membership: string): Record<ShownColumn | 'placeholder_email', string> {
   const of = (column: string) =>

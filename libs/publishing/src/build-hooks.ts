@@ -59,11 +59,8 @@ export interface Delivery {
 export function hookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new RangeError('Enter an http(s) URL.');
-  if (url.username || url.password) {
-    throw new RangeError(
-      'The URL must not contain a user name or password. Calls are signed: check the signature instead.',
-    );
-  }
+  const rule = 'The URL must not contain a user name or password. Calls are signed: check the signature instead.';
+  if (url.username || url.password) throw new RangeError(rule);
   return url.href;
 }
 
@@ -92,11 +89,7 @@ export class BuildHooks {
     return hook ? { ...hook, url: withoutPath(hook.url) } : null;
   }
 
-  /**
-   * Adds a hook where there is none.
-   *
-   * @returns the secret, which is shown once; null if the site already has a hook
-   */
+  /** Adds a hook where there is none. @returns the secret, which is shown once; null if the site already has a hook */
   async add({ target, organizationId }: HookSite, url: string): Promise<string | null> {
     const secret = newSecret();
     const added = await this.db.query(sql`
@@ -105,11 +98,7 @@ export class BuildHooks {
     return added.length > 0 ? secret : null;
   }
 
-  /**
-   * Sets or replaces a hook for the operator: it may point into the operator's own network.
-   *
-   * @returns the secret
-   */
+  /** Sets or replaces a hook for the operator: it may point into the operator's own network. @returns the secret */
   async set({ target, organizationId }: HookSite, url: string, secret = newSecret()): Promise<string> {
     await this.db.query(sql`
       INSERT INTO rebuild_hooks (target, organization_id, url, secret, trusted)
@@ -119,12 +108,7 @@ export class BuildHooks {
     return secret;
   }
 
-  /**
-   * Gives the hook a new secret. The previous one also signs for a day; an older one ends at once.
-   *
-   * @param version the version that the caller saw, so that sending a form twice changes nothing the second time
-   * @returns the new secret, which is shown once; null without such a hook
-   */
+  /** Gives the hook a new secret; the previous one also signs for a day. @param version the one the caller saw; null with another one */
   async rotate({ target }: HookSite, version: string | null = null): Promise<string | null> {
     const secret = newSecret();
     const { length } = await this.db.query(sql`

@@ -20,10 +20,7 @@ const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 /** Versions of a post always have different times, even in quick succession. */
 const TOUCHED = sql`updated_at = greatest(clock_timestamp()::timestamptz(3), updated_at + interval '1 millisecond')`;
 
-/**
- * Changes blog posts, for a caller's PATCH and for the worker's schedule. Everything runs inside the ambient
- * transaction on a locked row.
- */
+/** Changes blog posts, for a caller's PATCH and for the worker's schedule, inside the ambient transaction on a locked row. */
 @Injectable()
 export class Publishing {
   constructor(
@@ -57,10 +54,8 @@ export class Publishing {
 
   /** Rebuilds the site that shows the post: its organization's or its brand's. */
   async rebuild({ organizationId, brand }: Pick<PostState, 'organizationId' | 'brand'>): Promise<void> {
-    await this.outbox.addRebuild(
-      organizationId,
-      organizationId === null ? `brand:${brand}` : `organization:${organizationId}`,
-    );
+    const target = organizationId === null ? (`brand:${brand}` as const) : (`organization:${organizationId}` as const);
+    await this.outbox.addRebuild(organizationId, target);
   }
 }
 

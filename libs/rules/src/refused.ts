@@ -15,10 +15,7 @@ export type Reason =
   /** Values that cannot be accepted. */
   | { kind: 'invalid'; refusals: readonly Refusal[] };
 
-/**
- * Thrown by a rule that refuses. It rolls the ambient transaction back, and each app turns it into a response in one
- * place: the API and the portal in their error filters, the command line into its message.
- */
+/** Thrown by a rule that refuses. It rolls the ambient transaction back; each app turns it into a response in one place. */
 export class Refused extends Error {
   private constructor(
     readonly why: Reason,

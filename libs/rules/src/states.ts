@@ -9,11 +9,7 @@ export interface StateTable<State extends string, Action extends string> {
   check(column: string): string;
   /** The states in which an action is possible. */
   allowed(action: Action): readonly State[];
-  /**
-   * The state that an action leads to; null if it has happened before, which changes nothing.
-   *
-   * @throws Refused for a state in which the action is not possible
-   */
+  /** The state that an action leads to; null if it has happened before. @throws Refused in a state in which it is not possible */
   next(action: Action, state: State): State | null;
 }
 

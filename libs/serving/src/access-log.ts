@@ -29,10 +29,8 @@ export const milliseconds = ({ seconds }: Outcome): number => Math.round(seconds
 export const isQuiet = ({ route }: Outcome): boolean => route !== null && QUIET.has(route);
 
 /**
- * Writes one line per request. It has the route's template, never the URL, which may contain personal data.
- *
- * @param finish receives how each request ended and returns whose it was
- * @param match finds the template of a request that ended before Express had found its route
+ * Writes one line per request, with the route's template, never the URL, which may contain personal data.
+ * @param finish returns whose a request was @param match finds the template before Express has
  */
 export function accessLog(
   log: Log,

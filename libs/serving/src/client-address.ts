@@ -1,11 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { normalizeIp } from '@nestjs/throttler';
 
-/**
- * The address that a request comes from.
- *
- * @param behindProxy whether to take the address that our own proxy added; a client can forge those before it
- */
+/** The address that a request comes from: with a proxy, the one that it added; a client can forge those before it. */
 export function clientAddress({ headers, socket }: IncomingMessage, behindProxy: boolean): string {
   const addresses = behindProxy ? String(headers['x-forwarded-for'] ?? '').split(',') : [];
   return addresses.findLast((address) => address.trim() !== '')?.trim() ?? socket.remoteAddress ?? 'unknown';

@@ -36,12 +36,9 @@ export function answerClientErrors(server: Server, log: Log, render: (fault: Htt
     }
     const { status, headers, body } = render(explain(code));
     const requestId = uuidv7();
-    const lines = Object.entries({
-      Connection: 'close',
-      ...headers,
-      'X-Request-Id': requestId,
-      'Content-Length': Buffer.byteLength(body),
-    }).map(([name, value]) => `${name}: ${value}`);
+    const ours = { 'X-Request-Id': requestId, 'Content-Length': Buffer.byteLength(body) };
+    const all = Object.entries({ Connection: 'close', ...headers, ...ours });
+    const lines = all.map(([name, value]) => `${name}: ${value}`);
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
     setTimeout(() => socket.destroy(), LINGER).unref();
     log.pino.info({ request_id: requestId, route: 'none', status, fault: code }, 'request');

@@ -10,9 +10,8 @@ const QUIET = 1_000;
 export const GRACE = 6_500;
 
 /**
- * Lets a server finish the requests in flight, then end soon after the last one. Node alone would reset connections on
- * which a client is sending, cut responses that are not read yet, and wait a minute for connections that become idle
- * later or never sent anything.
+ * Lets a server finish the requests in flight, then ends. Node alone would reset connections on which a client is sending, cut responses that
+ * are not read yet, and wait a minute for idle ones.
  */
 export class Drain {
   private readonly connections = new Set<Socket>();

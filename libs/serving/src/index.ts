@@ -5,7 +5,7 @@ export { type HttpFault, httpFaultOf } from './malformed.js';
 export { onceClosed } from './once-closed.js';
 export { Polled } from './polled.js';
 export { beforeRefusal, isRefusal } from './refusals.js';
-export { inTurn, RequestTurn } from './request-turn.js';
+export { ClientLeft, inTurn, RequestTurn } from './request-turn.js';
 export { securityHeaders } from './security-headers.js';
 export { ServingAdapter } from './server.js';
 export { Shutdown } from './shutdown.js';

@@ -6,10 +6,7 @@ export interface HttpFault {
   message: string;
 }
 
-/**
- * Admits requests that Node or Express would answer by themselves, with an empty body or an HTML page and without a log
- * line. {@link httpFaultOf} then refuses them like all others.
- */
+/** Admits requests that Node or Express would answer by themselves, without a log line: {@link httpFaultOf} refuses them. */
 export function admitMalformed(server: Server): void {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);

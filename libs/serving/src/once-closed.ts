@@ -7,9 +7,8 @@ type Callbacks = Map<ServerResponse, (() => void)[]>;
 const owed = new WeakMap<Socket, Callbacks>();
 
 /**
- * Calls back once, when the response is sent or can no longer be sent. A response that waits behind another one does
- * not learn that its connection ended, so this also listens to the socket: once per connection, however many requests
- * it carries.
+ * Calls back once, when the response is sent or can no longer be. One that waits behind another does not learn that its connection ended,
+ * so this also listens to the socket.
  */
 export function onceClosed(response: ServerResponse, done: () => void): void {
   const { socket } = response.req;

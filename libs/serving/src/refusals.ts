@@ -13,9 +13,8 @@ let underWay = 0;
 export const isRefusal = (status: number): boolean => status === 429 || status === 503;
 
 /**
- * Waits before a refusal is sent, so that clients that ignore refusals cannot keep a core busy with them: a refusal costs
- * about as much as an answer. The wait grows with the square of those under way, so that more connections get fewer
- * refusals a second. Random: connections that were refused together would otherwise return together.
+ * Waits before a refusal is sent: clients that ignore refusals would keep a core busy. The wait grows with the square of those under way, and is
+ * random, or connections that were refused together would return together.
  */
 export async function beforeRefusal(): Promise<void> {
   underWay++;

@@ -9,6 +9,9 @@ declare module 'express-serve-static-core' {
   }
 }
 
+/** The client has its answer, or has left: work for it does not go on. */
+export class ClientLeft extends Error {}
+
 /** No work goes on much longer than a request's deadline (ms). */
 const LONGEST_WORK = 10_000;
 
@@ -24,14 +27,14 @@ export class RequestTurn {
     private least = 0,
   ) {}
 
-  /** @returns what to wait for, which may reject with QueueFull; null if the turn was granted at once */
+  /** @returns what to wait for, which may reject with QueueFull; null if the turn was granted at once @throws ClientLeft */
   enter(): Promise<void> | null {
-    if (this.over) return null;
+    if (this.over) throw new ClientLeft('The client has left');
     this.turn = this.turns.enter(this.owner);
     return this.turn.ready;
   }
 
-  /** Goes on with a turn of another owner, once it is known whose request this is. @throws QueueFull */
+  /** Goes on with a turn of another owner, once it is known whose request this is. @throws QueueFull, ClientLeft */
   async moveTo(turns: Turns, owner: string): Promise<void> {
     if (owner === this.owner) return;
     this.release();
@@ -48,10 +51,7 @@ export class RequestTurn {
     else turn?.end();
   }
 
-  /**
-   * The client has its answer, or has left. Work that was begun goes on, and keeps the turn until it answers in vain:
-   * clients that leave at once would otherwise use more of the database than they have turns.
-   */
+  /** The client has its answer, or has left. Work that was begun keeps its turn until it ends: those who leave would use more than their turns. */
   end(): void {
     this.over = true;
     const { turn } = this;
@@ -59,12 +59,7 @@ export class RequestTurn {
     else this.release();
   }
 
-  /**
-   * Runs work that waits for the client or for other requests, without the turn.
-   *
-   * @param refused ends the wait for the next turn, and the turn
-   * @throws QueueFull
-   */
+  /** Runs work that waits for others, without the turn. @param refused ends the wait for the next turn, and the turn @throws QueueFull, ClientLeft */
   async without<T>(work: () => Promise<T>, refused?: AbortSignal): Promise<T> {
     this.release();
     const result = await work();
@@ -77,12 +72,7 @@ export class RequestTurn {
   }
 }
 
-/**
- * Middleware that lets a request in when its turn comes. The turn ends when the response begins, see `ServingAdapter`:
- * from then on it waits for the client.
- *
- * @param turnOf null for a request that needs none
- */
+/** Middleware that lets a request in when its turn comes, until its response begins (`ServingAdapter`). @param turnOf null: needs none */
 export function inTurn(turnOf: (request: Request) => RequestTurn | null) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const turn = turnOf(request);

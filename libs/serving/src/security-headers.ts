@@ -1,18 +1,9 @@
-import helmet from 'helmet';
+import helmet, { type HelmetOptions } from 'helmet';
 
-/** What differs between the programs, besides the content security policy. */
-interface Stricter {
-  xFrameOptions?: { action: 'deny' };
-  referrerPolicy?: { policy: 'no-referrer' };
-}
-
-/**
- * The headers that helmet sets on every response, found once: responses that do not go through Express need them, too.
- * Obsolete headers are left out.
- */
+/** The headers that helmet sets, found once: responses that do not go through Express need them too. Obsolete ones are left out. */
 export function securityHeaders(
   directives: Record<string, string>,
-  stricter: Stricter = {},
+  stricter: Pick<HelmetOptions, 'xFrameOptions' | 'referrerPolicy'> = {},
 ): [name: string, value: string][] {
   const headers: [string, string][] = [];
   const middleware = helmet({

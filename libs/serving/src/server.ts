@@ -4,11 +4,7 @@ import express, { type Express, type Response } from 'express';
 import { Drain } from './drain.js';
 import { admitMalformed } from './malformed.js';
 
-/**
- * Node's own limits (ms). In production a proxy that buffers requests and responses deals with slow clients. Keep-alive
- * is longer than the idle timeout of common proxies (60 s), so that the server never closes a connection that the
- * proxy is about to use.
- */
+/** Node's limits (ms). Slow clients are the proxy's. Keep-alive is longer than common proxies' idle timeout (60 s): never closed just before use. */
 export const SERVER_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,

@@ -8,10 +8,7 @@ import type { ServingAdapter } from './server.js';
 /** Time to close pools and write what is buffered in memory, after the requests in flight (ms). */
 const CLEAN_UP = 500;
 
-/**
- * The first part of a shutdown: readiness fails and connections end with their next response, while new ones are still
- * served until load balancers have noticed. Then the application closes ({@link ServingAdapter}).
- */
+/** The first part of a shutdown: readiness fails, and connections end with their next response. Then the application closes. */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
   private begun = false;

@@ -36,24 +36,13 @@ export class S3Storage extends Storage {
   }
 
   override async put(path: string, { contentType, size, open }: StoredObject): Promise<void> {
-    await this.client.send(
-      new PutObjectCommand({
-        Bucket: this.bucket,
-        Key: path,
-        Body: open(),
-        ContentLength: size,
-        ContentType: contentType,
-        ContentDisposition: 'inline',
-        CacheControl: CACHE_CONTROL,
-      }),
-      { abortSignal: AbortSignal.timeout(PATIENCE) },
-    );
+    const object = { Body: open(), ContentLength: size, ContentType: contentType };
+    const shown = { ContentDisposition: 'inline', CacheControl: CACHE_CONTROL };
+    await this.client.send(new PutObjectCommand({ Bucket: this.bucket, Key: path, ...object, ...shown }), inTime());
   }
 
   override async remove(path: string): Promise<void> {
-    await this.client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: path }), {
-      abortSignal: AbortSignal.timeout(PATIENCE),
-    });
+    await this.client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: path }), inTime());
   }
 
   override urlOf(path: string): string {
@@ -61,8 +50,8 @@ export class S3Storage extends Storage {
   }
 
   override async check(): Promise<void> {
-    await this.client.send(new HeadBucketCommand({ Bucket: this.bucket }), {
-      abortSignal: AbortSignal.timeout(PATIENCE),
-    });
+    await this.client.send(new HeadBucketCommand({ Bucket: this.bucket }), inTime());
   }
 }
+
+const inTime = () => ({ abortSignal: AbortSignal.timeout(PATIENCE) });

@@ -1,27 +1,27 @@
-import { Controller, HttpCode } from '@nestjs/common';
-import { RequireScopes } from '../../../apps/api/src/http/auth/access.decorators.js';
-import { ApiError } from '../../../apps/api/src/http/errors/api-error.js';
-import { Documented } from '../../../apps/api/src/http/openapi/operation.decorator.js';
-import { Put } from '../../../apps/api/src/http/writes/write-methods.js';
+import { Controller, Get } from '@nestjs/common';
+import { ApiError, Documented, RequireScopes } from '../../../apps/api/src/http/kit.js';
 import { TestApi } from '../../support/http/api.js';
-import { send } from '../../support/http/routes.js';
 
 @Controller('v1/planted')
-class Planted {
-  @Put('complete')
-  @HttpCode(200)
-  @RequireScopes('write')
-  @Documented({ id: 'complete_planted', summary: 'Planted.', answer: null })
-  complete() {
-    throw new ApiError('invalid_state', 'Not now.');
+class PlantedController {
+  @Get('named')
+  @RequireScopes('read')
+  @Documented({ id: 'named', summary: 'Refuses', answer: null, conflicts: ['invalid_state'] })
+  named(): never {
+    throw new ApiError('invalid_state', 'Planted.');
+  }
+
+  @Get('unnamed')
+  @RequireScopes('read')
+  @Documented({ id: 'unnamed', summary: 'Refuses', answer: null, conflicts: ['idempotency_key_in_use'] })
+  unnamed(): never {
+    throw new ApiError('invalid_state', 'Planted.');
   }
 }
 
-it('a 409 that the OpenAPI document does not name fails the tests that meet it', async () => {
-  const api = await TestApi.start({}, undefined, [Planted]);
-  const { id } = await api.make.organization();
-  const key = await api.key(id, { scopes: ['write'] });
-  const { status } = await send(api, 'PUT', '/v1/planted/complete', { Authorization: `Token token=${key}` });
-  expect(status).toBe(409);
-  await expect(api.stop()).rejects.toThrow('PUT /v1/planted/complete answered 409: name it among its responses');
+it('an answer with a conflict that its operation does not name fails the spec that met it', async () => {
+  const api = await TestApi.start({}, undefined, [PlantedController]);
+  const key = await api.key((await api.make.organization()).id);
+  for (const path of ['named', 'unnamed']) expect((await api.get(`/v1/planted/${path}`, key)).status).toBe(409);
+  await expect(api.stop()).rejects.toThrow(/^GET \/v1\/planted\/unnamed answered invalid_state: name it[^\n]*$/);
 });

@@ -158,7 +158,7 @@ describe('a body', () => {
   it('counts only once it arrives, and holds no turn until then', async () => {
     for (let n = 0; n < 30; n++) await sendHead(busy, '/v1/blog-posts', 3_000_000);
     await sleep(200);
-    expect([fairness.turns.held, fairness.budget.bytes]).toEqual([0, 0]);
+    await vi.waitFor(() => expect([fairness.turns.held, fairness.budget.bytes]).toEqual([0, 0]));
     expect((await api.get('/v1/students', quiet)).status).toBe(200);
   });
 

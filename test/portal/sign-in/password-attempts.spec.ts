@@ -97,7 +97,8 @@ describe('passwords from one network', () => {
     const { network } = at();
     await fail(at(network), 1, 'other@example.org');
     await make.query('UPDATE sign_in_attempts SET attempts = 200 WHERE attempts > 0');
-    const counters = () => make.query('SELECT subject FROM sign_in_attempts ORDER BY subject');
+    // A network has a row for each minute, and this may take longer than one.
+    const counters = () => make.query('SELECT DISTINCT subject FROM sign_in_attempts ORDER BY subject');
     const before = await counters();
     for (let made = 0; made < 5; made++)
       expect(await enter(at(network), WRONG, `made-up-${made}@example.org`)).toBe(429);

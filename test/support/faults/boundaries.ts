@@ -126,7 +126,7 @@ export class Boundaries {
   }
 
   private async undisturbed(write: Write): Promise<Run> {
-    await this.state.restore();
+    await this.restore();
     if (write.replay) await this.send(write);
     await this.quiet();
     this.proxy.watch();
@@ -142,7 +142,7 @@ export class Boundaries {
 
   /** @returns false if the write has no such message */
   private async disturbed(write: Write, { index, side }: Cut, expected: Run, walk: Walk): Promise<boolean> {
-    await this.state.restore();
+    await this.restore();
     const earlier = write.replay ? await this.send(write) : null;
     await this.quiet();
     this.proxy.watch({ index, side });
@@ -175,6 +175,16 @@ export class Boundaries {
     const after = { ...run, rows: await this.state.rows() };
     for (const line of differences(run, after)) find(`after a replay: ${line}`);
     return true;
+  }
+
+  /** PostgreSQL may still work for a connection that was cut: its locks and those of the restored rows would be a deadlock. */
+  private async restore(): Promise<void> {
+    await vi.waitFor(async () => {
+      const working = await this.api.make.query(`SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND backend_type = 'client backend' AND pid <> pg_backend_pid() AND xact_start IS NOT NULL`);
+      expect(working).toEqual([]);
+    });
+    await this.state.restore();
   }
 
   /** Waits for work that follows a response, such as its audit row, whose messages must not count for the next one. */

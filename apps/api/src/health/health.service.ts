@@ -9,12 +9,7 @@ import { RateLimitStorage } from '../http/rate-limit/rate-limit.storage.js';
 /** degraded: requests are answered, but a dependency is unavailable. */
 export interface Readiness {
   status: 'ok' | 'degraded';
-  checks: {
-    database: 'up';
-    migrations: 'up';
-    worker: 'up' | 'away';
-    redis: 'up' | 'away' | 'off';
-  };
+  checks: { database: 'up'; migrations: 'up'; worker: 'up' | 'away'; redis: 'up' | 'away' | 'off' };
 }
 
 /** What is known about the dependencies, from a look at them at most a second ago. */
@@ -51,10 +46,8 @@ export class HealthService implements OnModuleInit, OnApplicationShutdown {
     const { pending, worker } = state;
     if (pending.length > 0) throw unready('Migrations are pending.', { pending });
     const redis = this.rateLimits.redisState;
-    return {
-      status: worker === 'up' && redis !== 'away' ? 'ok' : 'degraded',
-      checks: { database: 'up', migrations: 'up', worker, redis },
-    };
+    const status = worker === 'up' && redis !== 'away' ? 'ok' : 'degraded';
+    return { status, checks: { database: 'up', migrations: 'up', worker, redis } };
   }
 
   private async look(): Promise<State> {

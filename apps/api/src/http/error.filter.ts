@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { UnknownRoutes } from './routing/unknown-routes.js';
 import { Log } from '@app/logging';
 import { Refused } from '@app/rules';
-import { beforeRefusal, isRefusal, statusOf } from '@app/serving';
+import { beforeRefusal, ClientLeft, isRefusal, statusOf } from '@app/serving';
 import { Authentication } from './auth/authentication.js';
 import { AuthFailureLimit } from './rate-limit/auth-failure-limit.js';
 import { attemptOf, isWrite } from './request/attempt.js';
@@ -34,6 +34,7 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
+    if (thrown instanceof ClientLeft) return;
     const error = await this.afterProof(await this.toApiError(thrown, request, response), request);
     if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
     if (error.status < 500) await this.auditRefusal(request, error);

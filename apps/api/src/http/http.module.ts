@@ -23,10 +23,7 @@ import { UnknownRoutes } from './routing/unknown-routes.js';
 import { WritesModule } from './writes/writes.module.js';
 import { ValidationGuard } from './validation/validation.guard.js';
 
-/**
- * The pipeline of every request, in order. Turns and deadlines come before it: see configure-app.ts. Routes that write
- * have one interceptor more (write-methods.ts): one transaction for each write, with its idempotency key; 409.
- */
+/** The pipeline of every request, in order; turns and deadlines come before it (configure-app.ts). Writes have one more (write-methods.ts). */
 const pipeline = [
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // 401
   { provide: APP_GUARD, useExisting: RateLimitGuard }, // 429
@@ -41,19 +38,8 @@ const pipeline = [
   imports: [AccountsModule, DiscoveryModule, MetricsModule, RateLimitModule, WritesModule],
   providers: [
     ...pipeline,
-    ApiKeyGuard,
-    Authentication,
-    Cursors,
-    Fairness,
-    KeyUsage,
-    KnownKeys,
-    LargeAnswers,
-    Lists,
-    Records,
-    RequestLog,
-    RouteTable,
-    Shutdown,
-    UnknownRoutes,
+    ...[ApiKeyGuard, Authentication, Cursors, Fairness, KeyUsage, KnownKeys, LargeAnswers, Lists, Records, RequestLog],
+    ...[RouteTable, Shutdown, UnknownRoutes],
   ],
   exports: [Fairness, Lists, MetricsModule, RateLimitModule, Records, RouteTable, Shutdown, WritesModule],
 })

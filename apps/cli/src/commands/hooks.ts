@@ -20,12 +20,6 @@ interface SetOptions extends TargetOptions {
   secret?: string;
 }
 
-interface HookRow {
-  target: string;
-  url: string;
-  created_at: Date;
-}
-
 const SHORTEST_SECRET = 16;
 
 /** `hook set`, `hook list`, `hook rotate`, `hook test`, `hook remove`. */
@@ -49,38 +43,32 @@ export function addHookCommands(program: Command): void {
       const { target, result: key } = await withHook(options, (hooks, site) =>
         hooks.set(site, url, secret ?? undefined),
       );
+      const shown = withoutPath(url);
       const made = secret === null ? { secret: key } : {};
-      print(
-        command,
-        { target, url: withoutPath(url), ...made },
-        [
-          `Set the build hook of ${options.org ?? options.brand!} to ${withoutPath(url)}`,
-          ...(secret === null ? ['', 'Calls are signed with this secret, shown only once:', '', `  ${key}`] : []),
-          '',
-          'X-Signature is "sha256=" followed by the hex HMAC-SHA256 of "<X-Timestamp>.<body>".',
-        ].join('\n'),
-      );
+      const words = `Set the build hook of ${nameOf(options)} to ${shown}${secret === null ? once(key) : ''}
+
+X-Signature is "sha256=" followed by the hex HMAC-SHA256 of "<X-Timestamp>.<body>".`;
+      print(command, { target, url: shown, ...made }, words);
     });
 
   hook
     .command('list')
     .description('list the hooks, without their secrets and without URL paths, which may be secret too')
     .action(async (_options: object, command: Command) => {
-      const [rows, slugs] = await withContext(
-        async ({ db, slugs: all }) =>
-          [await db.lookUp<HookRow>(sql`SELECT * FROM list_rebuild_hooks()`), await all()] as const,
-      );
-      printRows(command, rows, {
-        json: ({ target, url, created_at }) => ({
-          target,
-          organization: organizationIn(target, slugs),
-          url: withoutPath(url),
-          created_at,
-        }),
+      const [rows, slugs] = await withContext(async ({ db, slugs: all }) => {
+        type Row = { target: string; url: string; createdAt: Date };
+        const found = db.lookUp<Row>(sql`SELECT target, url, created_at AS "createdAt" FROM list_rebuild_hooks()`);
+        return [await found, await all()] as const;
+      });
+      const shown = rows.map(({ target, url, createdAt }) => {
+        return { target, organization: organizationIn(target, slugs), url: withoutPath(url), createdAt };
+      });
+      printRows(command, shown, {
+        fields: ['target', 'organization', 'url', 'createdAt'],
         columns: {
           SITE: ({ target }) => inSlugs(target, slugs),
-          URL: ({ url }) => withoutPath(url),
-          'CREATED (UTC)': ({ created_at }) => minute(created_at),
+          URL: ({ url }) => url,
+          'CREATED (UTC)': ({ createdAt }) => minute(createdAt),
         },
         empty: 'No build hooks are set.',
       });
@@ -91,19 +79,10 @@ export function addHookCommands(program: Command): void {
     .action(async (options: TargetOptions, command: Command) => {
       const { target, result: secret } = await withHook(options, (hooks, site) => hooks.rotate(site));
       if (secret === null) throw new Failure(NO_HOOK);
-      print(
-        command,
-        { target, secret },
-        [
-          `Replaced the secret of the build hook of ${nameOf(options)}`,
-          '',
-          'Calls are signed with this secret, shown only once:',
-          '',
-          `  ${secret}`,
-          '',
-          'For 24 hours, X-Signature-Previous has the signature made with the previous secret.',
-        ].join('\n'),
-      );
+      const words = `Replaced the secret of the build hook of ${nameOf(options)}${once(secret)}
+
+For 24 hours, X-Signature-Previous has the signature made with the previous secret.`;
+      print(command, { target, secret }, words);
     });
 
   withTarget(hook.command('test'))
@@ -129,6 +108,8 @@ export function addHookCommands(program: Command): void {
 const NO_HOOK = 'No build hook is set. Set one with "hook set"';
 
 const nameOf = ({ org, brand }: TargetOptions) => org ?? brand!;
+
+const once = (secret: string) => `\n\nCalls are signed with this secret, shown only once:\n\n  ${secret}`;
 
 /** Runs the work in a transaction on behalf of the site. */
 function withHook<T>(options: TargetOptions, work: (hooks: BuildHooks, site: HookSite) => Promise<T>) {

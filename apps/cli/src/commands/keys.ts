@@ -1,14 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  isScope,
-  type KeyExpiry,
-  type ListedKey,
-  type MadeKey,
-  type Overlap,
-  OVERLAPS,
-  type Scope,
-  SCOPES,
-} from '@app/accounts';
+import { isScope, type KeyExpiry, type MadeKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/accounts';
 import type { Env } from '@app/config';
 import { canonicalUuid, parseDate } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';
@@ -22,6 +13,8 @@ interface CreateOptions {
   expires?: KeyExpiry;
   platformBlog?: boolean;
 }
+
+const KEPT = Object.keys(OVERLAPS);
 
 /** `key create`, `key list`, `key replace`, `key revoke`. */
 export function addKeyCommands(program: Command): void {
@@ -55,7 +48,7 @@ export function addKeyCommands(program: Command): void {
     .action(async ({ org }: { org: string }, command: Command) => {
       const keys = await withContext(async (context) => context.keys.list(await context.organizationId(org)));
       printRows(command, keys, {
-        json: toJson,
+        fields: ['id', 'name', 'display', 'scopes', 'platformBlog', 'status', 'expiresAt', 'lastUsedAt', 'createdAt'],
         columns: {
           ID: ({ id }) => id,
           KEY: ({ display }) => display,
@@ -73,11 +66,7 @@ export function addKeyCommands(program: Command): void {
     .command('replace')
     .description('replace a key with a new one of the same name and scopes, which is shown only once')
     .argument('<id>', 'the id of the key, as shown by "key list"')
-    .addOption(
-      new Option('--overlap <time>', 'how long the old key keeps working')
-        .choices(Object.keys(OVERLAPS))
-        .default('24h'),
-    )
+    .addOption(new Option('--overlap <time>', 'how long the old key keeps working').choices(KEPT).default('24h'))
     .action(async (id: string, { overlap }: { overlap: Overlap }, command: Command) => {
       const made = await withContext(async ({ keys, env }) => {
         const organizationId = canonicalUuid(id) ? await keys.organizationOf(id) : null;
@@ -103,30 +92,22 @@ export function addKeyCommands(program: Command): void {
 /** Shows a new key. It cannot be shown again. */
 function printNew(command: Command, made: MadeKey & { base: string }, more: object, note: string): void {
   const { id, key, expiresAt, base } = made;
-  print(
-    command,
-    { id, key, ...more, expires_at: expiresAt?.toISOString() ?? null },
-    [
-      'Your API key, shown only once:',
-      '',
-      `  ${key}`,
-      '',
-      `${note} Try it:`,
-      '',
-      `  curl -H 'Authorization: Token token=${key}' ${base}/v1/me`,
-    ].join('\n'),
-  );
+  const words = `Your API key, shown only once:
+
+  ${key}
+
+${note} Try it:
+
+  curl -H 'Authorization: Token token=${key}' ${base}/v1/me`;
+  print(command, { id, key, ...more, expires_at: expiresAt?.toISOString() ?? null }, words);
 }
 
 function parseScopes(text: string): Scope[] {
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !isScope(name));
-  if (unknown.length > 0) {
-    throw new InvalidArgumentError(
-      `There is no scope "${unknown[0] ?? ''}". Choose from: ${Object.keys(SCOPES).join(', ')}.`,
-    );
-  }
-  return [...new Set(names as Scope[])];
+  if (unknown.length === 0) return [...new Set(names as Scope[])];
+  const known = Object.keys(SCOPES).join(', ');
+  throw new InvalidArgumentError(`There is no scope "${unknown[0] ?? ''}". Choose from: ${known}.`);
 }
 
 function parseExpiry(text: string): KeyExpiry {
@@ -145,21 +126,6 @@ function addressOf(env: Env): string {
 
 function scopesHelp(): string {
   const width = Math.max(...Object.keys(SCOPES).map((name) => name.length));
-  return ['', 'Scopes:', ...Object.entries(SCOPES).map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)].join(
-    '\n',
-  );
-}
-
-function toJson(key: ListedKey): object {
-  return {
-    id: key.id,
-    name: key.name,
-    display: key.display,
-    scopes: key.scopes,
-    platform_blog: key.platformBlog,
-    status: key.status,
-    expires_at: key.expiresAt,
-    last_used_at: key.lastUsedAt,
-    created_at: key.createdAt,
-  };
+  const lines = Object.entries(SCOPES).map(([name, text]) => `\n  ${name.padEnd(width)}  ${text}`);
+  return `\nScopes:${lines.join('')}`;
 }

@@ -29,12 +29,7 @@ export function addOrganizationCommands(program: Command): void {
     .option('--currency <code>', 'ISO 4217 code (default: AUD)')
     .action(async ({ name, slug, timezone, currency }: CreateOptions, command: Command) => {
       const { id } = await withContext(({ organizations }) =>
-        organizations.create({
-          name,
-          slug,
-          ...(timezone && { timeZone: timezone }),
-          ...(currency && { currency }),
-        }),
+        organizations.create({ name, slug, ...(timezone && { timeZone: timezone }), ...(currency && { currency }) }),
       );
       print(command, { id, slug }, `Created organization "${slug}": ${id}`);
     });
@@ -45,14 +40,7 @@ export function addOrganizationCommands(program: Command): void {
     .action(async (_options: object, command: Command) => {
       const rows = await withContext(({ organizations }) => organizations.list());
       printRows(command, rows, {
-        json: ({ id, slug, name, timeZone, currency, createdAt }) => ({
-          id,
-          slug,
-          name,
-          time_zone: timeZone,
-          currency,
-          created_at: createdAt,
-        }),
+        fields: ['id', 'slug', 'name', 'timeZone', 'currency', 'createdAt'],
         columns: {
           SLUG: (row) => row.slug,
           NAME: (row) => row.name,
@@ -83,11 +71,8 @@ export function addOrganizationCommands(program: Command): void {
         ? `${email} is now an owner of "${org}" (user ${userId})`
         : `${email} is already an owner of "${org}"`;
       const { mailed = false, url = null } = link ?? {};
-      print(
-        command,
-        { user_id: userId, created, password_mailed: mailed, password_url: url },
-        [words, hintOf(link)].join('\n').trim(),
-      );
+      const result = { user_id: userId, created, password_mailed: mailed, password_url: url };
+      print(command, result, [words, hintOf(link)].join('\n').trim());
     });
 
   program
@@ -110,12 +95,7 @@ interface WelcomeLink {
 }
 
 /** Creates a link to set a password for an owner without one. Mails it, or returns it if no mail is sent. */
-async function welcome(
-  { db, env }: CommandContext,
-  organizationId: string,
-  email: string,
-  userId: string,
-): Promise<WelcomeLink | null> {
+async function welcome({ db, env }: CommandContext, organizationId: string, email: string, userId: string) {
   const login = await new Identities(db).find(normalizeEmail(email));
   if (!login || login.used) return null;
   const vault = new Vault(env);
@@ -125,12 +105,16 @@ async function welcome(
   if (!sends || env.get('ENCRYPTION_KEY') === null) return { mailed: false, url };
   const outbox = new Outbox(db, vault, env);
   await db.transaction({ organizationId }, async () => {
-    const [organization] = await db.query<EmailSender>(
-      sql`SELECT name, time_zone AS "timeZone" FROM organizations WHERE id = ${organizationId}`,
-    );
-    await outbox.addAdmitted({ organizationId, organization: organization! }, [
-      { kind: 'owner_welcome', to: email, firstName: null, role: 'admin', link: { url, expiresAt } },
-    ]);
+    const [organization] = await db.query<EmailSender>(sql`
+      SELECT name, time_zone AS "timeZone" FROM organizations WHERE id = ${organizationId}`);
+    const mail = {
+      kind: 'owner_welcome',
+      to: email,
+      firstName: null,
+      role: 'admin',
+      link: { url, expiresAt },
+    } as const;
+    await outbox.addAdmitted({ organizationId, organization: organization! }, [mail]);
   });
   return { mailed: true, url: null };
 }

@@ -34,10 +34,9 @@ export function addOutboxCommands(program: Command): void {
     .option('--status <status>', `show only messages with this status: ${OUTBOX_STATUSES.join(', ')}`, parseStatus)
     .option('--limit <number>', 'show at most this many messages', parseLimit, 50)
     .action(async ({ status, limit }: { status?: string; limit: number }, command: Command) => {
-      const [rows, slugs] = await withContext(
-        async ({ db, slugs: all }) =>
-          [await db.lookUp<Row>(listing(status ?? null, null, limit)), await all()] as const,
-      );
+      const [rows, slugs] = await withContext(async ({ db, slugs: all }) => {
+        return [await db.lookUp<Row>(listing(status ?? null, null, limit)), await all()] as const;
+      });
       printRows(command, rows, {
         json: (row) => presented(row, slugs),
         columns: {
@@ -81,10 +80,8 @@ export function addOutboxCommands(program: Command): void {
       const [done] = await withContext(({ db }) =>
         db.lookUp<{ queued: boolean }>(sql`SELECT retry_outbox(${id}) AS queued`),
       );
-      if (!done?.queued)
-        throw new Failure(
-          `Message ${id} is ${row.status} or being sent right now. Only failed and dead messages can be queued again.`,
-        );
+      const busy = `Message ${id} is ${row.status} or being sent right now.`;
+      if (!done?.queued) throw new Failure(`${busy} Only failed and dead messages can be queued again.`);
       print(command, { id, status: 'queued' }, `Message ${id} is queued again`);
     });
 

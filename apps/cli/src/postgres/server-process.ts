@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import pg from 'pg';
+import { withClient } from './client.js';
 
 /** The server's system account if this process is root. */
 export interface ServerAccount {
@@ -11,15 +11,8 @@ export interface ServerAccount {
   gid: number;
 }
 
-/** A command's exit code (-1 if it could not be run at all) and everything it printed. */
-export interface CommandResult {
-  code: number;
-  output: string;
-}
-
 /** The state of the data folder's server: none, accepting connections, or starting or stopping. */
-export type ServerState =
-  { kind: 'none' } | { kind: 'busy'; pid: number } | { kind: 'ready'; pid: number; port: number };
+type ServerState = { kind: 'none' } | { kind: 'busy'; pid: number } | { kind: 'ready'; pid: number; port: number };
 
 // The id of a killed process may be in use again, but nothing takes this long to create.
 const LEFTOVER_AFTER_MS = 10 * 60_000;
@@ -31,15 +24,15 @@ const EMPTY_PID_FILE_IS_STALE_AFTER_MS = 5_000;
 const IMPOSSIBLE_PID = 2_147_483_647;
 
 /**
- * Runs a command to its end. Never rejects. The environment is fixed, so that the caller's PG* variables and locale do
- * not change what the command does. Every account can enter the working folder.
+ * Runs a command to its end. Never rejects. The environment is fixed: the caller's PG* variables and locale change nothing.
+ * @returns the exit code (-1 if it could not be run at all) and everything it printed
  */
 export function runCommand(
   file: string,
   args: string[],
   account?: ServerAccount,
   input?: string,
-): Promise<CommandResult> {
+): Promise<{ code: number; output: string }> {
   const options = {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', HOME: '/tmp' },
@@ -74,6 +67,13 @@ async function ownerOf(directory: string): Promise<ServerAccount | undefined> {
   return info && info.uid !== 0 ? { uid: info.uid, gid: info.gid } : undefined;
 }
 
+/** Gives what is complete its name, unless another process was faster: what is there is the same. */
+export async function renameUnlessThere(temporary: string, target: string): Promise<void> {
+  await rename(temporary, target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+}
+
 /** Creates a folder that every account can enter, whatever this process's umask is. */
 export async function makePublicFolder(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
@@ -91,9 +91,8 @@ export async function makeDataFolder(dataDir: string): Promise<string> {
 }
 
 /**
- * Decides where the data goes and which account owns it. PostgreSQL refuses to run as root, so root gives the folder to
- * an ordinary account: the owner of existing data, else `postgres`, else `nobody`. If that account cannot enter
- * `dataDir` (as in a checkout below a private home folder), the data goes to /var/lib.
+ * Where the data goes, and whose it is. PostgreSQL refuses to run as root: its data's owner, else `postgres`, else `nobody` runs it. If that account
+ * cannot enter `dataDir` (a checkout below a private home), the data goes to /var/lib.
  */
 export async function placeData(
   dataDir: string,
@@ -143,10 +142,7 @@ export async function removeLeftovers(folder: string, prefix: string): Promise<v
   }
 }
 
-/**
- * Whether the process is a server of this data folder. A process with this id proves nothing: after a reboot the id may
- * belong to any program, and in a container without an init process, a killed server remains as a zombie.
- */
+/** Whether the process is a server of this data folder. After a reboot its id may be any program's, and a killed server may remain as a zombie. */
 async function servesFolder(pid: number, dataDirectory: string): Promise<boolean> {
   if (!processExists(pid)) return false;
   const procStat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
@@ -166,26 +162,19 @@ async function servesFolder(pid: number, dataDirectory: string): Promise<boolean
 }
 
 async function acceptsConnections(adminUrl: string, pid: number): Promise<boolean> {
-  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
-  // If the server goes away, the current query rejects. Without a listener, the process would end as well.
-  client.on('error', () => undefined);
   try {
-    await client.connect();
     // Since the file was written, another folder's server may have taken the port.
-    const { rows } = await client.query<{ file: string }>(`SELECT pg_read_file('postmaster.pid') AS file`);
+    const query = `SELECT pg_read_file('postmaster.pid') AS file`;
+    const { rows } = await withClient(adminUrl, (client) => client.query<{ file: string }>(query));
     return Number.parseInt(rows[0]?.file ?? '', 10) === pid;
   } catch {
     return false;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 
 /**
- * Looks for this data folder's server. `adminUrl` connects as its superuser. If PostgreSQL would mistake a stale
- * postmaster.pid for a running server's, writes an impossible process id into it. Does not remove the file: its other
- * lines let PostgreSQL detect processes of a killed server that still write to the data, and the path may already hold
- * a new server's file.
+ * Looks for this folder's server, connecting with `adminUrl`. A stale postmaster.pid gets an impossible process id; it is not removed, because its
+ * other lines let PostgreSQL detect processes of a killed server, and the path may already hold a new server's file.
  */
 export async function readServerState(dataDirectory: string, adminUrl: (port: number) => string): Promise<ServerState> {
   const path = join(dataDirectory, 'postmaster.pid');

@@ -11,10 +11,7 @@ const STOP_PATIENCE = 15_000;
 /** V8's memory limits. */
 const MEMORY = `--env-file=${fileURLToPath(new URL('../../../../../apps/api/heap.env', import.meta.url))}`;
 
-/**
- * A process that the launcher started, in its own process group: Ctrl-C in the terminal reaches only the launcher,
- * which then stops all processes in order.
- */
+/** A process of the launcher, in its own process group: Ctrl-C reaches only the launcher, which stops all in order. */
 export class Child {
   /** Settles when the process ends, for whatever reason. */
   readonly ended: Promise<void>;
@@ -26,11 +23,7 @@ export class Child {
     });
   }
 
-  /**
-   * @param main the built entry file
-   * @param env the whole environment of the process
-   * @param logFile takes its log lines
-   */
+  /** @param env the whole environment of the process @param logFile takes its log lines */
   static fork(main: string, env: Record<string, string>, logFile: string): LoggedChild {
     const child = fork(main, { env, execArgv: [MEMORY], stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
     return new LoggedChild(child, logFile);
@@ -77,11 +70,7 @@ class LoggedChild extends Child {
     });
   }
 
-  /**
-   * Resolves with the message that the process sends when it is ready.
-   *
-   * @throws Failure with its error output if it ends before that or takes too long
-   */
+  /** Resolves with the message that the process sends when ready. @throws Failure with its error output if it ends or takes too long */
   async ready(): Promise<unknown> {
     const patience = new Promise((resolve) => setTimeout(resolve, START_PATIENCE, null).unref());
     const message = await Promise.race([this.message, this.ended.then(() => null), patience]);

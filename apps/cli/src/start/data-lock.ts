@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Failure } from '../output.js';
 import { makeDataFolder, temporaryName } from '../postgres/server-process.js';
+import { linked } from './data-secret.js';
 
 /** The `npm start` that holds a data folder. */
 export interface Launcher {
@@ -81,17 +82,6 @@ export class DataLock {
 
 function describe(url: string | null): string {
   return JSON.stringify({ pid: process.pid, born: birthOf(process.pid), url } satisfies Launcher);
-}
-
-/** Links the file atomically: of two concurrent calls, one succeeds. */
-function linked(draft: string, file: string): boolean {
-  try {
-    linkSync(draft, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return false;
-  }
 }
 
 /** Moves the file aside first. If another start has replaced it since it was read, restores it. */

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { type Env, loadEnv, Vault } from '@app/config';
 import { DatabaseFault } from '@app/database';
 import { Failure } from '../output.js';
+import { withClient } from '../postgres/client.js';
 import { dataSecret, knownSecret } from './data-secret.js';
 
 /** The encryption key from the configuration or the data folder; null if there is none. */
@@ -10,12 +11,7 @@ export function knownEncryptionKey(env: Env): string | null {
   return env.get('ENCRYPTION_KEY') ?? knownSecret(env.get('DATA_DIR'), 'encryption-key');
 }
 
-/**
- * The encryption key. Creates one in the data folder only if the database has no organizations: data encrypted with a
- * lost key could no longer be read.
- *
- * @throws Failure if the data's key is lost
- */
+/** The encryption key. Creates one only if the database has no organizations. @throws Failure if the data's key is lost */
 export async function encryptionKey(env: Env): Promise<string> {
   const known = knownEncryptionKey(env);
   if (known !== null) return known;
@@ -43,15 +39,8 @@ export async function keyFits(env: Env, key: string): Promise<boolean | null> {
 }
 
 /** Looks at all organizations' rows, as the owner. @throws DatabaseFault */
-async function contentOf(ownerUrl: string): Promise<{ organizations: boolean; sealed: Buffer | null }> {
-  const client = new pg.Client({
-    connectionString: ownerUrl,
-    options: '-c app.maintenance=on',
-    connectionTimeoutMillis: 5_000,
-  });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
+function contentOf(ownerUrl: string): Promise<{ organizations: boolean; sealed: Buffer | null }> {
+  const look = async (client: pg.Client) => {
     const { rows: tables } = await client.query<{ there: boolean }>(
       `SELECT to_regclass('organizations') IS NOT NULL AND to_regclass('invites') IS NOT NULL AS there`,
     );
@@ -61,9 +50,8 @@ async function contentOf(ownerUrl: string): Promise<{ organizations: boolean; se
         (SELECT sealed FROM invites WHERE standing AND revoked_at IS NULL ORDER BY created_at DESC LIMIT 1) AS sealed`,
     );
     return rows[0]!;
-  } catch (error) {
+  };
+  return withClient(ownerUrl, look, '-c app.maintenance=on').catch((error: unknown) => {
     throw DatabaseFault.of(error, ownerUrl) ?? error;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }

@@ -68,12 +68,7 @@ export class FirstStart {
     return true;
   }
 
-  /**
-   * Creates the first key and shows it. If it cannot be shown, the next start replaces it; a file in the data folder
-   * keeps track of that.
-   *
-   * @param show gets null if a key was shown before; resolves to whether the output was written
-   */
+  /** Creates the first key and shows it. If that fails, the next start replaces it. @param show gets null if a key was shown before */
   async showKey(show: (key: string | null, owner: DemoOwner | null) => Promise<boolean>): Promise<void> {
     const organizationId = await this.organizations.idBySlug(DEMO_SLUG);
     const unshown = join(this.env.get('DATA_DIR'), 'first-key-unshown');

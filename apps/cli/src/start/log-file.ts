@@ -1,10 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 
-/**
- * A log that never fails. Drops lines that cannot be written (full disk, missing folder), and complains once until
- * writing works again. Reopens the file for each write, so that it can be rotated or removed.
- */
+/** A log that never fails: drops lines that cannot be written, and says so once. Reopens the file, so that it can be rotated. */
 export class LogFile extends Writable {
   private failing = false;
 

@@ -19,20 +19,14 @@ interface WantedPort {
   port: number;
 }
 
-/**
- * Checks that API and portal can listen on their ports, before anything is created.
- *
- * @param patient whether a killed start's processes may still be ending and hold a port
- * @throws Failure that suggests a usable port
- */
+/** Checks that API and portal can listen on their ports. @param patient a killed start may still hold one @throws Failure with a usable port */
 export async function checkPorts(env: Env, patient: boolean): Promise<void> {
   const api: WantedPort = { setting: 'PORT', port: env.get('PORT') };
   const portal: WantedPort = { setting: 'PORTAL_PORT', port: env.portalPort };
   const host = hostOf(env);
   if (portal.port > LAST_PORT) {
-    throw new Failure(
-      `The portal needs a port after ${LAST_PORT}, but there is none. ${await advise(portal, api, host)}`,
-    );
+    const advice = await advise(portal, api, host);
+    throw new Failure(`The portal needs a port after ${LAST_PORT}, but there is none. ${advice}`);
   }
   if (api.port === portal.port && api.port !== 0) {
     throw new Failure(`The API and the portal cannot share port ${api.port}. ${await advise(portal, api, host)}`);
@@ -43,19 +37,21 @@ export async function checkPorts(env: Env, patient: boolean): Promise<void> {
   await checkPort(portal, api, host, deadline);
 }
 
+const UNUSABLE: Record<string, string> = {
+  EADDRINUSE: 'is taken',
+  EACCES: 'requires privileges that this user does not have',
+};
+
 /** @param other the other program's fixed port; null if the portal uses the port after the API's */
 async function checkPort(wanted: WantedPort, other: WantedPort | null, host: string, deadline: number): Promise<void> {
   for (;;) {
     const problem = await problemOf(wanted.port, host);
     if (problem === null) return;
-    if (problem === 'EADDRINUSE' && Date.now() < deadline) await setTimeout(100);
-    else if (problem === 'EADDRINUSE') {
-      throw new Failure(`Port ${wanted.port} is taken. ${await advise(wanted, other, host)}`);
-    } else if (problem === 'EACCES') {
-      throw new Failure(
-        `Port ${wanted.port} requires privileges that this user does not have. ${await advise(wanted, other, host)}`,
-      );
-    } else throw new Failure(`HOST=${host} is not an address of this machine (${problem})`);
+    const why = UNUSABLE[problem];
+    if (!why) throw new Failure(`HOST=${host} is not an address of this machine (${problem})`);
+    const waits = problem === 'EADDRINUSE' && Date.now() < deadline;
+    if (!waits) throw new Failure(`Port ${wanted.port} ${why}. ${await advise(wanted, other, host)}`);
+    await setTimeout(100);
   }
 }
 

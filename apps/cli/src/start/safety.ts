@@ -6,11 +6,7 @@ import { RESTRICTED } from '../postgres/roles.js';
 
 const ROLES = Object.keys(ROLE_SETTINGS) as ProcessRole[];
 
-/**
- * Rejects a database on which the processes would refuse to start in production, before changing anything in it.
- *
- * @throws Failure with the SQL that makes it safe
- */
+/** Rejects a database that the processes would refuse in production, before changing it. @throws Failure with the SQL that helps */
 export async function refuseUnsafe(env: Env): Promise<void> {
   const urls = { owner: env.migrationUrl, ...env.processUrls };
   const users = Object.values(urls).map((url) => decodeURIComponent(new URL(url).username));

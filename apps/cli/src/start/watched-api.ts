@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type SpawnOptions } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { Child } from './child.js';
@@ -7,12 +7,8 @@ import { Child } from './child.js';
 export class WatchedApi extends Child {
   static start(env: Record<string, string>): WatchedApi {
     const nest = createRequire(import.meta.url).resolve('@nestjs/cli/bin/nest.js');
-    const child = spawn(process.execPath, [nest, 'start', 'api', '--watch'], {
-      env,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      detached: true,
-    });
-    return new WatchedApi(child);
+    const options: SpawnOptions = { env, stdio: ['ignore', 'inherit', 'inherit'], detached: true };
+    return new WatchedApi(spawn(process.execPath, [nest, 'start', 'api', '--watch'], options));
   }
 
   /** Waits however long it takes: the first build is slow, and errors may have to be fixed first. */

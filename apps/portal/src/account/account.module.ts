@@ -1,8 +1,48 @@
-import { Module } from '@nestjs/common';
+import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
-import { WebModule } from '../web/web.module.js';
-import { AccountController } from './account.controller.js';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
+import { ForSignedIn, Session } from '../web/access.decorators.js';
+import { browserOf } from '../web/browser-name.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { Sessions, type SignedIn } from '../web/sessions.js';
 import { NameController } from './name.controller.js';
 
-@Module({ imports: [PasskeysModule, WebModule], controllers: [AccountController, NameController] })
+/** More would make the page slow. The others can be ended together. */
+const MOST_SESSIONS = 25;
+
+/** The account of the person who is signed in, independent of organizations. */
+@Controller('account')
+@ForSignedIn()
+class AccountController {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly passkeys: PasskeysService,
+  ) {}
+
+  @Get()
+  async show(@Req() request: Request): Promise<Page> {
+    const [sessions, passkeys] = await Promise.all([this.sessions.list(request), this.passkeys.list(request)]);
+    const shown = sessions.slice(0, MOST_SESSIONS).map((one) => ({ ...one, browser: browserOf(one.userAgent) }));
+    return page('account/account', { passkeys, sessions: shown, moreSessions: sessions.length > MOST_SESSIONS });
+  }
+
+  @Post('sessions/end-others')
+  async endOthers(@Session() session: SignedIn, @Req() request: Request): Promise<SeeOther> {
+    const ended = await this.sessions.endOthers(request, session);
+    const others = ended === 1 ? 'One other browser was' : `${ended} other browsers were`;
+    const text = ended === 0 ? 'No other browser was signed in.' : `${others} signed out.`;
+    return seeOther('/account', 'success', text);
+  }
+
+  @Post('sessions/:session_id/end')
+  async endOne(@Param('session_id') id: string, @Req() request: Request): Promise<SeeOther> {
+    if (!(await this.sessions.endOne(request, pathId(id)))) throw PageError.notFound();
+    return seeOther('/account', 'success', 'The browser was signed out.');
+  }
+}
+
+@Module({ imports: [PasskeysModule], controllers: [AccountController, NameController] })
 export class AccountModule {}

@@ -15,6 +15,7 @@ const CHANGES: AttemptLimit = { purpose: 'name change of', most: 10, minutes: 60
 
 /** Changes the name of the person who is signed in. */
 @Controller('account/name')
+@ForSignedIn()
 export class NameController {
   constructor(
     private readonly db: Database,
@@ -23,25 +24,19 @@ export class NameController {
   ) {}
 
   @Get()
-  @ForSignedIn()
   show(@Session() { firstName, lastName }: SignedIn): Page {
     return page('account/name', { first_name: firstName, last_name: lastName, problems: {} });
   }
 
   @Post()
-  @ForSignedIn()
-  async change(
-    @SentForm() form: Form,
-    @Session() { userId }: SignedIn,
-    @Req() request: Request,
-  ): Promise<Page | SeeOther> {
+  async change(@SentForm() form: Form, @Req() request: Request): Promise<Page | SeeOther> {
     const [first, last] = [form.text('first_name'), form.text('last_name')];
     const problems = problemsOfNames(first, last);
     if (Object.keys(problems).length > 0) {
       const [first_name, last_name] = [first.slice(0, 300), last.slice(0, 300)];
       return page('account/name', { first_name, last_name, problems }, 422);
     }
-    await this.limits.take(CHANGES, userId);
+    await this.limits.take(CHANGES, request.session!.userId);
     const [row] = await this.db.lookUp<{ done: boolean }>(
       sql`SELECT change_name(${this.sessions.secretOf(request)}, ${first}, ${last}, ${request.id}) AS done`,
     );

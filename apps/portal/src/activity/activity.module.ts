@@ -1,7 +1,31 @@
-import { Module } from '@nestjs/common';
-import { WebModule } from '../web/web.module.js';
-import { ActivityController } from './activity.controller.js';
+import { Controller, Get, Module, Query } from '@nestjs/common';
+import { Env } from '@app/config';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { type Page, page } from '../web/pages.js';
+import { readFilters, STATUSES } from './activity-filters.js';
 import { ActivityService } from './activity.service.js';
+import { chartOf } from './chart.js';
 
-@Module({ imports: [WebModule], controllers: [ActivityController], providers: [ActivityService] })
+/** Recent requests with the organization's API keys. */
+@Controller('o/:slug/activity')
+@ForManagers()
+class ActivityController {
+  constructor(
+    private readonly activity: ActivityService,
+    private readonly env: Env,
+  ) {}
+
+  @Get()
+  @InNavigation({ label: 'Activity', summary: 'Every request of your API keys in the last 7 days.', order: 30 })
+  async show(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
+    const filters = readFilters(query);
+    const { keys, requests, older, hours } = await this.activity.look(organization, filters);
+    const chart = chartOf(hours, organization.timeZone);
+    return page('activity/activity', {
+      ...{ keys, requests, older, filters, chart, base: this.env.apiUrl, statuses: STATUSES },
+    });
+  }
+}
+
+@Module({ controllers: [ActivityController], providers: [ActivityService] })
 export class ActivityModule {}

@@ -51,17 +51,12 @@ export function chartOf(hours: Hour[], timeZone: string, now = new Date()): Char
   return {
     height: HEIGHT,
     barWidth: (WIDTH_PERCENT * 0.8).toFixed(2),
-    bars: hours.map((hour) => ({
-      x: placeOf(hour.start.getTime()),
-      requests: scale(hour.requests),
-      errors: scale(hour.errors),
-      hour,
-    })),
-    days: midnights.map((start) => ({
-      x: placeOf(start.getTime()),
-      weekday: weekday.format(start),
-      day: day.format(start),
-    })),
+    bars: hours.map((hour) => {
+      return { x: placeOf(hour.start.getTime()), requests: scale(hour.requests), errors: scale(hour.errors), hour };
+    }),
+    days: midnights.map((start) => {
+      return { x: placeOf(start.getTime()), weekday: weekday.format(start), day: day.format(start) };
+    }),
     most,
     total: hours.reduce((sum, { requests }) => sum + requests, 0),
     errors: hours.reduce((sum, { errors }) => sum + errors, 0),

@@ -1,7 +1,95 @@
-import { Module } from '@nestjs/common';
-import { AccountsModule } from '@app/accounts';
-import { WebModule } from '../web/web.module.js';
-import { HomeController } from './home.controller.js';
+import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import type { ActingPerson } from '@app/audit';
+import { type MembershipOffer, MembershipOffers, Offboarding } from '@app/accounts';
+import { By, ForManagers, ForSignedIn, Session } from '../web/access.decorators.js';
+import { type Form, SentForm } from '../web/form.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { unlessRefused } from '../web/refusals.js';
+import { manages } from '../web/session.guard.js';
+import { Sessions, type SignedIn } from '../web/sessions.js';
 
-@Module({ imports: [AccountsModule, WebModule], controllers: [HomeController] })
+/** The home page: the organizations that people belong to or are invited to, and an overview of each they manage. */
+@Controller()
+class HomeController {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly offers: MembershipOffers,
+    private readonly offboarding: Offboarding,
+  ) {}
+
+  /** The path contains the organization, so that two tabs can show two organizations. */
+  @Get()
+  @ForSignedIn()
+  async home(@Session() session: SignedIn, @Req() request: Request): Promise<Page | SeeOther> {
+    const offers = await this.offers.list(this.sessions.secretOf(request));
+    const [only, ...more] = session.memberships;
+    return only && manages(only) && more.length + offers.length === 0
+      ? seeOther(`/o/${only.slug}`)
+      : organizationsPage(session, offers);
+  }
+
+  @Get('organizations')
+  @ForSignedIn()
+  async organizations(@Session() session: SignedIn, @Req() request: Request): Promise<Page> {
+    return organizationsPage(session, await this.offers.list(this.sessions.secretOf(request)));
+  }
+
+  @Post('organizations/:organization_id/accept')
+  @ForSignedIn()
+  accept(@Param('organization_id') id: string, @SentForm() form: Form, @By() by: ActingPerson): Promise<SeeOther> {
+    const done = this.offers.accept(pathId(id), by, asOf(form));
+    return answered(done, 'You accepted the invitation. You now belong to the organization.');
+  }
+
+  @Post('organizations/:organization_id/decline')
+  @ForSignedIn()
+  decline(@Param('organization_id') id: string, @SentForm() form: Form, @By() by: ActingPerson): Promise<SeeOther> {
+    const done = this.offers.decline(pathId(id), by, asOf(form));
+    return answered(done, 'You declined the invitation. The organization sees nothing of your account.');
+  }
+
+  @Post('organizations/:organization_id/leave')
+  @ForSignedIn()
+  leave(@Param('organization_id') id: string, @By() by: ActingPerson): Promise<SeeOther> {
+    const done = this.offboarding.endNow(pathId(id), by, { userId: by.userId });
+    return answered(
+      done.then(() => undefined),
+      'You have left the organization.',
+    );
+  }
+
+  @Get('o/:slug')
+  @ForManagers()
+  overview(): Page {
+    return page('home/overview');
+  }
+}
+
+/** The maximum number of offers to show. Others appear once these are answered. */
+const MOST_OFFERS = 20;
+
+function organizationsPage({ memberships }: SignedIn, offers: MembershipOffer[]): Page {
+  const others = memberships.filter((one) => !manages(one));
+  return page('home/organizations', {
+    managed: memberships.filter(manages),
+    others,
+    offers: offers.slice(0, MOST_OFFERS),
+  });
+}
+
+function asOf(form: Form): MembershipOffer['as'] {
+  return form.text('as') === 'parent' ? 'parent' : 'member';
+}
+
+function answered(done: Promise<void>, text: string): Promise<SeeOther> {
+  const list = '/organizations';
+  return unlessRefused(
+    done.then(() => seeOther(list, 'success', text)),
+    ({ kind, text: told }) => seeOther(list, kind, told),
+  );
+}
+
+@Module({ controllers: [HomeController] })
 export class HomeModule {}

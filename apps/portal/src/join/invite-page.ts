@@ -14,20 +14,10 @@ export interface InviteForm {
 
 const EMPTY: InviteForm = { first_name: '', last_name: '', email: '', errors: {} };
 
-/**
- * What the person has to do:
- * - `accept`: press one button, as the person who is signed in
- * - `register`, `password`: fill in the form, or create a passkey
- * - `sign_in`: to the account that the invite is for
- * - `switch`: first sign out of another account
- */
+/** What the person has to do. `register`, `password`: fill in the form, or create a passkey; `switch`: sign out of another account first. */
 export type Task = 'accept' | 'register' | 'password' | 'sign_in' | 'switch';
 
-/**
- * The page of a valid invite.
- *
- * @param changed whether somebody has signed in or out since the form that was sent was shown
- */
+/** The page of a valid invite. @param changed whether somebody has signed in or out since the form was shown */
 export function invitePage(
   invite: InvitePage,
   secret: string,

@@ -20,14 +20,14 @@ import { networkOf } from '@app/serving';
 import { PasskeyRegistration } from '../passkeys/passkey-registration.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
-import type { Form } from '../web/form.js';
+import { Form } from '../web/form.js';
 import { problemsOfNames } from '../web/names.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { PasswordAttempts } from '../web/password-attempts.js';
 import { PasswordWork } from '../web/password-work.js';
 import { wasShownToAnother } from '../web/session.guard.js';
-import { Sessions, type SignedIn } from '../web/sessions.js';
+import { Sessions } from '../web/sessions.js';
 import { readEntered } from './entered-secret.js';
 import { type InviteForm, invitePage, isInUse, taskOf } from './invite-page.js';
 import { JoinCookie } from './join-cookie.js';
@@ -63,72 +63,67 @@ export class JoinService {
   ) {}
 
   /** The page of an invite in any state. */
-  async show(text: string, session: SignedIn | null, request: Request): Promise<Page> {
+  async show(text: string, request: Request): Promise<Page> {
     const { secret, invite } = await this.open(text, request);
     return invite?.state === 'valid'
-      ? invitePage(invite, secret, session)
+      ? invitePage(invite, secret, request.session ?? null)
       : closed(invite?.state ?? 'unknown', secret, invite);
   }
 
-  async accept(text: string, form: Form, session: SignedIn | null, request: Request): Promise<Page | SeeOther> {
+  async accept(text: string, request: Request): Promise<Page | SeeOther> {
+    const { session = null } = request;
+    const form = new Form(request.body);
     const { secret, invite, proof } = await this.open(text, request);
     if (invite?.state !== 'valid') return closed(invite?.state ?? 'unknown', secret, invite);
     const values = fieldsOf(form);
     const task = taskOf(invite, session);
+    const again = (errors: InviteForm['errors'], changed = false) =>
+      invitePage(invite, secret, session, { ...values, errors }, changed);
     const [person] = form.list('person');
-    if (wasShownToAnother(person, session)) {
-      return invitePage(invite, secret, session, { ...values, errors: {} }, true);
-    }
+    if (wasShownToAnother(person, session)) return again({}, true);
     if (task === 'sign_in' || task === 'switch') return invitePage(invite, secret, session);
     const errors = task === 'accept' ? {} : errorsOf(invite, values);
-    if (Object.keys(errors).length > 0) return invitePage(invite, secret, session, { ...values, errors });
+    if (Object.keys(errors).length > 0) return again(errors);
     const joiner =
       task === 'accept' ? { signedInAs: session!.userId } : await this.joinerOf(invite, secret, form, request);
     const outcome = await this.join(secret, proof, joiner, invite, request);
     if (outcome.status === 'joined') return this.welcome(outcome, invite, request);
     const { problem } = outcome;
     const atFields = AT_FIELDS[problem];
-    if (atFields) return invitePage(invite, secret, session, { ...values, errors: atFields });
-    if (problem === 'sign_in')
-      return page('join/sign-in', { invite, secret, email: invite.email ?? values.email }, 409);
+    if (atFields) return again(atFields);
+    const email = invite.email ?? values.email;
+    if (problem === 'sign_in') return page('join/sign-in', { invite, secret, email }, 409);
     if (problem === 'other_account') return invitePage(invite, secret, session);
     return closed(problem, secret, invite);
   }
 
   /** The browser's options for creating a passkey for whoever fills in this invite's form, which is sent along. */
-  async passkeyOptions(text: string, form: Form, session: SignedIn | null, request: Request): Promise<object> {
+  async passkeyOptions(text: string, request: Request): Promise<object> {
     const { secret, invite } = await this.open(text, request);
-    const task = invite?.state === 'valid' && taskOf(invite, session);
+    const task = invite?.state === 'valid' && taskOf(invite, request.session ?? null);
     // A login that is in use keeps its credentials; its person can add a passkey once signed in.
     const first = task === 'register' || (task === 'password' && !isInUse(invite!));
     if (!invite || !first) throw PageError.notFound();
-    const values = fieldsOf(form);
+    const values = fieldsOf(new Form(request.body));
     // Check first, so that no useless passkey is created.
     const [problem] = Object.values(errorsOf(invite, { ...values, credential: 'to come' }));
     if (problem) {
       request.res!.status(422);
       return { problem };
     }
-    const who = {
-      loginId: invite.holderId ?? uuidv7(),
-      email: invite.email ?? values.email,
-      name: `${values.first_name} ${values.last_name}`,
-    };
+    const name = `${values.first_name} ${values.last_name}`;
+    const who = { loginId: invite.holderId ?? uuidv7(), email: invite.email ?? values.email, name };
     return this.registration.options(who, [], `joining with ${secret}`, request);
   }
 
   /** Whoever filled in the form, with their password, a new passkey or an existing one. */
   private async joinerOf(invite: InvitePage, secret: string, form: Form, request: Request): Promise<Joiner> {
     const { first_name: firstName, last_name: lastName, email, password, credential, assertion } = fieldsOf(form);
-    if (assertion !== '') {
-      return this.passkeys.use(form.json('assertion'), request);
-    }
+    if (assertion !== '') return this.passkeys.use(form.json('assertion'), request);
     const named = { email: invite.email ?? email, firstName, lastName, replaces: form.text('replaces') === 'yes' };
     if (credential === '') return { ...named, password };
-    return {
-      ...named,
-      passkey: await this.registration.verify(form.json('credential'), `joining with ${secret}`, request),
-    };
+    const passkey = await this.registration.verify(form.json('credential'), `joining with ${secret}`, request);
+    return { ...named, passkey };
   }
 
   /** Looks up the invite of a code or token, with the proof that this browser has for it. */
@@ -166,16 +161,8 @@ export class JoinService {
   ): Promise<SeeOther> {
     if (shown) await this.sessions.open(request, userId, shown);
     else await this.sessions.renew(request);
-    this.cookie.set(request, {
-      step: 'joined',
-      userId,
-      organizationId,
-      organization: organization.name,
-      role,
-      waits,
-      confirmationMailed,
-      mails: this.outbox.sendsMail,
-    });
+    const told = { organization: organization.name, role, waits, confirmationMailed, mails: this.outbox.sendsMail };
+    this.cookie.set(request, { step: 'joined', userId, organizationId, ...told });
     return seeOther('/join/done');
   }
 }

@@ -7,9 +7,8 @@ import { Database } from '@app/database';
 import { Cookies } from '../web/cookies.js';
 
 /**
- * Hands a new key over from the form that creates it to the page that shows it, so that sending the form twice creates
- * one key, which is shown once. In between, the key is encrypted with a key derived from both the session cookie and
- * ENCRYPTION_KEY. The database has neither, only the cookie's hash.
+ * Hands a new key over from the form that creates it to the page that shows it once. In between it is encrypted with a key derived from the
+ * session cookie and ENCRYPTION_KEY. The database has neither.
  */
 @Injectable()
 export class HandOvers {

@@ -25,14 +25,9 @@ export type KeyFormErrors = Partial<Record<'name' | 'scopes' | 'date' | 'form', 
 
 const FIELDS: Record<string, keyof KeyFormErrors> = { name: 'name', scopes: 'scopes', expires_at: 'date' };
 
-export const emptyForm = (): KeyForm => ({
-  formToken: randomUUID(),
-  name: '',
-  access: 'read',
-  scopes: ['read'],
-  expires: 'never',
-  date: '',
-});
+export const emptyForm = (): KeyForm => {
+  return { formToken: randomUUID(), name: '', access: 'read', scopes: ['read'], expires: 'never', date: '' };
+};
 
 /** @throws PageError for values that the page does not offer */
 export function readForm(form: Form): KeyForm {

@@ -1,9 +1,111 @@
-import { Module } from '@nestjs/common';
-import { AccountsModule } from '@app/accounts';
-import { WebModule } from '../web/web.module.js';
+import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
+import { type ListedKey, OVERLAPS, SCOPES } from '@app/accounts';
+import { Env } from '@app/config';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
 import { HandOvers } from './hand-overs.js';
-import { KeysController } from './keys.controller.js';
+import {
+  emptyForm,
+  formTokenOf,
+  type KeyForm,
+  type KeyFormErrors,
+  LIFETIMES,
+  overlapOf,
+  readForm,
+} from './key-form.js';
 import { KeysService } from './keys.service.js';
 
-@Module({ imports: [AccountsModule, WebModule], controllers: [KeysController], providers: [HandOvers, KeysService] })
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** The developer settings of an organization: its API keys. */
+@Controller('o/:slug/keys')
+@ForManagers()
+class KeysController {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly env: Env,
+  ) {}
+
+  @Get()
+  @InNavigation({ label: 'API keys', summary: 'Let programs access your data, and revoke that access.', order: 10 })
+  async list(@Managing() { organizationId }: Managed, @Query('page') number: unknown): Promise<Page> {
+    return page('keys/list', { page: await this.keys.list(organizationId, pageNumber(number)) });
+  }
+
+  @Get('new')
+  form(@Managing() { timeZone }: Managed): Page {
+    return formPage(emptyForm(), timeZone);
+  }
+
+  @Post()
+  async create(@Managing() { slug, timeZone, by, form: sent, request }: Managed): Promise<Page | SeeOther> {
+    const form = readForm(sent);
+    const made = await this.keys.create(request, by, form);
+    return 'errors' in made ? formPage(form, timeZone, made.errors) : seeOther(`/o/${slug}/keys/${made.id}/created`);
+  }
+
+  @Get(':key_id/created')
+  async created(@Managing() { organizationId, request }: Managed, @Param('key_id') id: string): Promise<Page> {
+    const key = await this.keys.get(organizationId, pathId(id));
+    const text = await this.keys.show(request, key.id);
+    return text === null ? page('keys/shown', { key }) : page('keys/created', { key, text, api: this.env.apiUrl });
+  }
+
+  @Get(':key_id/replace')
+  async askReplace(@Managing() { organizationId }: Managed, @Param('key_id') id: string): Promise<Page> {
+    return replacePage(await this.keys.get(organizationId, pathId(id)), emptyForm().formToken);
+  }
+
+  @Post(':key_id/replace')
+  async replace(@Managing() organization: Managed, @Param('key_id') id: string): Promise<Page | SeeOther> {
+    const { organizationId, slug, by, form, request } = organization;
+    const [overlap, token] = [overlapOf(form), formTokenOf(form)];
+    const made = await this.keys.replace(request, by, pathId(id), overlap, token);
+    if (!('errors' in made)) return seeOther(`/o/${slug}/keys/${made.id}/created`);
+    return replacePage(await this.keys.get(organizationId, pathId(id)), token, made.errors, 422);
+  }
+
+  @Get(':key_id/revoke')
+  async askRevoke(@Managing() { organizationId }: Managed, @Param('key_id') id: string): Promise<Page> {
+    return page('keys/revoke', { key: await this.keys.get(organizationId, pathId(id)) });
+  }
+
+  @Post(':key_id/revoke')
+  async revoke(@Managing() { organizationId, slug, by }: Managed, @Param('key_id') id: string): Promise<SeeOther> {
+    const { name } = await this.keys.revoke(organizationId, by, pathId(id));
+    const text = `The key “${name}” is revoked. Requests that use it are now refused.`;
+    return seeOther(`/o/${slug}/keys`, 'success', text);
+  }
+}
+
+function formPage(form: KeyForm, timeZone: string, errors: KeyFormErrors = {}): Page {
+  const now = Date.now();
+  const lifetimes = Object.entries(LIFETIMES).map(([value, days]) => ({
+    value,
+    days,
+    until: days === null ? null : new Date(now + days * DAY_MS),
+  }));
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(now);
+  const status = Object.keys(errors).length > 0 ? 422 : 200;
+  return page('keys/new', { form, errors, scopes: SCOPES, lifetimes, today }, status);
+}
+
+function replacePage(key: ListedKey, formToken: string, errors: KeyFormErrors = {}, status = 200): Page {
+  const now = Date.now();
+  const overlaps = Object.entries(OVERLAPS).map(([value, hours]) => ({
+    value,
+    until: new Date(Math.min(now + hours * HOUR_MS, key.expiresAt?.getTime() ?? Infinity)),
+  }));
+  const life = key.expiresAt && key.expiresAt.getTime() - key.createdAt.getTime();
+  const expiresAt = life === null ? null : new Date(now + life);
+  return page('keys/replace', { key, formToken, errors, overlaps, expiresAt }, status);
+}
+
+function pageNumber(text: unknown): number {
+  return typeof text === 'string' && /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 1;
+}
+
+@Module({ controllers: [KeysController], providers: [HandOvers, KeysService] })
 export class KeysModule {}

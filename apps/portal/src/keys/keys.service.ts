@@ -1,17 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Actor } from '@app/audit';
-import { ApiKeys, KeyMadeBefore, type ListedKey, type Overlap } from '@app/accounts';
+import { ApiKeys, KeyMadeBefore, type ListedKey, type MadeKey, type Overlap } from '@app/accounts';
 import { Refused } from '@app/rules';
 import { PageError } from '../web/page-error.js';
 import { HandOvers } from './hand-overs.js';
 import { errorsOf, type KeyForm, type KeyFormErrors, wantedBy } from './key-form.js';
-
-export interface KeyPage {
-  keys: ListedKey[];
-  number: number;
-  more: boolean;
-}
 
 const PAGE_SIZE = 25;
 
@@ -26,7 +20,7 @@ export class KeysService {
     private readonly handOvers: HandOvers,
   ) {}
 
-  async list(organizationId: string, number: number): Promise<KeyPage> {
+  async list(organizationId: string, number: number) {
     const keys = await this.keys.list(organizationId, PAGE_SIZE + 1, (number - 1) * PAGE_SIZE);
     return { keys: keys.slice(0, PAGE_SIZE), number, more: keys.length > PAGE_SIZE };
   }
@@ -40,14 +34,12 @@ export class KeysService {
 
   create(request: Request, by: Actor, form: KeyForm): Promise<Made> {
     const { organizationId } = request.membership!;
-    const handOver = (made: { id: string; key: string }) => this.handOvers.keep(request, organizationId, made);
-    return outcomeOf(() => this.keys.create(organizationId, wantedBy(form), by, handOver));
+    return outcomeOf(this.keys.create(organizationId, wantedBy(form), by, this.handOver(request)));
   }
 
   replace(request: Request, by: Actor, id: string, overlap: Overlap, formToken: string): Promise<Made> {
     const { organizationId } = request.membership!;
-    const handOver = (made: { id: string; key: string }) => this.handOvers.keep(request, organizationId, made);
-    return outcomeOf(() => this.keys.replace(organizationId, id, { overlap, formToken }, by, handOver));
+    return outcomeOf(this.keys.replace(organizationId, id, { overlap, formToken }, by, this.handOver(request)));
   }
 
   revoke(organizationId: string, by: Actor, id: string): Promise<ListedKey> {
@@ -59,11 +51,15 @@ export class KeysService {
     if (request.method === 'HEAD') return Promise.resolve(null);
     return this.handOvers.take(request, request.membership!.organizationId, id);
   }
+
+  private handOver(request: Request) {
+    return (made: MadeKey) => this.handOvers.keep(request, request.membership!.organizationId, made);
+  }
 }
 
-async function outcomeOf(make: () => Promise<{ id: string }>): Promise<Made> {
+async function outcomeOf(made: Promise<MadeKey>): Promise<Made> {
   try {
-    return { id: (await make()).id };
+    return { id: (await made).id };
   } catch (error) {
     if (error instanceof KeyMadeBefore) return { id: error.id };
     if (error instanceof Refused && error.why.kind !== 'not_found') return { errors: errorsOf(error) };

@@ -1,7 +1,4 @@
-/**
- * The kinds of mails that an organization sees in its outbox. Mails about a person's own sign-in belong to that person
- * and are not listed.
- */
+/** The kinds of mails that an organization sees. Mails about a person's own sign-in belong to that person. */
 export const MAIL_KINDS: Record<string, string> = {
   organization_invite: 'Invitation',
   tutor_invite: 'Invitation to a tutor’s student',

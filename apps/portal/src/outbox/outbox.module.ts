@@ -1,8 +1,57 @@
-import { Module } from '@nestjs/common';
-import { AccountsModule } from '@app/accounts';
-import { WebModule } from '../web/web.module.js';
-import { OutboxController } from './outbox.controller.js';
+import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
+import { OUTBOX_STATUSES } from '@app/jobs';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { placeText, queryOf, readPlace } from '../web/place.js';
 import { OutboxService } from './outbox.service.js';
 
-@Module({ imports: [AccountsModule, WebModule], controllers: [OutboxController], providers: [OutboxService] })
+/** The organization's mails: their state, and how to send one again. */
+@Controller('o/:slug/outbox')
+@ForManagers()
+class OutboxController {
+  constructor(private readonly outbox: OutboxService) {}
+
+  @Get()
+  @InNavigation({
+    label: 'Outbox',
+    summary: 'The emails sent for your organization, and why some did not arrive.',
+    order: 40,
+  })
+  async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
+    const status = OUTBOX_STATUSES.find((one) => one === query.status) ?? null;
+    const before = readPlace(query.before);
+    const [{ mails, older }, suppressions] = await Promise.all([
+      this.outbox.mails(organizationId, status, before),
+      this.outbox.suppressions(organizationId),
+    ]);
+    return page('outbox/outbox', {
+      mails,
+      suppressions,
+      status,
+      before,
+      statuses: OUTBOX_STATUSES,
+      newest: queryOf({ status }) || '?',
+      older: older && queryOf({ status, before: placeText(older) }),
+    });
+  }
+
+  @Post('messages/:message_id/retry')
+  async retry(@Managing() { organizationId, slug, by }: Managed, @Param('message_id') id: string): Promise<SeeOther> {
+    const queued = await this.outbox.retry(organizationId, by, pathId(id));
+    const notice = 'This email can no longer be queued again: only emails that failed or were given up can.';
+    const success = 'The email has been queued again. It will be sent within a few seconds.';
+    return seeOther(`/o/${slug}/outbox`, queued ? 'success' : 'notice', queued ? success : notice);
+  }
+
+  @Post('allow')
+  async allow(@Managing() { organizationId, slug, by, form }: Managed): Promise<SeeOther> {
+    const address = form.text('address');
+    await this.outbox.allow(organizationId, by, address);
+    const text = `Email to ${address} is allowed again. Resend the invitation to try again.`;
+    return seeOther(`/o/${slug}/outbox`, 'success', text);
+  }
+}
+
+@Module({ controllers: [OutboxController], providers: [OutboxService] })
 export class OutboxModule {}

@@ -20,10 +20,7 @@ const LIFE = 5 * 60_000;
 
 const USED: AttemptLimit = { purpose: 'passkey challenge', most: 1, minutes: 10 };
 
-/**
- * Challenges that an authenticator signs. The browser keeps them in a sealed cookie. Each works once, because its
- * uses are counted.
- */
+/** Challenges that an authenticator signs, kept in a sealed cookie. Each works once, because its uses are counted. */
 @Injectable()
 export class Challenges {
   constructor(

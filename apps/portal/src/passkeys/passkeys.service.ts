@@ -91,12 +91,7 @@ export class PasskeysService {
     return { location: nextPath((request.body as { next?: unknown }).next) };
   }
 
-  /**
-   * The passkey that the browser has just used, with the challenge of {@link signInOptions}. Not limited: nobody guesses
-   * signatures, and a failed attempt leaves nothing behind.
-   *
-   * @throws PageError for an unknown passkey
-   */
+  /** The passkey that the browser has just used. Not limited: nobody guesses signatures. @throws PageError for an unknown one */
   async use(sent: unknown, request: Request): Promise<UsedPasskey> {
     const note = this.challenges.take(request, 'sign-in');
     const credential = credentialOf(sent) as AuthenticationResponseJSON;

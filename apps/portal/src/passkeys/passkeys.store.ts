@@ -34,17 +34,10 @@ export class PasskeyStore {
   ) {}
 
   async list(request: Request): Promise<ListedPasskey[]> {
-    const rows = await this.db.lookUp<{
-      id: string;
-      credential_id: Buffer;
-      name: string;
-      created_at: Date;
-      last_used_at: Date | null;
-    }>(sql`SELECT * FROM list_passkeys(${this.sessions.secretOf(request)})`);
-    return rows.map(({ id, credential_id, name, created_at, last_used_at }) => {
-      const credentialId = credential_id.toString('base64url');
-      return { id, credentialId, name, createdAt: created_at, lastUsedAt: last_used_at };
-    });
+    const rows = await this.db.lookUp<Omit<ListedPasskey, 'credentialId'> & { credential: Buffer }>(sql`
+      SELECT id, credential_id AS credential, name, created_at AS "createdAt", last_used_at AS "lastUsedAt"
+      FROM list_passkeys(${this.sessions.secretOf(request)})`);
+    return rows.map(({ credential, ...row }) => ({ ...row, credentialId: credential.toString('base64url') }));
   }
 
   /** @returns false if somebody already has it, or the person has too many */
@@ -66,16 +59,20 @@ export class PasskeyStore {
   async find(credentialId: string): Promise<FoundPasskey | null> {
     const [row] = await this.db.lookUp<{
       id: string;
-      user_id: string;
-      public_key: Buffer;
-      sign_count: string;
+      userId: string;
+      key: Buffer;
+      counter: string;
       transports: string[];
-    }>(sql`SELECT * FROM passkey_by_credential(${Buffer.from(credentialId, 'base64url')})`);
+    }>(sql`
+      SELECT id, user_id AS "userId", public_key AS key, sign_count AS counter, transports
+      FROM passkey_by_credential(${Buffer.from(credentialId, 'base64url')})`);
     if (!row) return null;
-    const { id, user_id: userId, public_key: key, sign_count: counter, transports } = row;
-    const publicKey = Uint8Array.from(key);
-    const credential = { id: credentialId, publicKey, counter: Number(counter), transports };
-    return { id, userId, credential: credential };
+    const { id, userId, key, counter, transports } = row;
+    return {
+      id,
+      userId,
+      credential: { id: credentialId, publicKey: Uint8Array.from(key), counter: Number(counter), transports },
+    };
   }
 
   /** Records a use. @returns false if this counter was used before, because the passkey was copied */

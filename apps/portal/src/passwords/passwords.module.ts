@@ -1,8 +1,164 @@
-import { Module } from '@nestjs/common';
-import { AccountsModule } from '@app/accounts';
+import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import sql from 'sql-template-tag';
+import {
+  CredentialNotices,
+  hashPassword,
+  Identities,
+  isPassword,
+  type LinkCredential,
+  PasswordLinks,
+  refusedPassword,
+} from '@app/accounts';
+import { Database, normalizeEmail } from '@app/database';
+import { Outbox } from '@app/jobs';
+import { isEmail } from '@app/people';
+import { networkOf } from '@app/serving';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
-import { WebModule } from '../web/web.module.js';
-import { PasswordsController } from './passwords.controller.js';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
+import { ForSignedIn, Public, Session } from '../web/access.decorators.js';
+import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
+import { type Form, SentForm } from '../web/form.js';
+import { KnownBrowsers } from '../web/known-browsers.js';
+import { nextPath } from '../web/next-path.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { PasswordWork } from '../web/password-work.js';
+import { Sessions, type SignedIn } from '../web/sessions.js';
 
-@Module({ imports: [AccountsModule, PasskeysModule, WebModule], controllers: [PasswordsController] })
+const LINKS_FROM_NETWORK: AttemptLimit = { purpose: 'password link from', most: 200, minutes: 60 };
+/** Strangers can use this up, but then the last mail has a link that is valid for another half an hour. */
+const LINKS_TO_ADDRESS: AttemptLimit = { purpose: 'password link to', most: 3, minutes: 30 };
+/** For a browser that has signed in to this login before: nobody else can use this allowance up. */
+const LINKS_IN_KNOWN_BROWSER: AttemptLimit = { purpose: 'password link in', most: 3, minutes: 60 };
+const CONFIRMATIONS: AttemptLimit = { purpose: 'confirmation for', most: 3, minutes: 60 };
+/** Of somebody who is signed in. */
+const WRONG_PASSWORDS: AttemptLimit = { purpose: 'current password of', most: 10, minutes: 15 };
+
+/** Pages for forgotten passwords, for setting one with a link, and for changing it. */
+@Controller()
+class PasswordsController {
+  constructor(
+    private readonly links: PasswordLinks,
+    private readonly identities: Identities,
+    private readonly sessions: Sessions,
+    private readonly limits: AttemptLimits,
+    private readonly browsers: KnownBrowsers,
+    private readonly work: PasswordWork,
+    private readonly outbox: Outbox,
+    private readonly db: Database,
+    private readonly notices: CredentialNotices,
+    private readonly passkeys: PasskeysService,
+  ) {}
+
+  @Get('forgot-password')
+  @Public()
+  forgotten(): Page {
+    return page('passwords/forgotten', { email: '', problem: null, sendsMail: this.outbox.sendsMail });
+  }
+
+  /** Answers the same for every address. Only addresses with a login get a mail. */
+  @Post('forgot-password')
+  @Public()
+  async mailLink(@SentForm() form: Form, @Req() request: Request): Promise<Page> {
+    const email = form.text('email');
+    const { sendsMail } = this.outbox;
+    if (!isEmail(email)) {
+      const shown = { email: email.slice(0, 254), problem: 'Enter your email address.', sendsMail };
+      return page('passwords/forgotten', shown, 422);
+    }
+    const address = normalizeEmail(email);
+    const browser = await this.browsers.find(request, address);
+    if (!browser) await this.limits.take(LINKS_FROM_NETWORK, networkOf(request.ip));
+    const limit = browser ? LINKS_IN_KNOWN_BROWSER : LINKS_TO_ADDRESS;
+    const wait = await this.limits.count(limit, browser ?? address);
+    if (wait === 0 && sendsMail) await this.links.request('password_reset', email);
+    return page('passwords/mailed', { email, sendsMail });
+  }
+
+  /** Answers the same if no mail is sent, because the address is confirmed or was mailed moments ago. */
+  @Post('account/confirmation')
+  @ForSignedIn()
+  async mailConfirmation(@SentForm() form: Form, @Session() { userId, email }: SignedIn): Promise<SeeOther> {
+    const wait = await this.limits.count(CONFIRMATIONS, userId);
+    if (wait === 0 && this.outbox.sendsMail) await this.links.request('address_confirmation', email);
+    const text = this.outbox.sendsMail
+      ? `If ${email} is not confirmed yet, we are sending a link to confirm it. The link is valid for one day.`
+      : 'This service does not send email. Ask its operator to confirm your address.';
+    return seeOther(nextPath(form.text('next')), 'notice', text);
+  }
+
+  /** Not limited: nobody guesses 256 bits. */
+  @Get('password/:secret')
+  @Public()
+  async show(@Param('secret') secret: string): Promise<Page> {
+    const link = await this.links.look(secret);
+    return link ? page('passwords/set', { secret, ...link, problems: {} }) : page('passwords/gone', {}, 404);
+  }
+
+  @Post('password/:secret')
+  @Public()
+  async set(
+    @Param('secret') secret: string,
+    @SentForm() form: Form,
+    @Req() request: Request,
+  ): Promise<Page | SeeOther> {
+    const link = await this.links.look(secret);
+    if (!link) return page('passwords/gone', {}, 404);
+    const refused = (problems: object) => page('passwords/set', { secret, ...link, problems }, 422);
+    const withPasskey = form.exact('assertion') !== '';
+    const problem = withPasskey ? null : refusedPassword(form.exact('password'));
+    if (problem) return refused({ password: problem });
+    const credential: LinkCredential = withPasskey
+      ? await this.passkeys.use(form.json('assertion'), request)
+      : { password: form.exact('password'), replaces: form.text('replaces') === 'yes' };
+    const used = await this.links.use(secret, credential, (work) => this.work.run(networkOf(request.ip), work));
+    if (used === 'other_password') return refused({ replaces: true });
+    if (!used) return page('passwords/gone', {}, 404);
+    await this.sessions.open(request, used.userId, used.shown);
+    const what = link.unproven ? 'Your address is confirmed' : 'Your password is set';
+    return seeOther('/', 'success', `${what}, and you are signed in.`);
+  }
+
+  @Get('account/password')
+  @ForSignedIn()
+  async showChange(@Session() session: SignedIn): Promise<Page> {
+    return page('passwords/change', { hasPassword: (await this.passwordHashOf(session)) !== null, problems: {} });
+  }
+
+  /** Ends every session; this browser gets a new one. */
+  @Post('account/password')
+  @ForSignedIn()
+  async change(@SentForm() form: Form, @Req() request: Request): Promise<Page | SeeOther> {
+    const session = request.session!;
+    const [current, password] = [form.exact('current_password'), form.exact('password')];
+    const stored = await this.passwordHashOf(session);
+    const compare = () => isPassword(current.slice(0, 1_000), stored);
+    const right =
+      stored === null ||
+      (await this.limits.attempt(
+        [[WRONG_PASSWORDS, session.userId]],
+        () => this.work.run(networkOf(request.ip), compare),
+        (known) => !known,
+      ));
+    const problems = { current: right ? null : 'The current password is wrong.', password: refusedPassword(password) };
+    if (problems.current ?? problems.password) {
+      return page('passwords/change', { hasPassword: stored !== null, problems }, 422);
+    }
+    const passwordHash = await this.work.run(networkOf(request.ip), () => hashPassword(password));
+    const notice = this.notices.mail('password_changed', sql`d.id`);
+    const [row] = await this.db.lookUp<{ id: string | null }>(sql`
+      SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END
+      FROM (SELECT change_password(${this.sessions.secretOf(request)}, ${passwordHash}) AS id) d`);
+    if (!row?.id) throw PageError.notFound();
+    await this.sessions.open(request, row.id, { passwordHash });
+    return seeOther('/account', 'success', 'Your password was changed. All other browsers were signed out.');
+  }
+
+  private async passwordHashOf({ email }: SignedIn): Promise<string | null> {
+    return (await this.identities.find(normalizeEmail(email)))?.passwordHash ?? null;
+  }
+}
+
+@Module({ imports: [PasskeysModule], controllers: [PasswordsController] })
 export class PasswordsModule {}

@@ -38,10 +38,8 @@ const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization
   AND m.user_id = parents.user_id)`;
 
 /**
- * A page of people, newest first. Students, staff and parents are read from an index each and merged; filters by status
- * have their own index. Logins are joined only to the rows of the page, because row-level security makes joins costly.
- *
- * @param rows one more than are shown, to know whether there is another page
+ * A page of people, newest first. Students, staff and parents are read from an index each and merged; logins are joined only to the rows of the
+ * page, because row-level security makes joins costly. @param rows one more than are shown
  */
 export function peoplePage(organizationId: string, filter: PeopleFilter, after: Place | null, rows: number): Sql {
   const { status, role } = filter;

@@ -10,19 +10,12 @@ import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } f
 
 /** Rows per page. With their forms, a page stays below 60 kB. */
 const ROWS = 30;
-/**
- * How many people a search examines before it continues on the next page. Row-level security rules out an index for
- * names and parts of addresses.
- */
+/** How many people a search examines per page. Row-level security rules out an index for names and parts of addresses. */
 const SEARCHED = 2_000;
 /** Above this, the page says "1,000+". */
 const MOST_COUNTED = 1_000;
 
-export interface OpenCounts {
-  waiting: number;
-  pending: number;
-  invites: number;
-}
+type OpenCounts = Record<'waiting' | 'pending' | 'invites', number>;
 
 /** Rows of a page, and where the next page begins; null on the last one. */
 export interface Listed<Row> {
@@ -41,12 +34,7 @@ export class PeopleService {
     private readonly audit: AuditLog,
   ) {}
 
-  async people(
-    tenant: Membership,
-    filter: PeopleFilter,
-    after: Place | null,
-  ): Promise<Listed<PersonRow> & { counts: OpenCounts }> {
-    const { organizationId } = tenant;
+  async people({ organizationId }: Membership, filter: PeopleFilter, after: Place | null) {
     const { search } = filter;
     const most = search === '' ? ROWS : SEARCHED;
     const [rows, [counts]] = await this.db.read<[PersonRow, OpenCounts]>(

@@ -1,55 +1,38 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import type { Ended, SessionsAhead, StaffRole } from '@app/accounts';
-import type { ActingPerson } from '@app/audit';
 import { canonicalUuid } from '@app/database';
-import { By, ForManagers, Organization } from '../web/access.decorators.js';
-import { type Form, SentForm } from '../web/form.js';
+import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { unlessRefused } from '../web/refusals.js';
-import type { Membership } from '../web/sessions.js';
 import { PersonService } from './person.service.js';
 
 const ROLES: readonly string[] = ['owner', 'admin', 'tutor'] satisfies StaffRole[];
 
 /** The page of one person, where owners and admins decide whether and as what they belong. */
 @Controller('o/:slug/people')
+@ForManagers()
 export class PersonController {
   constructor(private readonly people: PersonService) {}
 
   @Get(':user_id')
-  @ForManagers()
-  async show(
-    @Organization() organization: Membership,
-    @By() by: ActingPerson,
-    @Param('user_id') id: string,
-  ): Promise<Page> {
-    return page('people/person', { person: await this.people.person(organization, by, pathId(id)) });
+  async show(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page> {
+    return page('people/person', { person: await this.people.person(organization, organization.by, pathId(id)) });
   }
 
   @Get(':user_id/remove')
-  @ForManagers()
-  async askRemove(
-    @Organization() organization: Membership,
-    @By() by: ActingPerson,
-    @Param('user_id') id: string,
-  ): Promise<Page> {
-    const person = await this.people.person(organization, by, pathId(id));
+  async askRemove(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page> {
+    const person = await this.people.person(organization, organization.by, pathId(id));
     return page('people/remove', { person, successors: await this.people.successors(organization, person.id) });
   }
 
   @Post(':user_id/remove')
-  @ForManagers()
-  remove(
-    @Organization() organization: Membership,
-    @By() by: ActingPerson,
-    @Param('user_id') id: string,
-    @SentForm() form: Form,
-  ): Promise<SeeOther> {
+  remove(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const userId = pathId(id);
-    const self = userId === by.userId;
-    const done = this.people.remove(organization, by, userId, aheadOf(form));
+    const self = userId === organization.by.userId;
+    const done = this.people.remove(organization, organization.by, userId, aheadOf(organization.form));
     return unlessRefused(
       done.then((ended) =>
         self
@@ -61,33 +44,26 @@ export class PersonController {
   }
 
   @Post(':user_id/unlink')
-  @ForManagers()
-  async unlink(
-    @Organization() organization: Membership,
-    @By() by: ActingPerson,
-    @Param('user_id') id: string,
-    @SentForm() form: Form,
-  ): Promise<SeeOther> {
+  async unlink(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const parentId = pathId(id);
-    await this.people.unlinkChild(organization, by, parentId, pathId(form.text('student_id')));
+    await this.people.unlinkChild(
+      organization,
+      organization.by,
+      parentId,
+      pathId(organization.form.text('student_id')),
+    );
     return seeOther(`/o/${organization.slug}/people`, 'success', 'The parent no longer sees anything of this child.');
   }
 
   @Post(':user_id/role')
-  @ForManagers()
-  changeRole(
-    @Organization() organization: Membership,
-    @By() by: ActingPerson,
-    @Param('user_id') id: string,
-    @SentForm() form: Form,
-  ): Promise<SeeOther> {
-    const [userId, role] = [pathId(id), form.text('role')];
+  changeRole(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
+    const [userId, role] = [pathId(id), organization.form.text('role')];
     if (!ROLES.includes(role)) throw PageError.badForm();
     const person = `/o/${organization.slug}/people/${userId}`;
-    const back = userId === by.userId ? '/organizations' : person;
+    const back = userId === organization.by.userId ? '/organizations' : person;
     return unlessRefused(
       this.people
-        .changeRole(organization, by, userId, role as StaffRole)
+        .changeRole(organization, organization.by, userId, role as StaffRole)
         .then((changed) =>
           seeOther(back, 'success', changed ? 'The role was changed.' : 'That is their role already.'),
         ),

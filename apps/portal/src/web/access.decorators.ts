@@ -1,14 +1,10 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
+import { Form } from './form.js';
 import type { Membership, SignedIn } from './sessions.js';
 
-/**
- * - `probe`: everybody; the session is not even looked up
- * - `public`: everybody
- * - `signed-in`: whoever is signed in
- * - `managers`: owners and admins of the organization in the path (`/o/:slug/…`)
- */
+/** Who may open a page. `probe`: everybody, without a look-up of the session; `managers`: owners and admins of the path's organization. */
 export type Access = 'probe' | 'public' | 'signed-in' | 'managers';
 
 const ACCESS = 'portal:access';
@@ -19,9 +15,9 @@ export const Public = () => SetMetadata(ACCESS, 'public' satisfies Access);
 export const ForSignedIn = () => SetMetadata(ACCESS, 'signed-in' satisfies Access);
 export const ForManagers = () => SetMetadata(ACCESS, 'managers' satisfies Access);
 
-/** The access that a handler declares; undefined when it declares none, which denies everybody. */
-export function accessOf(handler: object): Access | undefined {
-  return Reflect.getMetadata(ACCESS, handler) as Access | undefined;
+/** The access that a handler or else its controller declares; undefined when neither does, which denies everybody. */
+export function accessOf(handler: object, controller: object): Access | undefined {
+  return (Reflect.getMetadata(ACCESS, handler) ?? Reflect.getMetadata(ACCESS, controller)) as Access | undefined;
 }
 
 /** The entry of an organization's area in its navigation. */
@@ -46,13 +42,22 @@ export const Session = createParamDecorator((_: unknown, context: ExecutionConte
   return requestOf(context).session ?? null;
 });
 
-/** The organization of the path, whose owner or admin is signed in. */
-export const Organization = createParamDecorator((_: unknown, context: ExecutionContext): Membership => {
-  return requestOf(context).membership!;
+/** The actor of a change: the person who is signed in, in this request. Not on a public page. */
+export const By = createParamDecorator((_: unknown, context: ExecutionContext) => actorOf(requestOf(context)));
+
+/** What a managers' page works with: the organization of the path, who acts, and the form if one was sent. */
+export interface Managed extends Membership {
+  by: ActingPerson;
+  form: Form;
+  request: Request;
+}
+
+/** `@Managing() { organizationId, by, form }: Managed`. */
+export const Managing = createParamDecorator((_: unknown, context: ExecutionContext): Managed => {
+  const request = requestOf(context);
+  return { ...request.membership!, by: actorOf(request), form: new Form(request.body), request };
 });
 
-/** The actor of a change: the person who is signed in, in this request. Not on a public page. */
-export const By = createParamDecorator((_: unknown, context: ExecutionContext): ActingPerson => {
-  const { session, id } = requestOf(context);
+function actorOf({ session, id }: Request): ActingPerson {
   return { userId: session!.userId, requestId: id };
-});
+}

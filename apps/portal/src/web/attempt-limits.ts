@@ -24,11 +24,7 @@ export class AttemptLimits {
     private readonly vault: Vault,
   ) {}
 
-  /**
-   * Counts an attempt.
-   *
-   * @throws PageError 429 after too many attempts
-   */
+  /** Counts an attempt. @throws PageError 429 after too many attempts */
   async take(...counted: Counted): Promise<void> {
     const wait = await this.count(...counted);
     if (wait > 0) throw PageError.tooMany(wait);
@@ -44,13 +40,7 @@ export class AttemptLimits {
     return row!.wait;
   }
 
-  /**
-   * Counts work by its result. The attempt is counted before and taken back after, so that many at once do not exceed
-   * the limits.
-   *
-   * @param counts whether an attempt with this result counts. One that throws does not.
-   * @param refusal what to throw after too many attempts
-   */
+  /** Counts work by its result, as `counts` says; what throws does not count. Taken back after, so that many at once stay within. */
   async attempt<T>(
     limits: Counted[],
     work: () => Promise<T>,

@@ -13,10 +13,7 @@ const SEALED = {
 type SealedName = keyof typeof SEALED;
 type CookieName = SealedName | 'session';
 
-/**
- * The cookies of the portal. Scripts cannot read them, and other sites cannot use them. Over https, their names begin
- * with `__Host-`, so that no subdomain can set one.
- */
+/** The portal's cookies: no scripts, no other sites. Over https their names begin with `__Host-`, so that no subdomain can set one. */
 @Injectable()
 export class Cookies {
   private readonly secure: boolean;
@@ -35,12 +32,7 @@ export class Cookies {
     return found?.trim().slice(wanted.length) ?? null;
   }
 
-  /**
-   * Sets a cookie on the response.
-   *
-   * @param value letters, digits, `-` and `_`
-   * @param maxAge ms; without it, the browser forgets the cookie when it is closed
-   */
+  /** @param value letters, digits, `-` and `_` @param maxAge ms; without it, the browser forgets the cookie when it is closed */
   set({ res: response }: Request, name: CookieName, value: string, maxAge?: number): void {
     response!.cookie(this.nameOf(name), value, { ...this.options, ...(maxAge && { maxAge }) });
   }

@@ -4,9 +4,8 @@ import { PageError } from './page-error.js';
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses forms from other sites. Browsers report where a request comes from: since 2023 all send Sec-Fetch-Site (over
- * https and on localhost), and older ones send the page's origin. A form with neither is refused as well. Together with
- * SameSite cookies, this makes tokens in forms unnecessary.
+ * Refuses forms from other sites. All browsers since 2023 send Sec-Fetch-Site, older ones the page's origin; a form with neither is refused.
+ * With SameSite cookies, this makes tokens in forms unnecessary.
  */
 export function refuseCrossSite(request: Request, _response: Response, next: NextFunction): void {
   next(SAFE.has(request.method) || isOwn(request) ? undefined : PageError.crossSite());

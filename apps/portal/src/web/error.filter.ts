@@ -4,7 +4,7 @@ import { QueueFull } from '@app/concurrency';
 import { isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
 import { Refused } from '@app/rules';
-import { beforeRefusal, isRefusal, statusOf } from '@app/serving';
+import { beforeRefusal, ClientLeft, isRefusal, statusOf } from '@app/serving';
 import { Cookies } from './cookies.js';
 import { BUSY, PageError, SignInNeeded } from './page-error.js';
 import { type Flash, Html } from './pages.js';
@@ -24,6 +24,7 @@ export class ErrorFilter implements ExceptionFilter {
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
+    if (thrown instanceof ClientLeft) return;
     if (response.headersSent) {
       this.log.failure(thrown, request.id, 'internal_error');
       response.destroy();
@@ -64,9 +65,6 @@ function toPageError(thrown: unknown, method: string): PageError {
   // Express answers a path that cannot be decoded with 400.
   if (status === 404 || (status === 400 && method === 'GET')) return PageError.notFound();
   if (status !== undefined && status < 500) return PageError.badForm();
-  return new PageError(
-    500,
-    'Something went wrong',
-    'This is a problem on our side, and it has been logged. Please try again.',
-  );
+  const text = 'This is a problem on our side, and it has been logged. Please try again.';
+  return new PageError(500, 'Something went wrong', text);
 }

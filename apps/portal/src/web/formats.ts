@@ -19,15 +19,11 @@ export function formats(timeZone: string): Formats {
 function formatsIn(timeZone: string) {
   const day = { day: 'numeric', month: 'short', year: 'numeric', timeZone } as const;
   const date = new Intl.DateTimeFormat('en-AU', day);
-  const dateTime = new Intl.DateTimeFormat('en-AU', {
-    ...day,
-    hour: 'numeric',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  });
+  const minutes = { hour: 'numeric', minute: '2-digit', timeZone } as const;
+  const dateTime = new Intl.DateTimeFormat('en-AU', { ...day, ...minutes, timeZoneName: 'short' });
   const shortDay = new Intl.DateTimeFormat('en-AU', { day: 'numeric', month: 'short', timeZone });
-  const clock = new Intl.DateTimeFormat('en-AU', { hour: 'numeric', minute: '2-digit', second: '2-digit', timeZone });
-  const hour = new Intl.DateTimeFormat('en-AU', { hour: 'numeric', minute: '2-digit', timeZone });
+  const clock = new Intl.DateTimeFormat('en-AU', { ...minutes, second: '2-digit' });
+  const hour = new Intl.DateTimeFormat('en-AU', minutes);
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
     /** `6 Dec 2026` */

@@ -23,9 +23,8 @@ const MOST_LOGINS = 5;
 const LIFETIME = 365 * 86_400_000;
 
 /**
- * Device cookies (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"): a browser remembers, encrypted and
- * authenticated, which logins somebody has signed in to with it. What strangers attempt elsewhere never counts against
- * it. The cookie signs nobody in, and is void once the login's password or address changes.
+ * Device cookies (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"): a browser remembers, sealed, which logins have signed in with it.
+ * Strangers' attempts elsewhere never count against it. It signs nobody in, and is void once password or address change.
  */
 @Injectable()
 export class KnownBrowsers {

@@ -49,11 +49,7 @@ export class PageError extends Error {
     });
   }
 
-  /**
-   * After too many wrong passwords: the password is not even compared, but a passkey or a mailed link works.
-   *
-   * @param data `next`: the page to open after a sign-in
-   */
+  /** After too many wrong passwords: it is not even compared, but a passkey or a mailed link works. @param data `next`: the page after a sign-in */
   static otherWays(seconds: number, data: { email: string; next: string; sendsMail: boolean }): PageError {
     const ways = data.sendsMail ? 'with a passkey or a link that we email you' : 'with a passkey';
     const message = `Too many wrong passwords were entered from here. You can still sign in ${ways}, or try the password again in ${waitOf(seconds)}.`;
@@ -63,21 +59,8 @@ export class PageError extends Error {
 
   /** For violations of HTTP itself. Browsers cause them with too many cookies or a slow network. */
   static fromHttp({ status }: HttpFault): PageError {
-    if (status === 431) {
-      return new PageError(
-        status,
-        'Your browser sent too much data',
-        'The address and the cookies are too long. Delete the cookies of this site, then open the page again.',
-      );
-    }
-    if (status === 408) {
-      return new PageError(status, 'This took too long', 'Your request did not arrive in time. Please send it again.');
-    }
-    return new PageError(
-      status,
-      'This request cannot be read',
-      'Your browser sent something that is not a valid page request.',
-    );
+    const [title, message] = HTTP_FAULTS[status] ?? UNREADABLE;
+    return new PageError(status, title, message);
   }
 
   /** For load balancers; pages are served until the end. */
@@ -97,16 +80,25 @@ export class PageError extends Error {
   }
 }
 
-/**
- * The process is at capacity. Refusing must cost next to nothing, so only the access line is logged, and the error is
- * created once: capturing a stack takes longer than everything else about a refusal.
- */
+/** At capacity. Refusing must cost next to nothing: only the access line is logged, and the stack is captured once. */
 export const BUSY = new PageError(
   503,
   'Very busy right now',
   'Too many pages are being requested right now. Nothing is lost: please try again in a few seconds.',
   { 'Retry-After': '5' },
 );
+
+const UNREADABLE = [
+  'This request cannot be read',
+  'Your browser sent something that is not a valid page request.',
+] as const;
+const HTTP_FAULTS: Partial<Record<number, readonly [title: string, message: string]>> = {
+  408: ['This took too long', 'Your request did not arrive in time. Please send it again.'],
+  431: [
+    'Your browser sent too much data',
+    'The address and the cookies are too long. Delete the cookies of this site, then open the page again.',
+  ],
+};
 
 function waitOf(seconds: number): string {
   if (seconds >= 90) return `${Math.ceil(seconds / 60)} minutes`;

@@ -10,12 +10,8 @@ export class PageInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Request>();
-    return next
-      .handle()
-      .pipe(
-        map((answer: unknown) =>
-          answer instanceof Page || answer instanceof SeeOther ? this.pages.answer(answer, request) : answer,
-        ),
-      );
+    const answered = (answer: unknown) =>
+      answer instanceof Page || answer instanceof SeeOther ? this.pages.answer(answer, request) : answer;
+    return next.handle().pipe(map(answered));
   }
 }

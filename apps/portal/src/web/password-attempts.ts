@@ -27,12 +27,7 @@ export class PasswordAttempts {
     private readonly outbox: Outbox,
   ) {}
 
-  /**
-   * Does the same for known and unknown addresses.
-   *
-   * @param at the (normalized) address, and the page to open after a sign-in
-   * @throws PageError 429 after too many wrong passwords, with other ways to sign in
-   */
+  /** The same for known and unknown addresses. @throws PageError 429 after too many wrong passwords, with other ways to sign in */
   async check<T>(
     request: Request,
     { address, next }: { address: string; next: string },

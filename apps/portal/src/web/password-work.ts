@@ -20,19 +20,13 @@ export class PasswordWork {
 
   constructor(private readonly fairness: Fairness) {}
 
-  /**
-   * @param network the network that the work is for
-   * @throws QueueFull when too many tasks are waiting
-   */
+  /** @throws QueueFull when too many tasks are waiting */
   run<T>(network: string, work: () => Promise<T>): Promise<T> {
     return this.fairness.without(() => this.turns.run(network, work));
   }
 }
 
-/**
- * Gives the threads of libuv's pool, which do little but hash passwords here, a lower priority than the event loop has.
- * Only Linux has priorities of threads. Only Node 24 names them: older versions find those that start now.
- */
+/** Gives the threads of libuv's pool, which do little but hash passwords here, a lower priority. Only on Linux; only Node 24 names them. */
 export async function lowerPriorityOfHashing(): Promise<void> {
   if (process.platform !== 'linux') return;
   const threads = () => readdirSync('/proc/self/task');

@@ -8,11 +8,7 @@ export function pageOf({ why, message }: Refused): PageError {
   return new PageError(why.kind === 'invalid' ? 422 : 409, 'This is not possible', message);
 }
 
-/**
- * What a rule refused, as a message on the page that the form was on.
- *
- * @throws Refused for a record that does not exist: a 404
- */
+/** What a rule refused, as a message on the page that the form was on. @throws Refused for a record that does not exist: a 404 */
 export async function unlessRefused<T>(work: Promise<T>, shown: (flash: Flash) => T): Promise<T> {
   try {
     return await work;

@@ -22,7 +22,7 @@ export class RouteTable {
 
   routes(): Route[] {
     return declaredRoutes(this.discovery, this.scanner).map((route) => {
-      return { ...route, access: accessOf(route.handler), navigation: navigationOf(route.handler) };
+      return { ...route, access: accessOf(route.handler, route.controller), navigation: navigationOf(route.handler) };
     });
   }
 

@@ -19,7 +19,7 @@ export class SessionGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const access = accessOf(context.getHandler());
+    const access = accessOf(context.getHandler(), context.getClass());
     if (access === undefined) return false;
     if (access === 'probe') return true;
     const request = context.switchToHttp().getRequest<Request>();
@@ -42,11 +42,7 @@ export class SessionGuard implements CanActivate {
   }
 }
 
-/**
- * Whether a form was shown to somebody else than it was sent by: see web/person.eta.
- *
- * @param person the id in the form; empty if nobody was signed in, undefined if it names nobody
- */
+/** Whether a form was shown to somebody else than it was sent by (web/person.eta). Undefined if the form names nobody. */
 export function wasShownToAnother(person: unknown, session: SignedIn | null): boolean {
   return person !== undefined && person !== (session?.userId ?? '');
 }

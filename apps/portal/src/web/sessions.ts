@@ -52,20 +52,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-interface Row {
-  id: string;
-  user_id: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  verified: boolean;
-  memberships: Membership[];
-}
-
-/**
- * Sessions of browsers. The cookie contains 256 random bits, the database their SHA-256. A session is looked up for
- * every request and never cached, so that its end takes effect at once, on every process.
- */
+/** Sessions of browsers. The database has the SHA-256 of the cookie. Looked up for every request, so that an end takes effect at once. */
 @Injectable()
 export class Sessions {
   constructor(
@@ -79,16 +66,14 @@ export class Sessions {
   async find(request: Request): Promise<SignedIn | null> {
     const secret = this.secretOf(request);
     if (!secret) return null;
-    const [row] = await this.db.lookUp<Row>(sql`SELECT * FROM portal_session(${secret})`);
-    if (!row) return null;
-    const { id, user_id: userId, email, first_name: firstName, last_name: lastName, verified, memberships } = row;
-    return { id, userId, email, firstName, lastName, verified, memberships };
+    const [session = null] = await this.db.lookUp<SignedIn>(sql`
+      SELECT id, user_id AS "userId", email, first_name AS "firstName", last_name AS "lastName", verified, memberships
+      FROM portal_session(${secret})`);
+    return session;
   }
 
   /**
-   * Signs a person in, always with a new secret, so that a planted one is worthless. The previous session ends. The
-   * browser is known to the login from then on; if it was not, although another one was, the person is mailed.
-   *
+   * Signs a person in, always with a new secret, so that a planted one is worthless. A browser that is new to the login is reported by mail.
    * @throws SignInNeeded when the credential that the person used is no longer valid
    */
   async open(request: Request, userId: string, shown: Shown): Promise<void> {
@@ -96,10 +81,8 @@ export class Sessions {
     const secret = randomBytes(32);
     const [agent, network] = [request.get('User-Agent') ?? '', networkOf(request.ip)];
     const [password, passkey] = 'passwordHash' in shown ? [shown.passwordHash, null] : [null, shown.credentialId];
-    const notice = this.notices.mail('new_browser_sign_in', userId, {
-      browser: browserOf(agent),
-      at: new Date().toISOString(),
-    });
+    const signIn = { browser: browserOf(agent), at: new Date().toISOString() };
+    const notice = this.notices.mail('new_browser_sign_in', userId, signIn);
     const [row] = await this.db.lookUp<{ address: string; issued_at: Date }>(sql`
       SELECT s.address, s.issued_at, CASE WHEN s.new_browser THEN ${notice} END
       FROM open_portal_session(${uuidv7()}, ${hashOfToken(secret)}, ${userId}, ${agent}, ${network}, ${password}, ${passkey},
@@ -126,18 +109,10 @@ export class Sessions {
   }
 
   /** All sessions of the person who is signed in, this one first. */
-  async list(request: Request): Promise<ListedSession[]> {
-    const rows = await this.db.lookUp<{
-      id: string;
-      created_at: Date;
-      last_seen_at: Date;
-      user_agent: string;
-      network: string;
-      current: boolean;
-    }>(sql`SELECT * FROM list_portal_sessions(${this.secretOf(request)})`);
-    return rows.map(({ id, created_at, last_seen_at, user_agent, network, current }) => {
-      return { id, createdAt: created_at, lastSeenAt: last_seen_at, userAgent: user_agent, network, current };
-    });
+  list(request: Request): Promise<ListedSession[]> {
+    return this.db.lookUp<ListedSession>(sql`
+      SELECT id, created_at AS "createdAt", last_seen_at AS "lastSeenAt", user_agent AS "userAgent", network, current
+      FROM list_portal_sessions(${this.secretOf(request)})`);
   }
 
   /** Ends another session of the same person. @returns false if there is none with this id */

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { AccountsModule } from '@app/accounts';
 import { Shutdown } from '@app/serving';
@@ -18,41 +18,17 @@ import { SessionGuard } from './session.guard.js';
 import { Sessions } from './sessions.js';
 import { Templates } from './templates.js';
 
-/**
- * The pipeline of every request, after the parts in configure-portal.ts (access log, headers, assets, forms from other
- * sites): session and access, the handler, and its page or error as HTML.
- */
+/** The pipeline of every request, after the parts in configure-portal.ts: session and access, the handler, and its page or error as HTML. */
+@Global()
 @Module({
   imports: [AccountsModule, DiscoveryModule],
   providers: [
-    Assets,
-    AttemptLimits,
-    Cookies,
-    Fairness,
-    KnownBrowsers,
-    Navigation,
-    Pages,
-    PasswordAttempts,
-    PasswordWork,
-    RouteTable,
-    Sessions,
-    Shutdown,
-    Templates,
+    ...[Assets, AttemptLimits, Cookies, Fairness, KnownBrowsers, Navigation, Pages, PasswordAttempts, PasswordWork],
+    ...[RouteTable, Sessions, Shutdown, Templates],
     { provide: APP_GUARD, useClass: SessionGuard },
     { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
-  exports: [
-    Assets,
-    AttemptLimits,
-    Cookies,
-    KnownBrowsers,
-    Navigation,
-    PasswordAttempts,
-    PasswordWork,
-    RouteTable,
-    Sessions,
-    Shutdown,
-  ],
+  exports: [AccountsModule, AttemptLimits, Cookies, KnownBrowsers, PasswordAttempts, PasswordWork, Sessions, Shutdown],
 })
 export class WebModule {}

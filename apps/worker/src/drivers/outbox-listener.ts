@@ -13,10 +13,7 @@ const LAST_PAUSE_MS = 10_000;
 const PULSE_MS = 15_000;
 const PULSE_PATIENCE_MS = 5_000;
 
-/**
- * Listens for committed work (NOTIFY) on its own connection. Missing notifications while it is down is harmless: the
- * recurring jobs find the work, and every new connection starts by checking for it.
- */
+/** Listens for committed work (NOTIFY) on its own connection. What it misses, the recurring jobs and the next connection find. */
 @Injectable()
 export class OutboxListener implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly listeners: ((queue: QueueName) => void)[] = [];

@@ -7,17 +7,14 @@ const PROCESSOR = 'bull:module_queue';
 const PROCESS = 'bull:module_queue_process';
 
 /** A method that runs one kind of job. */
-export interface Handler {
+interface Handler {
   queue: string;
   job: string;
   processor: string;
   run(): Promise<unknown>;
 }
 
-/**
- * Every handler of the application, found by its decorators. Refuses to start if a queue has no processor, which would
- * lose its work, or two, which would do it twice.
- */
+/** Every handler, found by its decorators. Refuses to start if a queue has no processor, which would lose its work, or two. */
 @Injectable()
 export class Processors implements OnModuleInit {
   constructor(

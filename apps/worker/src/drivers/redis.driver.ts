@@ -10,16 +10,10 @@ import { OutboxListener } from './outbox-listener.js';
 /** How often the recurring jobs are added again (ms), in case Redis lost its data. Adding is idempotent. */
 const READD_INTERVAL_MS = 30_000;
 
-/**
- * With Redis: keeps every recurring job in place, and turns notifications into jobs. Bull hands each to one of the
- * workers.
- */
+/** With Redis: keeps every recurring job in place, and turns notifications into jobs, each for one of the workers. */
 @Injectable()
 export class RedisDriver implements OnApplicationBootstrap, OnApplicationShutdown {
-  /**
-   * The id of this process's wake-up jobs, so that a waiting job covers all later ones. Each process has its own id,
-   * because the job of a killed process is stuck for a while.
-   */
+  /** Of this process's wake-up jobs: a waiting one covers all later ones, and that of a killed process is stuck for a while. */
   private readonly nudgeId = `nudge-${randomBytes(4).toString('hex')}`;
   private queues = new Map<QueueName, Queue>();
   /** Queues with a running job in this process, and those notified meanwhile, whose job may have looked already. */

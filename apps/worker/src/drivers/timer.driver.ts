@@ -52,10 +52,8 @@ export class TimerDriver implements OnApplicationBootstrap, OnApplicationShutdow
   private async run(queue: QueueName): Promise<void> {
     const { job } = QUEUES[queue];
     try {
-      await this.processors
-        .handlers()
-        .find((handler) => handler.queue === queue && handler.job === job)
-        ?.run();
+      const handlers = this.processors.handlers();
+      await handlers.find((handler) => handler.queue === queue && handler.job === job)?.run();
     } catch (error) {
       this.log.failure(error, null, `${queue}_${job}_failed`);
     }

@@ -48,10 +48,11 @@ export class EmailCourier implements Courier {
     const payload = this.open(message);
     if (!payload) return { status: 'failed', problem: 'payload_unreadable' };
     if (!isKind(kind)) return { status: 'failed', problem: 'template_missing' };
-    let after: () => void = () => undefined;
+    let release: () => void = () => undefined;
+    const after = () => release();
     let lost = false as boolean;
     const ready = async () => {
-      after = await this.mutex.acquire();
+      release = await this.mutex.acquire();
       lost = lease.leftMs < LAST_MOMENT_MS;
       if (lost || signal.aborted) throw new Error('too late');
     };
@@ -61,15 +62,14 @@ export class EmailCourier implements Courier {
     const mail = { id, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
     try {
       await this.mailer!.send(mail, ready, signal);
-      return { status: 'sent', after: () => after() };
+      return { status: 'sent', after };
     } catch (error) {
-      if (lost) return { status: 'lost', after: () => after() };
-      if (signal.aborted) return { status: 'failed', problem: 'timeout', after: () => after() };
+      if (lost) return { status: 'lost', after };
+      if (signal.aborted) return { status: 'failed', problem: 'timeout', after };
       const { permanent, unreachable, problem } = smtpFailureOf(error);
-      if (permanent) await this.store.suppress(normalizeEmail(recipient), problem, organizationId);
-      return permanent
-        ? { status: 'suppressed', problem, after: () => after() }
-        : { status: 'failed', problem, unreachable, after: () => after() };
+      if (!permanent) return { status: 'failed', problem, unreachable, after };
+      await this.store.suppress(normalizeEmail(recipient), problem, organizationId);
+      return { status: 'suppressed', problem, after };
     }
   }
 

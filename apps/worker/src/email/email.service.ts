@@ -12,8 +12,7 @@ const OPTIONS: DrainOptions = {
   concurrency: CONNECTIONS,
   // Longer than a server may be silent; limits a server that responds in a trickle.
   deadlineMs: 60_000,
-  // With the queue's interval of 5 s, a killed worker's mails are tried again after 25 s, so that a server may take
-  // half a minute to accept them within a minute of the kill.
+  // With the queue's 5 s, a killed worker's mails are tried again after 25 s, and a server may take half a minute to accept them.
   leaseMs: 20_000,
 };
 

@@ -18,10 +18,7 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /**
-   * @param ready called right before the point of no return; if it throws, nothing is sent
-   * @throws errors that smtp-failures.ts interprets
-   */
+  /** @param ready called right before the point of no return; if it throws, nothing is sent @throws errors that smtp-failures.ts interprets */
   send(mail: Mail, ready: () => Promise<void>, signal: AbortSignal): Promise<void>;
   close(): void;
 }

@@ -10,9 +10,8 @@ const IS_WWW = new RegExp(`^www\\d*${DOT}`, 'iu');
 const JOINTS = /[.:\u3002]+/gu;
 
 /**
- * The name of a person or organization as our mails may show it: one line, without anything that a mail program turns
- * into a link. Links and addresses are removed, and lookalikes are split: `Tutor.com` becomes `Tutor com`. Invisible
- * characters are removed first, as they could hide a link or reverse its letters.
+ * A name as our mails may show it: one line, without links and addresses, lookalikes split (`Tutor com`). Invisible characters go first, as they
+ * could hide a link.
  */
 export function plainName(name: string): string {
   const visible = name

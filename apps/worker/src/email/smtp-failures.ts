@@ -1,12 +1,4 @@
-import { type Problem, problemOf } from '@app/jobs';
-
-export interface SmtpFailure {
-  /** The server rejects this recipient permanently. */
-  permanent: boolean;
-  /** No mail can be sent at the moment. */
-  unreachable: boolean;
-  problem: Problem;
-}
+import { problemOf } from '@app/jobs';
 
 /** The fields of nodemailer's errors. */
 interface SmtpError extends Error {
@@ -32,8 +24,8 @@ const SERVER_CODES = new Set(['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EOAUTH2', 'EP
 const SYSTEM_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN']);
 const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT']);
 
-/** Interprets a mailer's error. */
-export function smtpFailureOf(thrown: unknown): SmtpFailure {
+/** `permanent`: the server rejects this recipient; `unreachable`: no mail can be sent at the moment. */
+export function smtpFailureOf(thrown: unknown) {
   const error = (thrown instanceof Error ? thrown : new Error(String(thrown))) as SmtpError;
   return {
     permanent: isPermanent(error),

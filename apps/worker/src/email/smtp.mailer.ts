@@ -11,10 +11,7 @@ const MAILS_PER_CONNECTION = 500;
 /** Timeout for connecting, and for the greeting (ms). */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/**
- * How long a server may be silent within a mail (ms). Some scan for half a minute before accepting; giving up on one
- * that has accepted would send the mail twice.
- */
+/** How long a server may be silent within a mail (ms). Some scan for half a minute; giving up then would send the mail twice. */
 const SILENCE_MS = 45_000;
 
 /** A pool of connections to the SMTP server of SMTP_URL. */

@@ -1,13 +1,7 @@
-/**
- * The longest time for one message (ms). Most servers accept well within it; behind one that takes longer (spam scans,
- * a stall) the next message continues, so that no message can hold up the others.
- */
+/** The longest time for one message (ms). Behind a server that takes longer, the next one continues. */
 export const HOLD_MS = 200;
 
-/**
- * A mutex around the last step of sending: from the first byte of a mail's text to the commit of `sent`. A process that
- * dies sends at most one message twice, however many were in progress.
- */
+/** A mutex from the first byte of a mail's text to the commit of `sent`: a process that dies sends at most one message twice. */
 export class TimedMutex {
   private last = Promise.resolve();
 

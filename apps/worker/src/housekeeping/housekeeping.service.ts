@@ -16,12 +16,6 @@ const PURGE_EVERY_MS = 10 * 60_000;
 /** Organizations per round. */
 const CODES_AT_ONCE = 200;
 
-/** The result of one call: what it trimmed, and where the next one begins. */
-interface Trimmed {
-  next: string | null;
-  rows: string;
-}
-
 /** Recurring maintenance. */
 @Processor('housekeeping')
 export class HousekeepingService {
@@ -75,7 +69,9 @@ export class HousekeepingService {
   async trimRequestLog(): Promise<number> {
     let trimmed = 0;
     for (let from: string | null = NIL; from !== null;) {
-      const batch: Trimmed[] = await this.db.lookUp(sql`SELECT next, rows FROM trim_request_log(${from})`);
+      const batch: { next: string | null; rows: string }[] = await this.db.lookUp(
+        sql`SELECT next, rows FROM trim_request_log(${from})`,
+      );
       trimmed += Number(batch[0]!.rows);
       from = batch[0]!.next;
     }

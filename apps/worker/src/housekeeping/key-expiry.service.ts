@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { AuditLog } from '@app/audit';
-import { KeyNotices, maskedKey } from '@app/accounts';
+import { KeyNotices, type ListedKey, maskedKey } from '@app/accounts';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
@@ -11,18 +11,12 @@ const MOST_KEYS = 200;
 
 interface Expiring {
   id: string;
-  organization_id: string;
+  organizationId: string;
   /** 14 or 3. */
   days: number;
 }
 
-interface Warned {
-  name: string;
-  firstFour: string;
-  lastFour: string;
-  expiresAt: Date;
-  lastUsedAt: Date | null;
-}
+type Warned = Pick<ListedKey, 'name' | 'lastUsedAt'> & Record<'firstFour' | 'lastFour', string> & { expiresAt: Date };
 
 /** Warns owners and admins 14 and 3 days before an API key expires. */
 @Injectable()
@@ -39,7 +33,8 @@ export class KeyExpiryService {
   async runOnce(): Promise<void> {
     // Without mail nothing is marked as sent, so the warnings go out once mail is set up.
     if (!this.notices.able) return;
-    const due = await this.db.lookUp<Expiring>(sql`SELECT * FROM expiring_api_keys(${MOST_KEYS})`);
+    const due = await this.db.lookUp<Expiring>(sql`
+      SELECT id, organization_id AS "organizationId", days FROM expiring_api_keys(${MOST_KEYS})`);
     for (const key of due) {
       try {
         await this.warn(key);
@@ -50,7 +45,7 @@ export class KeyExpiryService {
   }
 
   /** The mark and the mails commit together. Of several workers, only the first one marks a key. */
-  private warn({ id, organization_id: organizationId, days }: Expiring): Promise<void> {
+  private warn({ id, organizationId, days }: Expiring): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
       const [key] = await this.db.query<Warned>(sql`
         WITH marked AS (

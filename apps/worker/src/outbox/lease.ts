@@ -1,7 +1,6 @@
 /**
- * How long a claim is valid. It starts before the database query, so that it ends here before it ends there. The more
- * pessimistic of two clocks counts: the wall clock may be set back, and the monotonic clock may stop while the machine
- * sleeps.
+ * How long a claim is valid, from before the query. The more pessimistic of two clocks counts: the wall clock may be set back, and the
+ * monotonic clock may stop while the machine sleeps.
  */
 export class Lease {
   private start = now();

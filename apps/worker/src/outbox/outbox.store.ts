@@ -34,18 +34,6 @@ export interface Hook {
   trusted: boolean;
 }
 
-interface Row {
-  id: string;
-  owner: string;
-  organization_id: string | null;
-  kind: string;
-  recipient: string;
-  status: Tables['outbox']['status'];
-  payload: Buffer | null;
-  attempts: number;
-  created_at: Date;
-}
-
 /** The worker's access to the outbox. Every statement is its own transaction. */
 @Injectable()
 export class OutboxStore {
@@ -58,29 +46,19 @@ export class OutboxStore {
   constructor(private readonly db: Database) {}
 
   /**
-   * Leases the oldest due message of the owner that has the fewest leased, or suppresses it.
-   *
-   * @param lanes how many messages this worker can take; the last ones are for owners that have none leased
-   * @returns null if there is none to take
+   * Leases the oldest due message of the owner with the fewest leased, or suppresses it; null if there is none to take.
+   * @param lanes how many this worker can take; the last ones are for owners that have none leased
    */
   async claim(topic: Tables['outbox']['topic'], lanes: number, leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
-    const [row] = await this.db.lookUp<Row>(
-      sql`SELECT * FROM claim_outbox(${topic}, ${lease.holder}, ${lanes}, ${leaseMs} * interval '1 millisecond', ${this.previous[topic]})`,
-    );
+    const [row] = await this.db.lookUp<Omit<Claimed, 'lease'> & { owner: string }>(sql`
+      SELECT id, owner, organization_id AS "organizationId", kind, recipient, payload, attempts, created_at AS "createdAt",
+        CASE status WHEN 'suppressed' THEN status END AS settled
+      FROM claim_outbox(${topic}, ${lease.holder}, ${lanes}, ${leaseMs} * interval '1 millisecond', ${this.previous[topic]})`);
     if (!row) return null;
-    this.previous[topic] = row.owner;
-    return {
-      id: row.id,
-      organizationId: row.organization_id,
-      kind: row.kind,
-      recipient: row.recipient,
-      settled: row.status === 'suppressed' ? row.status : null,
-      payload: row.payload,
-      attempts: row.attempts,
-      createdAt: row.created_at,
-      lease,
-    };
+    const { owner, ...message } = row;
+    this.previous[topic] = owner;
+    return { ...message, lease };
   }
 
   /** Renews the lease if it is still ours. */
@@ -93,17 +71,8 @@ export class OutboxStore {
     });
   }
 
-  /**
-   * @param note the last error, or other information
-   * @param againInMs when the message is due again
-   * @returns false if the message has been claimed again
-   */
-  async finish(
-    { id, lease }: Claimed,
-    status: FinalStatus,
-    note: Problem | null,
-    againInMs: number | null,
-  ): Promise<boolean> {
+  /** @returns false if the message has been claimed again */
+  async finish({ id, lease }: Claimed, status: FinalStatus, note: Problem | null, againInMs: number | null) {
     const [row] = await this.db.lookUp<{ mine: boolean }>(sql`
       SELECT finish_outbox(${id}, ${lease.holder}, ${status}, ${note},
         ${againInMs}::double precision * interval '1 millisecond') AS mine`);
@@ -122,9 +91,8 @@ export class OutboxStore {
 
   /** The build hook of a target; null if none is set. Its secrets are encrypted. */
   async rebuildHook(target: string): Promise<Hook | null> {
-    const [hook] = await this.db.lookUp<Hook>(
-      sql`SELECT url, secret, previous_secret AS "previousSecret", trusted FROM rebuild_hook(${target})`,
-    );
-    return hook ?? null;
+    const [hook = null] = await this.db.lookUp<Hook>(sql`
+      SELECT url, secret, previous_secret AS "previousSecret", trusted FROM rebuild_hook(${target})`);
+    return hook;
   }
 }

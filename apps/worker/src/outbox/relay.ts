@@ -8,10 +8,7 @@ import { pauseAfter, triesOf } from './schedule.js';
 export interface DrainOptions {
   concurrency: number;
   deadlineMs: number;
-  /**
-   * The duration of a lease (ms). It is renewed during the attempt, so it may be shorter than one: a killed worker's
-   * messages wait for it.
-   */
+  /** The duration of a lease (ms), renewed during the attempt: a killed worker's messages wait for it. */
   leaseMs: number;
 }
 
@@ -31,10 +28,7 @@ const COMMIT_PATIENCE_MS = 5 * 60_000;
 /** How long a stop waits for attempts in progress (ms), well within the ten seconds before a process is killed. */
 const STOP_GRACE_MS = 6_000;
 
-/**
- * Drains one topic of the outbox: claims one message after the other and attempts several at a time, until nothing is
- * due. The claim decides whose message is next, and leaves lanes for owners that have nothing under way.
- */
+/** Drains one topic of the outbox, several messages at a time. The claim decides whose is next, and leaves lanes for other owners. */
 export class Relay {
   private draining: Promise<Drained> | null = null;
   /** Aborted when there may be a message that the last claim did not find. */

@@ -3,15 +3,12 @@ import sql from 'sql-template-tag';
 import { AuditLog } from '@app/audit';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
-import { Publishing } from '@app/publishing';
+import { type PostState, Publishing } from '@app/publishing';
 
 /** Posts per round. The next round starts two seconds later. */
 const MOST_POSTS = 200;
 
-interface DuePost {
-  id: string;
-  organization_id: string | null;
-}
+type DuePost = Pick<PostState, 'id' | 'organizationId'>;
 
 /** Publishes scheduled posts. */
 @Processor('publishing')
@@ -26,7 +23,8 @@ export class ScheduleService {
   /** Each post has its own transaction, so that a failing one doesn't affect the others. */
   @Process('publish-due')
   async runOnce(): Promise<{ published: number }> {
-    const due = await this.db.lookUp<DuePost>(sql`SELECT id, organization_id FROM due_posts(${MOST_POSTS})`);
+    const due = await this.db.lookUp<DuePost>(sql`
+      SELECT id, organization_id AS "organizationId" FROM due_posts(${MOST_POSTS})`);
     let published = 0;
     for (const post of due) {
       try {
@@ -40,7 +38,7 @@ export class ScheduleService {
   }
 
   /** @returns false when another worker has locked it, or it is no longer due */
-  private publish({ id, organization_id: organizationId }: DuePost): Promise<boolean> {
+  private publish({ id, organizationId }: DuePost): Promise<boolean> {
     return this.db.transaction(Publishing.tenantOf(organizationId), async () => {
       const published = await this.publishing.publishDue({ id, organizationId });
       // The audit log belongs to organizations: the platform's posts are only logged above.

@@ -12,11 +12,7 @@ interface Post {
   signal: AbortSignal;
 }
 
-/**
- * Sends a POST, without following redirects.
- *
- * @returns the status of the response, whose body is ignored
- */
+/** Sends a POST, without following redirects. @returns the status; the body is ignored */
 export async function post(address: string, { headers, body, publicOnly, signal }: Post): Promise<number> {
   const url = new URL(address);
   const host = url.hostname.replace(/^\[|\]$/g, '');

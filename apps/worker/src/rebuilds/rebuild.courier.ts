@@ -42,11 +42,7 @@ export class RebuildCourier implements Courier {
     }
   }
 
-  /**
-   * While a secret is being replaced, the previous one signs too, in a separate header.
-   *
-   * @throws Error when a secret cannot be decrypted
-   */
+  /** While a secret is being replaced, the previous one signs too. @throws Error when a secret cannot be decrypted */
   private sign({ secret, previousSecret }: Hook, body: string): Record<string, string> {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const signature = (sealed: Buffer) =>

@@ -6,8 +6,7 @@ import { type Drained, type DrainOptions, Relay } from '../outbox/relay.js';
 import { RebuildCourier } from './rebuild.courier.js';
 
 const OPTIONS: DrainOptions = {
-  // A hook that hangs holds a lane until its deadline. Each hook is called once at a time, and a call costs nothing but a
-  // socket.
+  // A hook that hangs holds a lane until its deadline. Each is called once at a time, and a call costs nothing but a socket.
   concurrency: 50,
   // A hook only starts a build, which takes no longer.
   deadlineMs: 10_000,

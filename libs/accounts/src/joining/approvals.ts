@@ -9,10 +9,7 @@ import { Identities } from './identities.js';
 
 const DECIDED = 'This has already been decided.';
 
-/**
- * Approves or declines tutors who joined with a reusable code. Until then they see nothing of the organization. Refuses
- * for somebody who is not, or no longer, waiting.
- */
+/** Approves or declines tutors who joined with a reusable code and wait: until then they see nothing of the organization. */
 @Injectable()
 export class Approvals {
   constructor(

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 
@@ -50,17 +50,9 @@ export type Credential = { hash: string } | { passkey: NewPasskey };
 /** The credential that somebody signed in with. A session starts only while it is still valid. */
 export type Shown = { passwordHash: string } | { credentialId: Buffer };
 
-interface Row {
-  id: string;
-  email: string;
-  email_normalized: string;
-  first_name: string;
-  last_name: string;
-  verified: boolean;
-  password_hash: string | null;
-  used: boolean;
-  elsewhere: boolean;
-}
+const COLUMNS =
+  raw(`id, email, email_normalized AS address, first_name AS "firstName", last_name AS "lastName", verified,
+  password_hash AS "passwordHash", used, elsewhere`);
 
 /** Access to logins that bypasses row-level security. The database enforces the rule of each function. */
 @Injectable()
@@ -68,23 +60,24 @@ export class Identities {
   constructor(private readonly db: Database) {}
 
   /** The login with this (normalized) address, locked until the ambient transaction ends. */
-  async holdByAddress(address: string): Promise<Identity | null> {
-    return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(${address}, NULL, true)`));
+  holdByAddress(address: string): Promise<Identity | null> {
+    return this.one(sql`SELECT ${COLUMNS} FROM identity_of(${address}, NULL, true)`);
   }
 
   /** The login with this id, locked likewise. */
-  async hold(id: string): Promise<Identity | null> {
-    return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(NULL, ${id}, true)`));
+  hold(id: string): Promise<Identity | null> {
+    return this.one(sql`SELECT ${COLUMNS} FROM identity_of(NULL, ${id}, true)`);
   }
 
   /** The login with this (normalized) address, as the ambient transaction sees it. */
-  async readByAddress(address: string): Promise<Identity | null> {
-    return toIdentity(await this.db.query<Row>(sql`SELECT * FROM identity_of(${address}, NULL, false)`));
+  readByAddress(address: string): Promise<Identity | null> {
+    return this.one(sql`SELECT ${COLUMNS} FROM identity_of(${address}, NULL, false)`);
   }
 
   /** The login with this (normalized) address, outside of any transaction. */
   async find(address: string): Promise<Identity | null> {
-    return toIdentity(await this.db.lookUp<Row>(sql`SELECT * FROM identity_of(${address}, NULL, false)`));
+    const statement = sql`SELECT ${COLUMNS} FROM identity_of(${address}, NULL, false)`;
+    return (await this.db.lookUp<Identity>(statement))[0] ?? null;
   }
 
   /** Sets a login's first credential. False if it is in use or proven, or has memberships elsewhere. */
@@ -96,12 +89,7 @@ export class Identities {
     );
   }
 
-  /**
-   * Marks the address as proven, inside the ambient transaction.
-   *
-   * @param credential replaces all others; null for somebody who has given the current password
-   * @returns false when somebody else has this passkey
-   */
+  /** Marks the address as proven. @param credential replaces all others; null for the current password @returns false for another's passkey */
   prove({ id, address }: Identity, credential: Credential | null): Promise<boolean> {
     if (credential && 'passkey' in credential) {
       return this.ask(sql`SELECT take_login_with_passkey(${id}, ${address}, ${valuesOf(credential.passkey)}) AS done`);
@@ -113,11 +101,7 @@ export class Identities {
     return { password: passwordHash !== null, passkeys: await this.ask(sql`SELECT has_passkeys(${id}) AS done`) };
   }
 
-  /**
-   * Declines a pending membership of the organization of the ambient transaction.
-   *
-   * @returns false when nothing is pending
-   */
+  /** Declines a pending membership of the ambient transaction's organization. @returns false when nothing is pending */
   decline(id: string, as: 'member' | 'parent'): Promise<boolean> {
     return this.ask(sql`SELECT decline_ties(${id}, ${as === 'parent'}) AS done`);
   }
@@ -132,14 +116,13 @@ export class Identities {
     return row!.done;
   }
 
-  /**
-   * Accepts a pending membership of the organization of the ambient transaction.
-   *
-   * @param trusted accept without a proven address, even if the login has memberships elsewhere
-   * @returns false when only a login with a proven address may accept
-   */
+  /** Accepts a pending membership. @param trusted without a proven address @returns false when only a proven address may accept */
   accept(id: string, as: 'member' | 'parent', trusted: boolean): Promise<boolean> {
     return this.ask(sql`SELECT accept_ties(${id}, ${as === 'parent'}, ${trusted}) AS done`);
+  }
+
+  private async one(statement: Sql): Promise<Identity | null> {
+    return (await this.db.query<Identity>(statement))[0] ?? null;
   }
 
   private async ask(statement: Sql): Promise<boolean> {
@@ -150,21 +133,4 @@ export class Identities {
 
 function valuesOf({ credentialId, publicKey, counter, transports, name }: NewPasskey): Sql {
   return sql`${uuidv7()}, ${credentialId}, ${publicKey}, ${counter}, ${transports}::text[], ${name}`;
-}
-
-function toIdentity([row]: Row[]): Identity | null {
-  return (
-    (row && {
-      id: row.id,
-      email: row.email,
-      address: row.email_normalized,
-      firstName: row.first_name,
-      lastName: row.last_name,
-      verified: row.verified,
-      passwordHash: row.password_hash,
-      used: row.used,
-      elsewhere: row.elsewhere,
-    }) ??
-    null
-  );
 }

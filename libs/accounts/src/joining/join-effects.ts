@@ -6,6 +6,11 @@ import { Families, Places } from '@app/people';
 import type { Identity } from './identities.js';
 import type { OpenedInvite } from './opened-invites.js';
 
+interface Standing {
+  archivedAt: Date | null;
+  waits: boolean;
+}
+
 /** The writes of joining, inside the ambient transaction. */
 @Injectable()
 export class JoinEffects {
@@ -16,20 +21,16 @@ export class JoinEffects {
   ) {}
 
   /** When somebody was archived here (null if they are not), and whether they wait for approval. */
-  async standing(
-    organizationId: string,
-    userId: string,
-    asParent: boolean,
-  ): Promise<{ archivedAt: Date | null; waits: boolean }> {
-    const [row] = await this.db.query<{ archived_at: Date | null; waits: boolean }>(
+  async standing(organizationId: string, userId: string, asParent: boolean): Promise<Standing> {
+    const [row] = await this.db.query<Standing>(
       asParent
-        ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS archived_at, false AS waits FROM parents
+        ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS "archivedAt", false AS waits FROM parents
             WHERE organization_id = ${organizationId} AND user_id = ${userId}`
-        : sql`SELECT CASE status WHEN 'archived' THEN coalesce(archived_at, created_at) END AS archived_at,
+        : sql`SELECT CASE status WHEN 'archived' THEN coalesce(archived_at, created_at) END AS "archivedAt",
             approval_requested_at IS NOT NULL AS waits FROM members
             WHERE organization_id = ${organizationId} AND user_id = ${userId}`,
     );
-    return { archivedAt: row?.archived_at ?? null, waits: row?.waits ?? false };
+    return row ?? { archivedAt: null, waits: false };
   }
 
   async tieParent(organizationId: string, { id, firstName, lastName, email }: Identity): Promise<void> {
@@ -38,12 +39,7 @@ export class JoinEffects {
       VALUES (${organizationId}, ${id}, 'pending', ${firstName}, ${lastName}, ${email}) ON CONFLICT DO NOTHING`);
   }
 
-  /**
-   * Adds the member. A tutor gets a profile, as in provisioning.
-   *
-   * @param newcomer whether the organization does not know the person yet
-   * @returns whether a tutor who came by a code needs approval, and whether it has been requested before
-   */
+  /** Adds the member, a tutor with a profile. @returns whether a tutor who came by a code needs approval, and has been `asked` before */
   async tieMember(invite: OpenedInvite, identity: Identity, newcomer: boolean): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email: named } = invite;
     const { id, firstName, lastName, email } = identity;

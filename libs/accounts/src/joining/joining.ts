@@ -49,9 +49,8 @@ interface Arrived {
 }
 
 /**
- * Accepts invites, for pages and programs alike. An invite's own secret opens it but proves nothing, because the
- * organization has it too. The second secret, which only the mail contains, proves the address: whoever has it takes
- * over a login that nobody has proven before.
+ * Accepts invites. An invite's own secret proves nothing, because the organization has it too. The second one, which only the mail contains,
+ * proves the address: whoever has it takes over a login that nobody has proven before.
  */
 @Injectable()
 export class Joining {
@@ -67,12 +66,7 @@ export class Joining {
     private readonly notices: CredentialNotices,
   ) {}
 
-  /**
-   * @param text token or code, however it was typed
-   * @param proof the second secret of a mail's link
-   * @param requestId for the audit row
-   * @param hashing limits how many passwords are hashed at once
-   */
+  /** @param text token or code, however it was typed @param proof the second secret of a mail's link */
   async accept(
     text: string,
     proof: string | null,
@@ -212,12 +206,7 @@ export class Joining {
     return queued.has(id);
   }
 
-  /**
-   * Adds the person to the organization in the invite's role, pending acceptance. For an account invite, they are a
-   * member already.
-   *
-   * @returns whether an owner or admin has to approve, and whether they have been asked before
-   */
+  /** Adds the person in the invite's role, pending acceptance. @returns whether an owner or admin has to approve, and has been `asked` before */
   private async tie(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email } = invite;
     const { archivedAt, waits } = await this.effects.standing(organizationId, identity.id, role === 'parent');

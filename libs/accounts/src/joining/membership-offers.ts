@@ -25,16 +25,10 @@ export class MembershipOffers {
   ) {}
 
   /** @param session the session's stored hash; the list is empty unless the address is proven */
-  async list(session: Buffer | null): Promise<MembershipOffer[]> {
-    const rows = await this.db.lookUp<{
-      organization_id: string;
-      organization: string;
-      role: MembershipOffer['role'];
-      as_parent: boolean;
-    }>(sql`SELECT * FROM membership_offers(${session})`);
-    return rows.map(({ organization_id: organizationId, organization, role, as_parent: asParent }) => {
-      return { organizationId, organization, role, as: asParent ? 'parent' : 'member' };
-    });
+  list(session: Buffer | null): Promise<MembershipOffer[]> {
+    return this.db.lookUp<MembershipOffer>(sql`
+      SELECT organization_id AS "organizationId", organization, role, CASE WHEN as_parent THEN 'parent' ELSE 'member' END AS as
+      FROM membership_offers(${session})`);
   }
 
   /** @throws Refused when nothing is pending */

@@ -5,10 +5,7 @@ import { Database, normalizeEmail, type Tables } from '@app/database';
 import { Invites, InviteTargets, isCode, readSecret } from '@app/people';
 import { type Credentials, Identities, type Identity } from './identities.js';
 
-/**
- * The state of an invite. `moved`: its login has changed its address since. `gone`: its target no longer exists. In
- * both cases the person has to ask for a new invite.
- */
+/** `moved`: its login has changed its address since. `gone`: its target no longer exists. In both cases the person needs a new invite. */
 export type InviteState = 'valid' | 'accepted' | 'revoked' | 'expired' | 'moved' | 'gone';
 
 /** An invite that somebody opened with its secret. */
@@ -43,27 +40,8 @@ export interface InvitePage extends OpenedInvite {
    * - `sign_in`: the person must sign in to the login of this address
    */
   needs: 'either' | 'registration' | 'password' | 'sign_in';
-  /**
-   * Where `needs` is `password`: what opens the login so far. It confirms the login; anything new replaces all of it, but
-   * only if the person says so. If there is neither, the password or passkey given now is the login's first.
-   */
+  /** What opens the login so far, where `needs` is `password`. It confirms the login; something new replaces all of it if the person says so. */
   credentials: Credentials;
-}
-
-interface Row {
-  id: string;
-  organization_name: string;
-  time_zone: string;
-  scope: Tables['invites']['scope'];
-  role: Tables['invites']['role'];
-  target_id: string;
-  subject_id: string | null;
-  email: string | null;
-  user_id: string | null;
-  proof_hash: Buffer | null;
-  created_at: Date;
-  expires_at: Date | null;
-  state: 'valid' | 'accepted' | 'revoked' | 'expired';
 }
 
 /** Finds invites by their secrets. */
@@ -77,12 +55,8 @@ export class OpenedInvites {
   ) {}
 
   /**
-   * The page of an invite; null when there is none. Opening consumes nothing, because mail scanners open links. A code
-   * that is used, expired or revoked gets the same answer in the same time as an unknown one, so a guess reveals
-   * nothing.
-   *
-   * @param text token or code, however it was typed
-   * @param proof the second secret of a mail's link
+   * The page of an invite. Opening consumes nothing: mail scanners open links. A closed code gets the same answer, in the same time, as an unknown
+   * one. @param text token or code, however it was typed @param proof the second secret of a mail's link
    */
   async look(text: string, proof: string | null): Promise<InvitePage | null> {
     const found = await this.find(text);
@@ -105,10 +79,10 @@ export class OpenedInvites {
   /** Looks up the organization of the invite with this secret, and whether the invite is closed. */
   async find(text: string): Promise<{ id: string; organizationId: string; closed: boolean } | null> {
     const hash = this.invites.hashOf(readSecret(text));
-    const [row] = await this.db.lookUp<{ id: string; organization_id: string; closed: boolean }>(
-      sql`SELECT * FROM invite_by_hash(${hash})`,
+    const [found = null] = await this.db.lookUp<{ id: string; organizationId: string; closed: boolean }>(
+      sql`SELECT id, organization_id AS "organizationId", closed FROM invite_by_hash(${hash})`,
     );
-    return row ? { id: row.id, organizationId: row.organization_id, closed: row.closed } : null;
+    return found;
   }
 
   /** The invite, with its login locked until the ambient transaction ends. */
@@ -121,27 +95,18 @@ export class OpenedInvites {
     proof: string | null,
     hold: boolean,
   ): Promise<OpenedInvite | null> {
-    const [row] = await this.db.query<Row>(sql`
-      SELECT i.*, o.name AS organization_name, o.time_zone, CASE WHEN accepted_at IS NOT NULL THEN 'accepted'
-        WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'valid' END AS state
+    const [row] = await this.db.query<Omit<OpenedInvite, 'proven'> & { proofHash: Buffer | null }>(sql`
+      SELECT i.id, i.organization_id AS "organizationId", i.scope, i.role, i.target_id AS "targetId", i.subject_id AS "subjectId",
+        i.email, i.user_id AS "loginId", i.created_at AS "createdAt", i.expires_at AS "expiresAt", i.proof_hash AS "proofHash",
+        json_build_object('name', o.name, 'timeZone', o.time_zone) AS organization,
+        CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked'
+          WHEN expires_at <= now() THEN 'expired' ELSE 'valid' END AS state
       FROM invites i JOIN organizations o ON o.id = i.organization_id
       WHERE i.organization_id = ${organizationId} AND i.id = ${id} ${hold ? sql`FOR NO KEY UPDATE OF i` : empty}`);
     if (!row) return null;
-    const invite: OpenedInvite = {
-      id,
-      organizationId,
-      organization: { name: row.organization_name, timeZone: row.time_zone },
-      scope: row.scope,
-      role: row.role,
-      targetId: row.target_id,
-      subjectId: row.subject_id,
-      email: row.email,
-      loginId: row.user_id,
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-      state: row.state,
-      proven: proof !== null && row.proof_hash !== null && timingSafeEqual(this.invites.hashOf(proof), row.proof_hash),
-    };
+    const { proofHash, ...read } = row;
+    const proven = proof !== null && proofHash !== null && timingSafeEqual(this.invites.hashOf(proof), proofHash);
+    const invite: OpenedInvite = { ...read, proven };
     if (invite.state !== 'valid') return invite;
     const moved = invite.loginId !== null && (await this.loginOf(invite, hold))?.id !== invite.loginId;
     if (moved) return { ...invite, state: 'moved' };

@@ -9,13 +9,11 @@ import { Refused } from '@app/rules';
 import { KeyNotices } from './key-notices.js';
 import { type KeyRow, type ListedKey, maskedKey, selectKeys } from './listed-key.js';
 import {
+  expired,
   expiryOf,
   KeyMadeBefore,
   keyName,
-  keyRefused,
   mintKey,
-  MOST_ACTIVE_KEYS,
-  MOST_NEW_KEYS_A_DAY,
   type NewApiKey,
   type Overlap,
   OVERLAPS,
@@ -44,28 +42,15 @@ export interface MadeKey {
 /** Further work in the transaction that creates a key. */
 export type HandOver = (made: MadeKey) => Promise<void>;
 
-interface LookupRow {
-  id: string;
-  scopes: string[];
-  platform_blog: boolean;
-  expired: boolean;
-  revoked: boolean;
-  used_this_minute: boolean;
-  organization_id: string;
-  organization_name: string;
-  organization_slug: string;
-  time_zone: string;
-  currency: string;
-}
+/** How many keys people may have at a time, and create in a day: all administrators get a mail about each. */
+const MOST_ACTIVE_KEYS = 100;
+const MOST_NEW_KEYS_A_DAY = 50;
 
 const NOT_ACTIVE = 'This key has expired or been revoked, so it cannot be replaced. Create a new one.';
 
 const KEY = /^[a-z][a-z0-9]{0,15}_live_[0-9a-f]{64}$/;
 
-/**
- * API keys: `<prefix>_live_` and 64 hex characters, 256 random bits. Only the SHA-256 is stored. Every change leaves an
- * audit row, and mails to the owners and admins, in its own transaction.
- */
+/** API keys: `<prefix>_live_` and 64 hex characters. Only the SHA-256 is stored. Each change is audited and mailed in its own transaction. */
 @Injectable()
 export class ApiKeys {
   constructor(
@@ -92,12 +77,16 @@ export class ApiKeys {
 
   /** The statement of {@link find}, for a transaction that depends on its result. */
   static lookUp(hash: Buffer): Sql {
-    return sql`SELECT * FROM api_key_by_hash(${hash})`;
+    return sql`SELECT id, scopes, platform_blog AS "platformBlog", expired, revoked, used_this_minute AS "usedThisMinute",
+      organization_id AS "organizationId", organization_name AS name, organization_slug AS slug, time_zone AS "timeZone",
+      currency FROM api_key_by_hash(${hash})`;
   }
 
   /** The key in the rows of {@link lookUp}. */
   static found([row]: object[]): KeyLookup | null {
-    return row ? toLookup(row as LookupRow) : null;
+    if (!row) return null;
+    const { name, slug, timeZone, currency, ...key } = row as KeyLookup & KeyLookup['organization'];
+    return { ...key, organization: { name, slug, timeZone, currency } };
   }
 
   /** The organization's keys: active ones first, then the others; each group newest first. */
@@ -109,41 +98,29 @@ export class ApiKeys {
 
   /** One of the organization's keys; null if it has no such key. */
   async get(organizationId: string, id: string): Promise<ListedKey | null> {
-    const [[row]] = await this.db.read<[KeyRow]>(
-      { organizationId },
-      selectKeys(organizationId, sql`AND k.id = ${id}`, empty),
-    );
+    const wanted = selectKeys(organizationId, sql`AND k.id = ${id}`, empty);
+    const [[row]] = await this.db.read<[KeyRow]>({ organizationId }, wanted);
     return row ? this.listed(row) : null;
   }
 
-  /**
-   * Creates a key.
-   *
-   * @throws Refused for invalid values; KeyMadeBefore if this form was sent before
-   */
+  /** Creates a key. @throws Refused for invalid values; KeyMadeBefore if this form was sent before */
   create(organizationId: string, wanted: NewApiKey, by = OPERATOR, handOver?: HandOver): Promise<MadeKey> {
     return this.db.transaction({ organizationId }, async () => {
       const made = await this.add(organizationId, wanted, by);
       if (by.userId) await this.refuseTooMany(organizationId);
       const { display, scopes, name } = made;
-      const details = { api_key_id: made.id, scopes, expires_at: made.expiresAt?.toISOString() ?? null };
+      const expiresAt = made.expiresAt?.toISOString() ?? null;
+      const details = { api_key_id: made.id, scopes, expires_at: expiresAt };
       await this.audit.add(organizationId, by, 'create API key', details);
-      await this.notices.tell(organizationId, 'key_created', by.userId, {
-        name,
-        display,
-        scopes,
-        expiresAt: made.expiresAt?.toISOString() ?? null,
-      });
+      await this.notices.tell(organizationId, 'key_created', by.userId, { name, display, scopes, expiresAt });
       await handOver?.(made);
       return made;
     });
   }
 
   /**
-   * Creates a key with the same name, scopes and lifetime. The old key keeps working for the overlap, but never beyond
-   * its own expiry.
-   *
-   * @throws Refused when this organization has no such key, or it no longer works; KeyMadeBefore when this form was sent before
+   * Creates a key with the same name, scopes and lifetime. The old one keeps working for the overlap, within its own expiry.
+   * @throws Refused for a key that no longer works; KeyMadeBefore when this form was sent before
    */
   replace(
     organizationId: string,
@@ -158,17 +135,14 @@ export class ApiKeys {
       if (!locked) throw Refused.notFound();
       const [old] = await this.db.query<KeyRow>(selectKeys(organizationId, sql`AND k.id = ${id}`, empty));
       const { name, expiresAt, createdAt, status } = old!;
-      const made = await this.add(
-        organizationId,
-        {
-          name,
-          scopes: old!.scopes as Scope[],
-          expiresAt: expiresAt && new Date(Date.now() + expiresAt.getTime() - createdAt.getTime()),
-          platformBlog: old!.platformBlog && !by.userId,
-          formToken,
-        },
-        by,
-      );
+      const wanted = {
+        name,
+        scopes: old!.scopes as Scope[],
+        expiresAt: expiresAt && new Date(Date.now() + expiresAt.getTime() - createdAt.getTime()),
+        platformBlog: old!.platformBlog && !by.userId,
+        formToken,
+      };
+      const made = await this.add(organizationId, wanted, by);
       if (status !== 'active') throw Refused.invalidState(status, ['active'], NOT_ACTIVE);
       const [ended] = await this.db.query<{ expires_at: Date }>(sql`
         WITH ended AS (
@@ -240,7 +214,7 @@ export class ApiKeys {
   private async add(organizationId: string, wanted: NewApiKey, by: Actor) {
     const { scopes = ['read'], expiresAt = null, platformBlog = false, formToken = null } = wanted;
     const name = keyName(wanted.name);
-    if (scopes.length === 0) throw keyRefused('scopes');
+    if (scopes.length === 0) throw Refused.invalid('Choose at least one scope.', 'scopes');
     const prefix = this.env.get('API_KEY_PREFIX');
     const { key, keyHash, ...ends } = mintKey(prefix);
     // The column is named only when it is set: the roles that people reach have no right to it.
@@ -257,7 +231,7 @@ export class ApiKeys {
       throw new KeyMadeBefore(before!.id);
     }
     // An instant is compared by who chose it; whether a day is over depends on the organization's time zone.
-    if (row.over && !(expiresAt instanceof Date)) throw keyRefused('expiry');
+    if (row.over && !(expiresAt instanceof Date)) throw expired();
     return { id: row.id, key, expiresAt: row.expires_at, name, scopes, display: maskedKey(prefix, ends) };
   }
 
@@ -270,29 +244,16 @@ export class ApiKeys {
           AND (expires_at IS NULL OR expires_at > now()))::integer AS active,
         count(*) FILTER (WHERE created_at > now() - interval '1 day')::integer AS today
       FROM api_keys WHERE organization_id = ${organizationId}`);
-    if (made!.active > MOST_ACTIVE_KEYS) throw keyRefused('too_many');
-    if (made!.today > MOST_NEW_KEYS_A_DAY) throw keyRefused('too_many_today');
+    if (made!.active > MOST_ACTIVE_KEYS) {
+      const text = `An organization can have at most ${MOST_ACTIVE_KEYS} active keys. Revoke one first.`;
+      throw Refused.conflict('too_many_keys', text);
+    }
+    if (made!.today <= MOST_NEW_KEYS_A_DAY) return;
+    const text = `An organization can create ${MOST_NEW_KEYS_A_DAY} keys a day. Try again tomorrow.`;
+    throw Refused.conflict('too_many_new_keys', text);
   }
 
   private listed({ firstFour, lastFour, ...key }: KeyRow): ListedKey {
     return { ...key, display: maskedKey(this.env.get('API_KEY_PREFIX'), { firstFour, lastFour }) };
   }
-}
-
-function toLookup(row: LookupRow): KeyLookup {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    organization: {
-      name: row.organization_name,
-      slug: row.organization_slug,
-      timeZone: row.time_zone,
-      currency: row.currency,
-    },
-    scopes: row.scopes,
-    platformBlog: row.platform_blog,
-    expired: row.expired,
-    revoked: row.revoked,
-    usedThisMinute: row.used_this_minute,
-  };
 }

@@ -5,13 +5,11 @@ import { Database } from '@app/database';
 import { type KeyEmailKind, type KeyInMail, Outbox } from '@app/jobs';
 
 interface Administrator {
-  user_id: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  organization_name: string;
-  organization_slug: string;
-  time_zone: string;
+  id: string;
+  to: string;
+  firstName: string;
+  lastName: string;
+  organization: { name: string; slug: string; timeZone: string };
 }
 
 /** Mails about API keys, to everyone who administers the organization. */
@@ -28,23 +26,21 @@ export class KeyNotices {
     return this.outbox.sendsMail && this.env.get('ENCRYPTION_KEY') !== null;
   }
 
-  /**
-   * Queues a mail to every owner and admin who has accepted, inside the ambient transaction. The limits for invites do
-   * not apply: otherwise somebody could use them up and then create a key unnoticed.
-   *
-   * @param by the person who made the change; null for the operator or an expiry
-   */
+  /** Queues a mail to every owner and admin. No limits: somebody could use them up, then create a key. @param by null for the operator */
   async tell(organizationId: string, kind: KeyEmailKind, by: string | null, key: Omit<KeyInMail, 'by'>): Promise<void> {
     if (!this.able) return;
-    const people = await this.db.query<Administrator>(sql`SELECT * FROM organization_administrators()`);
+    const people = await this.db.query<Administrator>(sql`
+      SELECT user_id AS id, email AS to, first_name AS "firstName", last_name AS "lastName", json_build_object(
+        'name', organization_name, 'slug', organization_slug, 'timeZone', time_zone) AS organization
+      FROM organization_administrators()`);
     if (people.length === 0) return;
-    const { organization_name: name, organization_slug: slug, time_zone: timeZone } = people[0]!;
-    const actor = people.find(({ user_id: id }) => id === by);
-    const link = { url: `${this.env.portalUrl}/o/${slug}/keys` };
-    const change = { ...key, by: actor ? `${actor.first_name} ${actor.last_name}` : null };
-    await this.outbox.addAdmitted(
-      { organizationId, organization: { name, timeZone } },
-      people.map(({ email: to, first_name: firstName }) => ({ kind, to, firstName, role: 'admin', link, key: change })),
+    const { organization } = people[0]!;
+    const actor = people.find(({ id }) => id === by);
+    const link = { url: `${this.env.portalUrl}/o/${organization.slug}/keys` };
+    const change = { ...key, by: actor ? `${actor.firstName} ${actor.lastName}` : null };
+    const mails = people.map(
+      ({ to, firstName }) => ({ kind, to, firstName, role: 'admin', link, key: change }) as const,
     );
+    await this.outbox.addAdmitted({ organizationId, organization }, mails);
   }
 }

@@ -25,30 +25,7 @@ export const OVERLAPS = { now: 0, '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 
 
 export type Overlap = keyof typeof OVERLAPS;
 
-/** How many keys people may have at a time, and create in a day: all administrators get a mail about each. */
-export const MOST_ACTIVE_KEYS = 100;
-export const MOST_NEW_KEYS_A_DAY = 50;
-
-/** Why a key was not created, and the field. */
-const PROBLEMS = {
-  name: () => Refused.invalid('Enter a name of 1 to 100 characters, on one line.', 'name'),
-  scopes: () => Refused.invalid('Choose at least one scope.', 'scopes'),
-  expiry: () => Refused.invalid('Choose today or a later date.', 'expires_at'),
-  too_many: () =>
-    Refused.conflict(
-      'too_many_keys',
-      `An organization can have at most ${MOST_ACTIVE_KEYS} active keys. Revoke one first.`,
-    ),
-  too_many_today: () =>
-    Refused.conflict(
-      'too_many_new_keys',
-      `An organization can create ${MOST_NEW_KEYS_A_DAY} keys a day. Try again tomorrow.`,
-    ),
-};
-
-export function keyRefused(problem: keyof typeof PROBLEMS): Refused {
-  return PROBLEMS[problem]();
-}
+export const expired = (): Refused => Refused.invalid('Choose today or a later date.', 'expires_at');
 
 /** The form was sent before. Its key exists and cannot be shown again. */
 export class KeyMadeBefore extends Error {
@@ -69,19 +46,15 @@ const LONGEST_NAME = 100;
 /** @throws Refused for a name that is blank or that the database would reject */
 export function keyName(text: string): string {
   const name = oneLine(text, LONGEST_NAME);
-  if (name === null) throw keyRefused('name');
+  if (name === null) throw Refused.invalid('Enter a name of 1 to 100 characters, on one line.', 'name');
   return name;
 }
 
-/**
- * The instant of an expiry, as SQL. The end of a day is its last millisecond.
- *
- * @throws Refused for a day that does not exist
- */
+/** The instant of an expiry, as SQL: of a day, its last millisecond. @throws Refused for a day that does not exist */
 export function expiryOf(organizationId: string, expiry: KeyExpiry): Sql {
   if (expiry === null || expiry instanceof Date) return sql`${expiry?.toISOString() ?? null}::timestamptz`;
   if ('inDays' in expiry) return sql`now() + ${expiry.inDays} * interval '1 day'`;
-  if (!parseDate(expiry.endOf)?.wholeDay) throw keyRefused('expiry');
+  if (!parseDate(expiry.endOf)?.wholeDay) throw expired();
   return sql`(${expiry.endOf}::date + 1)::timestamp AT TIME ZONE (
     SELECT time_zone FROM organizations WHERE id = ${organizationId}) - interval '1 millisecond'`;
 }

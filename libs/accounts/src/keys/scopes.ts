@@ -1,7 +1,4 @@
-/**
- * Every scope and what it grants, in the order of the reference: the single source for the command line, the API's
- * reference and the portal. The database's check constraint has the same set.
- */
+/** Every scope and what it grants, in the order of the reference. The database's check constraint has the same set. */
 export const SCOPES = {
   read: 'Read-only access to all of the organization’s data',
   'payments:write': 'Record manual or external payments',

@@ -6,8 +6,7 @@ const LOGIN_COLUMNS = 'email, email_normalized, placeholder_email, first_name, l
 export const account: Grants = {
   tables: {
     organizations: { api: 'SELECT', portal: 'SELECT' },
-    // What an organization supplies about a login. No process may write whether an address is proven, read which
-    // organizations see a login, or delete a login.
+    // What an organization supplies. No process may write whether an address is proven or who sees a login, or delete one.
     users: {
       api: `SELECT (id, ${LOGIN_COLUMNS}, phone_digits, created_at, updated_at), INSERT (id, ${LOGIN_COLUMNS}),
         UPDATE (${LOGIN_COLUMNS}, updated_at)`,

@@ -3,8 +3,7 @@ import type { Grants } from '../grants.js';
 /** The outbox, suppressed addresses and the worker's signs of life. */
 export const jobs: Grants = {
   tables: {
-    // A process that queues a message cannot read its payload again. The worker queues rebuilds; it claims through
-    // claim_outbox.
+    // Who queues a message cannot read its payload again. The worker queues rebuilds, and claims through claim_outbox.
     outbox: {
       api: `SELECT (organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
         created_at), INSERT, UPDATE (due_at)`,

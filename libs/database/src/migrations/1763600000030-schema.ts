@@ -9,10 +9,7 @@ const digest = createHash('sha256')
   .digest('hex')
   .slice(0, 8);
 
-/**
- * Creates the whole schema. Until the first release its files change in place, and with them the name: a database that
- * other files have made is refused, rather than taken for this one.
- */
+/** Creates the whole schema. Until the first release its files, and with them the name, change in place: other databases are refused. */
 export class Schema implements MigrationInterface {
   static readonly name = `Schema_${digest}_1763600000030`;
 

@@ -45,11 +45,7 @@ export class Invitations {
     private readonly audit: AuditLog,
   ) {}
 
-  /**
-   * Creates an invite inside the ambient transaction, and queues its mail if it has one.
-   *
-   * @throws Refused for an unknown target, and at `email` for the address of a member
-   */
+  /** Creates an invite and queues its mail. @throws Refused for an unknown target, and at `email` for the address of a member */
   async invite(by: Provisioner, wanted: WantedInvite): Promise<SentInvite> {
     await this.targets.require(by.organizationId, wanted);
     const subjectId = await findId(this.db, 'subjects', by.organizationId, wanted.subject);
@@ -65,12 +61,7 @@ export class Invitations {
     return { invite: invite!, joinUrl, emailed: await this.mail(by, invite!) };
   }
 
-  /**
-   * Replaces an invite to one person, expired or not, with a new one. The old link stops working.
-   *
-   * @param id an invite that was neither accepted nor revoked
-   * @throws Refused when there is no such invite, or its mail cannot be sent now
-   */
+  /** Replaces an invite to one person. The old link stops working. @throws Refused when there is no open one, or its mail cannot be sent now */
   resend(provisioner: Provisioner, by: Actor, id: string): Promise<SentInvite> {
     const { organizationId } = provisioner;
     return this.db.transaction({ organizationId }, () => this.replace(provisioner, by, id));
@@ -102,8 +93,8 @@ export class Invitations {
     const old = await this.close(organizationId, id);
     // Without an address, the code was shared: there is nobody to send it to again.
     if (!old?.email) throw Refused.notFound();
-    const { scope, role, target_id: targetId, subject_id: subjectId, email } = old;
-    const sent = await this.send(provisioner, { scope, role, targetId, subjectId, email, apiKeyId: null });
+    const { scope, email } = old;
+    const sent = await this.send(provisioner, { ...old, apiKeyId: null });
     // Keep the old invite valid: its mail may still be on its way.
     if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) {
       throw Refused.conflict('not_mailed', notMailed(email), { email });
@@ -115,25 +106,24 @@ export class Invitations {
 
   /** Revokes inside the ambient transaction. Leaves standing codes, and account links, which belong to people. */
   private async close(organizationId: string, id: string) {
-    const [row] = await this.db.query<
-      Pick<Tables['invites'], 'scope' | 'role'> & { email: string | null; target_id: string; subject_id: string | null }
+    const [closed = null] = await this.db.query<
+      Required<Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email'>>
     >(sql`
       WITH closed AS (
         UPDATE invites SET revoked_at = now()
         WHERE organization_id = ${organizationId} AND id = ${id} AND accepted_at IS NULL AND revoked_at IS NULL
           AND NOT standing AND scope <> 'account'
         RETURNING scope, role, target_id, subject_id, email)
-      SELECT * FROM closed`);
-    return row ?? null;
+      SELECT scope, role, target_id AS "targetId", subject_id AS "subjectId", email FROM closed`);
+    return closed;
   }
 
   private async mail(by: Provisioner, invite: MintedInvite): Promise<boolean> {
     const kind = MAILED[invite.scope];
     if (!kind || !invite.email) return false;
     const { role, email: to } = invite;
-    const queued = await this.outbox.addEmails(by, [
-      { kind, to, firstName: null, role, link: this.invites.linkOf(invite) },
-    ]);
+    const mail = { kind, to, firstName: null, role, link: this.invites.linkOf(invite) };
+    const queued = await this.outbox.addEmails(by, [mail]);
     return queued.has(normalizeEmail(invite.email));
   }
 }

@@ -28,10 +28,7 @@ export function isToken(secret: string): boolean {
   return TOKEN.test(secret);
 }
 
-/**
- * How secrets are stored. A code has 59 bits, which could be brute-forced from a leaked table, so its hash is keyed
- * with a secret outside the database.
- */
+/** How secrets are stored. A code's 59 bits could be guessed from a leaked table, so the hash is keyed with a secret outside of it. */
 export function hashOfSecret(secret: string, vault: Vault): Buffer {
   if (!isCode(secret)) return hashOfToken(secret);
   return createHmac('sha256', vault.derive('join code hashes')).update(secret).digest();

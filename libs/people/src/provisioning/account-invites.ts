@@ -25,10 +25,7 @@ const NO_ADDRESS = 'This account has no email address. Add one first.';
 const ARCHIVED = 'This person is archived. Add them again first.';
 const WAITS = 'This person is waiting for approval. Approve or decline them in the portal instead.';
 
-/**
- * Mails existing people a link to their account, at the organization's request. Refuses for somebody who is archived,
- * has no address or waits for approval.
- */
+/** Mails people a link to their account. Refuses for somebody who is archived, has no address or waits for approval. */
 @Injectable()
 export class AccountInvites {
   constructor(

@@ -43,24 +43,15 @@ export class AccountMails {
     // Send earlier queries first, so that the database processes them while secrets are created and encrypted.
     await setImmediate();
     const minted = this.invites.prepare(
-      mails.map(({ role, id, to }) => ({
-        scope: 'account',
-        role,
-        targetId: id,
-        email: to,
-        mailed: true,
-        apiKeyId: by.keyId,
-      })),
+      mails.map(({ role, id: targetId, to: email }) => {
+        return { scope: 'account', role, targetId, email, mailed: true, apiKeyId: by.keyId };
+      }),
     );
     const emails = mails.map((mail, index) => ({ ...mail, link: this.invites.linkOf(minted[index]!) }));
     await Promise.all([this.invites.store(by.organizationId, minted), this.outbox.addAdmitted(by, emails)]);
   }
 
-  /**
-   * Queues the notices that their {@link admission} allows.
-   *
-   * @param path the portal's page to continue on
-   */
+  /** Queues the notices that their {@link admission} allows. @param path the portal's page to continue on */
   async notify(
     by: Provisioner,
     kind: EmailKind,

@@ -23,17 +23,6 @@ export interface NewLogin extends Person {
   id: string;
 }
 
-interface LoginRow {
-  email: string;
-  id: string;
-  role: Tables['members']['role'] | null;
-  status: Tables['members']['status'];
-  mailed_lately: boolean;
-  consented: boolean;
-  parent_status: Tables['parents']['status'] | null;
-  parent_consented: boolean;
-}
-
 /** A pending person is not mailed again within this time. */
 const PAUSE_BETWEEN_MAILS = '24 hours';
 
@@ -43,9 +32,8 @@ export class Logins {
   constructor(private readonly db: Database) {}
 
   /**
-   * Locks provisioning in this organization until the end of the ambient transaction, so that decisions stay valid.
-   * Every transaction that locks rows of people and then mails them takes this lock first: a waiting transaction holds
-   * nothing that others wait for, so none can deadlock with a bulk invite.
+   * Locks provisioning in this organization, so that decisions stay valid. Whoever locks rows of people and then mails them takes this first:
+   * a waiting transaction holds nothing that others wait for.
    */
   holdOrganization(organizationId: string): Promise<void> {
     return this.db.lock(`provisioning of ${organizationId}`);
@@ -53,20 +41,18 @@ export class Logins {
 
   /** The logins with these (normalized) addresses, by address. */
   async find(organizationId: string, addresses: string[]): Promise<Map<string, Login>> {
-    const rows = await this.db.query<LoginRow>(sql`
-      SELECT l.email, l.id, m.role, m.status,
-        coalesce(m.invited_at > now() - ${PAUSE_BETWEEN_MAILS}::interval, false) AS mailed_lately,
-        m.accepted_at IS NOT NULL AS consented, p.status AS parent_status, p.accepted_at IS NOT NULL AS parent_consented
+    const rows = await this.db.query<Login & { email: string }>(sql`
+      SELECT l.email, l.id, CASE WHEN m.role IS NOT NULL THEN json_build_object('role', m.role, 'status', m.status,
+          'mailedLately', coalesce(m.invited_at > now() - ${PAUSE_BETWEEN_MAILS}::interval, false),
+          'consented', m.accepted_at IS NOT NULL) END AS member,
+        CASE WHEN p.status IS NOT NULL THEN json_build_object('status', p.status, 'consented', p.accepted_at IS NOT NULL) END AS parent
       FROM logins_by_email(${addresses}) l
       LEFT JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = l.id
       LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = l.id`);
-    return new Map(rows.map((row) => [row.email, toLogin(row)]));
+    return new Map(rows.map(({ email, ...login }) => [email, login]));
   }
 
-  /**
-   * Whether these logins still have these (normalized) addresses. Asked after their memberships are written, from when
-   * on addresses cannot change.
-   */
+  /** Whether these logins still have these addresses. Asked after their memberships are written, from when on they cannot change. */
   async have(addresses: { id: string; address: string }[]): Promise<boolean> {
     if (addresses.length === 0) return true;
     const moved = await this.db.query(sql`
@@ -76,9 +62,7 @@ export class Logins {
   }
 
   /**
-   * Creates logins in the order of their addresses. All organizations use the same order, so two transactions with
-   * common addresses cannot deadlock: the later one waits at the first of them.
-   *
+   * Creates logins in the order of their addresses, so that transactions with common ones cannot deadlock.
    * @returns false when another transaction has just created one of the logins
    */
   async add(logins: NewLogin[]): Promise<boolean> {
@@ -98,19 +82,9 @@ export class Logins {
         placeholder boolean, first_name text, last_name text, phone text)
       ORDER BY normalized
       ON CONFLICT DO NOTHING`;
-    // Counted, because RETURNING would need rows to be visible, which row-level security denies before they are
-    // members.
+    // Counted: RETURNING would need rows to be visible, which row-level security denies before they are members.
     const runner = this.db.manager.queryRunner!;
     const { affected } = await runner.query(statement.text, statement.values, true);
     return affected === logins.length;
   }
-}
-
-function toLogin(row: LoginRow): Login {
-  const { id, role, status, mailed_lately, consented, parent_status, parent_consented } = row;
-  return {
-    id,
-    member: role && { role, status, mailedLately: mailed_lately, consented },
-    parent: parent_status && { status: parent_status, consented: parent_consented },
-  };
 }

@@ -2,11 +2,8 @@ import type { Tables } from '@app/database';
 import type { Login } from './logins.js';
 
 /**
- * How a login's current membership compares with the requested one:
- * - `new`: to be added; `pending` until the person consents, if other organizations know the login
- * - `returning`: was archived here and is let in again
- * - `again`: was asked before and has not answered yet
- * - `exists`: already has this membership
+ * `new`: to be added; `pending` until the person consents, if other organizations know the login; `returning`: was archived here; `again`: asked
+ * before and not answered yet; `exists`: already has this membership
  */
 export type MembershipState =
   | { as: 'new' | 'returning'; status: 'accepted' | 'pending' }

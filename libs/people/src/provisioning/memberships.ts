@@ -10,11 +10,8 @@ export class Memberships {
   constructor(private readonly db: Database) {}
 
   /**
-   * Writes a plan in one statement, except for its logins, which exist by now. Each table's rows are written in the
-   * order of the people, so that concurrent writers of the same rows cannot deadlock.
-   *
-   * @param mailed ids of the people to whom a mail was queued
-   * @returns false if another writer has changed the same people in the meantime
+   * Writes a plan in one statement, each table's rows in the order of the people, so that concurrent writers cannot deadlock.
+   * @param mailed people to whom a mail was queued @returns false if another writer has changed the same people meanwhile
    */
   async write(organizationId: string, plan: Plan, mailed: ReadonlySet<string>): Promise<boolean> {
     const members = plan.members.map(({ role, ...tie }) => ({

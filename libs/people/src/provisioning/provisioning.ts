@@ -8,10 +8,7 @@ import type { NewPerson, Provisioned, ProvisioningResult, Provisioner, RefusedPe
 import { Plan } from './plan.js';
 import { addressesOf, refusedByItself } from './refusals.js';
 
-/**
- * Creates accounts for people, or invites those who have one elsewhere. Each person is independent: refusing one does
- * not affect the others. Every statement handles all people, so a hundred people take no more statements than one.
- */
+/** Creates accounts for people, or invites those who have one elsewhere. Each person is independent; a hundred take no more statements than one. */
 @Injectable()
 export class Provisioning {
   constructor(

@@ -9,10 +9,7 @@ import {
 /** PostgreSQL puts a line break between participants; ids and roles contain no whitespace. */
 const PARTICIPANTS = `replace(o.participants::text, E', \\n ', ',')::json`;
 
-/**
- * Threads with an active participant who is an accepted member. organization_conversations lists them, with a copy of
- * the fields shown.
- */
+/** Threads with an active participant who is an accepted member, with a copy of the fields shown. */
 const CONVERSATIONS = list({
   id: 'list_conversations',
   path: 'v1/conversations',

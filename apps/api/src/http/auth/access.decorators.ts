@@ -14,10 +14,7 @@ export type ScopesOfBody = (body: never) => Scope[];
 /** The route requires a key with all of these scopes, granted directly or by the umbrella scope. */
 export const RequireScopes = (...scopes: [Scope, ...Scope[]]) => SetMetadata(ACCESS, { public: false, scopes });
 
-/**
- * The route requires some of these scopes, depending on its body. A key with none of them is refused before the body is
- * read; a key that lacks a required one is refused before anything is done.
- */
+/** The route requires some of these scopes, depending on its body. A key with none of them is refused before the body is read. */
 export const RequireAnyScope = (scopes: [Scope, Scope, ...Scope[]], ofBody: ScopesOfBody) =>
   SetMetadata<string, Access>(ACCESS, { public: false, scopes, ofBody });
 

@@ -19,10 +19,7 @@ export class ScopesGuard implements CanActivate {
   }
 }
 
-/**
- * Requires the scopes that depend on the body, all or none. Authorization belongs in guards because they also run
- * before a stored response is replayed.
- */
+/** Requires the scopes that depend on the body. A guard, because these also run before a stored response is replayed. */
 @Injectable()
 export class ContentGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

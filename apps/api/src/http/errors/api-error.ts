@@ -53,48 +53,30 @@ export class ApiError extends Error {
   }
 
   static platformBlogRequired(): ApiError {
-    return new ApiError(
-      'platform_blog_required',
-      'Only keys with the platform-blog capability may write to the platform’s sites. Leave "target" out, or set it to "org".',
-    );
+    const rule = 'Only keys with the platform-blog capability may write to the platform’s sites.';
+    return new ApiError('platform_blog_required', `${rule} Leave "target" out, or set it to "org".`);
   }
 
-  /**
-   * @param missing scopes that the key lacks; none if no key can use the operation
-   * @param separator a comma, or "or" if one of them is enough
-   */
+  /** @param missing scopes that the key lacks; none if no key can use the operation @param separator " or " if one is enough */
   static insufficientScope(missing: string[], granted: string[], separator = ', '): ApiError {
-    return new ApiError(
-      'insufficient_scope',
-      missing.length > 0
-        ? `This API key lacks the scope ${missing.join(separator)}. Create a key with the scopes you need.`
-        : 'API keys cannot use this operation.',
-      { required: missing, granted },
-    );
+    const lacks = `This API key lacks the scope ${missing.join(separator)}. Create a key with the scopes you need.`;
+    const message = missing.length > 0 ? lacks : 'API keys cannot use this operation.';
+    return new ApiError('insufficient_scope', message, { required: missing, granted });
   }
 
   static preconditionFailed(): ApiError {
-    return new ApiError(
-      'precondition_failed',
-      'The record has changed in the meantime. Read it again, then repeat your change.',
-    );
+    const message = 'The record has changed in the meantime. Read it again, then repeat your change.';
+    return new ApiError('precondition_failed', message);
   }
 
   /** @param retryAfter seconds */
   static unavailable(retryAfter = 1): ApiError {
-    return new ApiError(
-      'service_unavailable',
-      'The service is temporarily unavailable. Try again in a moment.',
-      {},
-      { 'Retry-After': String(retryAfter) },
-    );
+    const message = 'The service is temporarily unavailable. Try again in a moment.';
+    return new ApiError('service_unavailable', message, {}, { 'Retry-After': String(retryAfter) });
   }
 }
 
-/**
- * The process is at capacity: an immediate 503. Refusing must cost next to nothing, so there is no audit row and no log
- * line besides the access log's.
- */
+/** The process is at capacity. Refusing must cost next to nothing: no audit row, and no log line besides the access log's. */
 export class Overloaded extends ApiError {
   /** @param retryAfter seconds */
   constructor(retryAfter: number) {
@@ -123,11 +105,7 @@ export class ValidationFailed extends ApiError {
     const more = count - MOST_FAULTS;
     this.faults = faults.slice(0, MOST_FAULTS);
     const last = this.faults.at(-1);
-    if (last && more > 0) {
-      this.faults[MOST_FAULTS - 1] = {
-        ...last,
-        msg: `${last.msg} Errors not listed: ${more.toLocaleString('en')}.`,
-      };
-    }
+    const msg = `${last?.msg} Errors not listed: ${more.toLocaleString('en')}.`;
+    if (last && more > 0) this.faults[MOST_FAULTS - 1] = { ...last, msg };
   }
 }

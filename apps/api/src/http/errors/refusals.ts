@@ -1,13 +1,7 @@
 import type { Refused } from '@app/rules';
 import { ApiError, type ConflictCode, ValidationFailed } from './api-error.js';
 
-/**
- * What a rule refused, as the response; null for a conflict that the operation does not document: callers cannot handle
- * what they were never told of, so it is a fault on our side, which tests find as a 500.
- *
- * @param conflicts the documented codes
- * @param params of the path, the last of which names the record
- */
+/** What a rule refused, as the response; null for a conflict that the operation does not document: a fault on our side, which tests find as a 500. */
 export function fromRefused(
   { why, message }: Refused,
   conflicts: readonly ConflictCode[],
@@ -16,13 +10,10 @@ export function fromRefused(
   if (why.kind === 'not_found') return ApiError.notFound();
   if (why.kind === 'invalid') {
     const record = ['path', ...Object.keys(params).slice(-1)];
-    return new ValidationFailed(
-      why.refusals.map(({ at, reason }) => ({
-        loc: at.length > 0 ? ['body', ...at] : record,
-        msg: reason,
-        type: 'value_error',
-      })),
-    );
+    const faults = why.refusals.map(({ at, reason: msg }) => {
+      return { loc: at.length > 0 ? ['body', ...at] : record, msg, type: 'value_error' };
+    });
+    return new ValidationFailed(faults);
   }
   const { code, details } =
     why.kind === 'conflict' ? why : { code: 'invalid_state', details: { state: why.state, allowed: why.allowed } };

@@ -22,10 +22,7 @@ export interface CursorUse {
   filters: Record<string, unknown>;
 }
 
-/**
- * Opaque cursors: 8 bytes of milliseconds, 16 of the id, and a 16-byte HMAC over both, the organization, the list and
- * its filters. Forged cursors, and those of another list, filter or organization, are rejected without stored state.
- */
+/** Opaque cursors: milliseconds, id, and an HMAC over both, the organization, the list and its filters, so foreign ones are rejected. */
 @Injectable()
 export class Cursors {
   private readonly key: Buffer;
@@ -41,10 +38,7 @@ export class Cursors {
     return Buffer.concat([place, this.sign(place, use)]).toString('base64url');
   }
 
-  /**
-   * @param cursor in the form {@link CURSOR_FORM}
-   * @throws ValidationFailed at `query.cursor`
-   */
+  /** @throws ValidationFailed at `query.cursor` */
   decode(cursor: string, use: CursorUse): Position {
     const bytes = Buffer.from(cursor, 'base64url');
     const place = bytes.subarray(0, 24);

@@ -8,12 +8,7 @@ import type { Part } from './page.js';
 export class LargeAnswers {
   constructor(private readonly fairness: Fairness) {}
 
-  /**
-   * One part is read at a time. While others are present, a rest of the same length follows: reading and sending a part
-   * keeps the event loop for some milliseconds, and with it everybody else.
-   *
-   * @throws QueueFull when too much waits for clients, and this organization has the most of it
-   */
+  /** Reads one part at a time. While others are present, as long a rest follows: a part keeps the event loop for some ms. @throws QueueFull */
   async *inParts<T>(organizationId: string, parts: T[], read: (part: T) => Promise<Part>): AsyncGenerator<Part> {
     const { turns, parts: partTurns, budget } = this.fairness;
     for (const part of parts) {

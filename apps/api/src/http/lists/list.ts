@@ -18,9 +18,8 @@ export interface PageQuery {
 }
 
 /**
- * A list of a resource, declared once: its route, what it reads, and how the reference describes it. `Lists` adds the
- * tenant's condition. Unless it has its own `order`, it is newest first by (created_at, id) and supports cursors, which
- * are bound to the view's name, so no two lists share one.
+ * A list, declared once: route, source and description. `Lists` adds the tenant's condition. Without an `order` of its own it is newest first
+ * and supports cursors, which are bound to the view's name, so no two lists share one.
  */
 interface Declaration<Parameters extends readonly Parameter[]> extends Shown {
   /** The operation's id. */
@@ -54,12 +53,8 @@ export interface List extends Omit<Declaration<readonly Parameter[]>, 'select'> 
 
 /** Declares a list. */
 export function list<const Parameters extends readonly Parameter[] = []>(declaration: Declaration<Parameters>): List {
-  const {
-    parameters = [],
-    sizes = { limit: 20, most: 100 },
-    order,
-    bare,
-  }: Declaration<readonly Parameter[]> = declaration as never;
+  const { parameters = [], order, bare }: Declaration<readonly Parameter[]> = declaration as never;
+  const { sizes = { limit: 20, most: 100 } } = declaration;
   const pages = bare === 'data' ? [] : paging(sizes, order === undefined);
   const query = queryOf([...pages, ...parameters]);
   return { ...declaration, parameters, query: query as unknown as Type<PageQuery> };

@@ -10,16 +10,8 @@ import { type List, type PageQuery, type PathValues, type Selected, selectedBy }
 import { LargeAnswers } from './large-answers.js';
 import { unsealed } from '../views/sealed.js';
 import { Page, type Part } from './page.js';
-import {
-  countOf,
-  cursorPage,
-  type CursorRow,
-  existenceOf,
-  offsetPage,
-  type PageRow,
-  PART_BYTES,
-  recordsById,
-} from './statements.js';
+import { countOf, cursorPage, existenceOf, offsetPage, PART_BYTES, recordsById } from './statements.js';
+import type { CursorRow, PageRow } from './statements.js';
 
 /** Pages beyond this offset take a core for tens of milliseconds, so they are read one at a time. */
 const DEEP = 10_000;
@@ -38,26 +30,20 @@ export class Lists {
     private readonly vault: Vault,
   ) {}
 
-  /**
-   * One page of a list.
-   *
-   * @param path the ids in the route's path; a cursor is bound to them too
-   * @throws ApiError 404 when the list's parent record does not exist; ValidationFailed for a cursor of another list
-   */
+  /** One page of a list. @throws ApiError 404 when the list's parent record does not exist; ValidationFailed for a cursor of another list */
   async page(caller: Caller, list: List, given: PageQuery, path: PathValues = {}): Promise<Page> {
     const query = list.bare === 'data' ? { ...given, limit: UNPAGED, offset: 0 } : given;
     const selected = selectedBy(list, query, caller, path);
-    const { name } = list.view;
     const { cursor } = query;
-    const use = () => ({
-      organizationId: caller.organizationId,
-      list: name,
-      filters: { ...path, ...filtersOf(query) },
-    });
+    const use = () => {
+      const { limit: _limit, offset: _offset, cursor: _cursor, ...filters } = query;
+      return { organizationId: caller.organizationId, list: list.view.name, filters: { ...path, ...filters } };
+    };
     const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use()) : null;
-    const counters = cursor === undefined ? selected.total : undefined;
+    const counters = cursor === undefined && selected.total;
+    const inOffsetMode = cursor === undefined;
     const statements = [
-      cursor === undefined ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after),
+      inOffsetMode ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after),
     ];
     if (counters) statements.push(countOf(caller, counters, selected.totalWithout));
     if (selected.within) statements.push(existenceOf(caller, selected.within));
@@ -66,14 +52,13 @@ export class Lists {
     if (selected.within && results.at(-1)!.length === 0) throw ApiError.notFound();
     const records = this.recordsOf(caller, selected, page!);
     if (list.bare) return new Page(records, list.bare);
-    const meta = { limit: query.limit, offset: query.offset, count: page!.count };
-    if (cursor === undefined) return new Page(records, counters ? { ...meta, total: results[1]![0]!.total } : meta);
-    const last: Position | null = page!.more ? { createdAt: page!.created_at!, id: page!.id! } : null;
-    return new Page(records, {
-      limit: query.limit,
-      count: page!.count,
-      next_cursor: last && this.cursors.encode(last, use()),
-    });
+    const { limit, offset } = query;
+    const { count, more, created_at: createdAt, id } = page!;
+    if (inOffsetMode) {
+      return new Page(records, { limit, offset, count, ...(counters && { total: results[1]![0]!.total }) });
+    }
+    const last: Position | null = more ? { createdAt: createdAt!, id: id! } : null;
+    return new Page(records, { limit, count, next_cursor: last && this.cursors.encode(last, use()) });
   }
 
   /** All records of a list without pages, as the ambient transaction leaves them; what a write answers as `{data}`. */
@@ -121,11 +106,6 @@ function isDeep(query: PageQuery): boolean {
   return query.offset > DEEP && query.cursor === undefined;
 }
 
-function filtersOf(query: PageQuery): Record<string, unknown> {
-  const { limit: _limit, offset: _offset, cursor: _cursor, ...rest } = query;
-  return rest;
-}
-
 /** Groups the records into parts, with at least one record each. */
 function partsOf(ids: string[], sizes: number[]): string[][] {
   const parts: string[][] = [];
@@ -142,10 +122,6 @@ function partsOf(ids: string[], sizes: number[]): string[][] {
 }
 
 function tooDeep(): ApiError {
-  return new ApiError(
-    'service_unavailable',
-    'This offset is too large to be reached in time. Use cursors instead: start with cursor=start.',
-    {},
-    { 'Retry-After': '1' },
-  );
+  const message = 'This offset is too large to be reached in time. Use cursors instead: start with cursor=start.';
+  return new ApiError('service_unavailable', message, {}, { 'Retry-After': '1' });
 }

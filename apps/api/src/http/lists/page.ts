@@ -10,20 +10,16 @@ export class Page {
     /** All records, or parts that are read while the page is sent. */
     readonly records: Part | AsyncIterable<Part>,
     /** `array` without an envelope, `data` for one without `meta`. */
-    readonly meta: OffsetMeta | CursorMeta | 'array' | 'data',
+    readonly meta: PageMeta | 'array' | 'data',
   ) {}
 }
 
-export interface OffsetMeta {
+interface PageMeta {
   limit: number;
-  offset: number;
   count: number;
-  /** Records in the whole list, for lists that count them. */
+  /** In offset mode; `total` only of lists that count their records. */
+  offset?: number;
   total?: number;
-}
-
-export interface CursorMeta {
-  limit: number;
-  count: number;
-  next_cursor: string | null;
+  /** In cursor mode. */
+  next_cursor?: string | null;
 }

@@ -88,10 +88,7 @@ const range = (column: string, descriptions: { from: string; to: string }, [sinc
     { ...compared<'to', DateBound>('to', dateBound, until, descriptions.to + ITS_DAY, column), from: 'from' },
   ] as const;
 
-/**
- * A switch that is off unless it is sent. Names the flag that rows must have while it is on (`only`), or that they must
- * not have while it is off (`without`); with neither, the list's `select` says what it does.
- */
+/** A switch that is off unless sent: the flag that rows must have while it is on (`only`), or must not have while it is off (`without`). */
 export const toggle = <Name extends string>(
   name: Name,
   description: string,

@@ -24,10 +24,7 @@ export interface Shown {
   first?: Sql;
 }
 
-/**
- * Where a view's records come from: a driving table, which holds the organization and every column used by filters and
- * orders, and its joins. Every reader adds {@link sightOf}, so no resource can forget the tenant.
- */
+/** Where a view's records come from: a driving table with the organization and all filtered columns, and joins. Readers add {@link sightOf}. */
 export class Source {
   /** The driving table with its alias. */
   readonly table: Sql;

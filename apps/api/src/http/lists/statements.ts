@@ -6,17 +6,10 @@ import type { Position } from './cursor.js';
 import type { PageQuery, Selected, Selection } from './list.js';
 import type { Source } from './source.js';
 
-/**
- * From this offset on, a page finds its ids by an index-only scan first, so that skipped rows are neither fetched nor
- * rendered: 50 instead of 2,000 ms at 100,000. The second lookup of a page's rows costs as much as skipping about 50.
- */
+/** From this offset on, ids are found by an index-only scan first: 50 instead of 2,000 ms at 100,000. The second look-up costs about 50 rows. */
 const DEEP = 100;
 
-/**
- * Pages whose texts and arrays (as stored) are at most this long are rendered at once. For a larger page only the ids
- * are returned, and it is rendered in parts of this size. JSON escapes at most double a text. A typical page has 10 to
- * 50 kB.
- */
+/** Pages of at most this many bytes (as stored) are rendered at once, larger ones in parts of this size. A typical page has 10 to 50 kB. */
 export const PART_BYTES = 262_144;
 
 /** The row that a statement of {@link offsetPage} or {@link cursorPage} yields. */
@@ -93,10 +86,7 @@ function rowsAt(caller: Caller, list: Selected, { limit, offset }: PageQuery): S
     JOIN ${source.table} ON ${source.sightOf(caller)} AND ${raw(source.id)} = page.id ${source.joins} ORDER BY ${order}`;
 }
 
-/**
- * The sizes of the rows and their sum, as far as the view has one, and FROM. OFFSET keeps PostgreSQL from writing the
- * expression, which may have to decompress values, in both places.
- */
+/** The sizes of the rows and their sum, if the view has one. OFFSET keeps PostgreSQL from decompressing values twice. */
 function measured({ size }: View, rows: Sql): Sql {
   if (!size) return sql` FROM ${rows}`;
   return sql`, coalesce(sum(size), 0) AS bytes, array_agg(size) AS sizes FROM (SELECT ${size} AS size FROM ${rows} OFFSET 0) s`;

@@ -25,30 +25,23 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
     registers: [this.registry],
   });
 
-  readonly authentications = new Counter({
-    name: 'api_key_authentications_total',
-    help: 'Outcomes of API key authentication',
-    labelNames: ['outcome'],
-    registers: [this.registry],
-  });
-
-  readonly rateLimitFallbacks = new Counter({
-    name: 'rate_limit_fallbacks_total',
-    help: 'Requests counted by this process alone because Redis did not respond',
-    registers: [this.registry],
-  });
-
-  readonly refused = new Counter({
-    name: 'http_requests_refused_total',
-    help: 'Requests refused with 503 because too many were in progress',
-    registers: [this.registry],
-  });
-
-  readonly requestLogDropped = new Counter({
-    name: 'request_log_dropped_total',
-    help: 'Requests missing from the request logs of organizations because too many were waiting to be written',
-    registers: [this.registry],
-  });
+  readonly authentications = this.counter(
+    'api_key_authentications_total',
+    'Outcomes of API key authentication',
+    'outcome',
+  );
+  readonly rateLimitFallbacks = this.counter(
+    'rate_limit_fallbacks_total',
+    'Requests counted by this process alone because Redis did not respond',
+  );
+  readonly refused = this.counter(
+    'http_requests_refused_total',
+    'Requests refused with 503 because too many were in progress',
+  );
+  readonly requestLogDropped = this.counter(
+    'request_log_dropped_total',
+    'Requests missing from the request logs of organizations because too many were waiting to be written',
+  );
 
   private readonly backlog: Polled<Backlog[]>;
 
@@ -76,6 +69,10 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.backlog.stop();
+  }
+
+  private counter(name: string, help: string, ...labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
   /** Every API process reports the outbox, which all share. */

@@ -73,9 +73,7 @@ interface Document {
   info: { version: string };
 }
 
-/**
- * The document that the build wrote. Building it here would load 10 MB of code and hold the event loop meanwhile.
- */
+/** The document that the build wrote: building it here would hold the event loop and load 10 MB of code. */
 function readDocument(publicUrl: string | null): Document {
   const file = existsSync(asset(DOCUMENT)) ? asset(DOCUMENT) : asset(`../../../dist/apps/api/assets/${DOCUMENT}`);
   return { ...(JSON.parse(readFileSync(file, 'utf8')) as Document), servers: [{ url: publicUrl ?? '/' }] } as Document;

@@ -28,20 +28,15 @@ Send the key as \`Authorization: Token token=<API_KEY>\`. Read a whole list with
 Unknown parameters are refused. Every response has an \`X-Request-Id\`.`;
 
 /** What each scope of a key grants. */
-const SCOPE_TABLE = [
-  '| scope | opens |',
-  '|---|---|',
-  ...Object.entries(SCOPES).map(([scope, sentence]) => `| \`${scope}\` | ${sentence} |`),
-].join('\n');
+const SCOPE_TABLE = Object.entries(SCOPES).map(([scope, sentence]) => `\n| \`${scope}\` | ${sentence} |`);
+const KEY = `Paste your API key, with or without \`Token token=\` in front.
+
+| scope | opens |
+|---|---|${SCOPE_TABLE.join('')}`;
 
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 
-/**
- * The OpenAPI 3.1 document of an application: what its controllers, query classes and views declare. The build
- * writes it into the file that the API serves.
- *
- * @param tags in the order in which the reference shows them
- */
+/** The OpenAPI 3.1 document: what controllers, query classes and views declare. @param tags in the order of the reference */
 export function buildDocument(app: INestApplication, tags: ReferenceTag[]): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -50,15 +45,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     .setVersion(INTERFACE_VERSION)
     .addServer('/')
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addApiKey(
-      {
-        type: 'apiKey',
-        in: 'header',
-        name: 'Authorization',
-        description: `Paste your API key, with or without \`Token token=\` in front.\n\n${SCOPE_TABLE}`,
-      },
-      'api_key',
-    )
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'Authorization', description: KEY }, 'api_key')
     .addSecurityRequirements('api_key')
     .build();
   const document = SwaggerModule.createDocument(app, config);
@@ -75,9 +62,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     for (const { name, schema } of documented.answer?.shapes ?? []) schemas[name] = schema;
     const scopes = route.access?.public === false ? route.access.scopes : [];
     const byBody = route.access?.public === false && route.access.ofBody !== undefined;
-    const scope = byBody
-      ? `Scope: depending on the body, \`${scopes.join('`, `')}\`.`
-      : `Scope: \`${scopes.join('`, `')}\`.`;
+    const scope = `Scope: ${byBody ? 'depending on the body, ' : ''}\`${scopes.join('`, `')}\`.`;
     operation.description = [documented.description, scope].filter(Boolean).join('\n\n');
     operation['x-required-scopes'] = scopes;
     if (byBody) operation['x-scopes-by-body'] = true;
@@ -100,11 +85,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
 }
 
 /** The status of a success: the declared one, or Nest's default for the method. */
-function success(
-  { method, handler }: Route,
-  { answer, versioned }: Operation,
-  schemas: Record<string, Schema>,
-): object {
+function success({ method, handler }: Route, { answer, versioned }: Operation, schemas: Record<string, Schema>) {
   const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
   const headers = refer([
     ...ANSWER_HEADERS,
@@ -112,12 +93,10 @@ function success(
     ...(versioned && answer ? ['ETag'] : []),
     ...(isIdempotent(handler) ? ['Idempotency-Replayed'] : []),
   ]);
-  const content = answer && {
-    'application/json': { schema: answer.schema, example: exampleOfAnswer(answer, schemas) },
-  };
   const status = declared ?? (method === 'POST' ? 201 : 200);
-  const description = !answer ? 'Done. The response has no body.' : status === 201 ? 'Created' : 'OK';
-  return { [status]: { description, headers, ...(content && { content }) } };
+  if (!answer) return { [status]: { description: 'Done. The response has no body.', headers } };
+  const content = { 'application/json': { schema: answer.schema, example: exampleOfAnswer(answer, schemas) } };
+  return { [status]: { description: status === 201 ? 'Created' : 'OK', headers, content } };
 }
 
 /** The example of a response. Some lists have more fields in `meta`. */

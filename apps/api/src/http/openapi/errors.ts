@@ -70,114 +70,97 @@ interface Failure {
   headers?: string[];
 }
 
+const failure = (
+  status: number,
+  description: string,
+  examples: ApiError[],
+  more: Pick<Failure, 'schema' | 'headers'> = {},
+): Failure => ({ status, description, examples, ...more });
+
+const REQUEST_ID = '0f4b8a52-6c1e-4d3a-9b4f-2e8c6d1a7f30';
+const RETRY = { headers: ['Retry-After'] };
+
 export const FAILURES = {
-  BadRequest: {
-    status: 400,
-    description: 'A header is malformed.',
-    examples: [new ApiError('bad_request', 'Idempotency-Key must be one value of 1 to 255 visible ASCII characters.')],
-  },
-  Unauthorized: {
-    status: 401,
-    description: 'The API key is missing, unknown, revoked or expired.',
-    schema: { oneOf: [STANDARD, { $ref: '#/components/schemas/ExpiredKeyError' }] },
-    examples: [
+  BadRequest: failure(400, 'A header is malformed.', [
+    new ApiError('bad_request', 'Idempotency-Key must be one value of 1 to 255 visible ASCII characters.'),
+  ]),
+  Unauthorized: failure(
+    401,
+    'The API key is missing, unknown, revoked or expired.',
+    [
       new ApiError('missing_api_key', 'Send your API key: "Authorization: Token token=<API_KEY>".'),
       new ApiError('invalid_api_key', 'Unknown API key. Check that you copied it completely.'),
       new ApiError('revoked_api_key', 'This API key was revoked. Use another key of your organization.'),
       new ApiError('expired_api_key', 'API key has expired. Create a new key in your org settings.'),
     ],
-    headers: ['WWW-Authenticate'],
-  },
-  Forbidden: {
-    status: 403,
-    description: 'The key lacks a scope; `details` lists what is missing and what the key has.',
-    examples: [ApiError.insufficientScope(['accounts:write'], ['read'])],
-  },
-  ForbiddenPlatform: {
-    status: 403,
-    description: 'The key lacks a scope, or the platform-blog capability.',
-    examples: [ApiError.insufficientScope(['blog:write'], ['read']), ApiError.platformBlogRequired()],
-  },
-  NotFound: {
-    status: 404,
-    description: 'The record does not exist, or belongs to another organization.',
-    examples: [ApiError.notFound()],
-  },
-  Conflict: {
-    status: 409,
-    description:
-      'The first request with this `Idempotency-Key` is still running, or the record’s state does not allow it.',
-    examples: [
+    { schema: { oneOf: [STANDARD, { $ref: '#/components/schemas/ExpiredKeyError' }] }, headers: ['WWW-Authenticate'] },
+  ),
+  Forbidden: failure(403, 'The key lacks a scope; `details` lists what is missing and what the key has.', [
+    ApiError.insufficientScope(['accounts:write'], ['read']),
+  ]),
+  ForbiddenPlatform: failure(403, 'The key lacks a scope, or the platform-blog capability.', [
+    ApiError.insufficientScope(['blog:write'], ['read']),
+    ApiError.platformBlogRequired(),
+  ]),
+  NotFound: failure(404, 'The record does not exist, or belongs to another organization.', [ApiError.notFound()]),
+  Conflict: failure(
+    409,
+    'The first request with this `Idempotency-Key` is still running, or the record’s state does not allow it.',
+    [
       new ApiError(
         'idempotency_key_in_use',
         'The first request with this Idempotency-Key is still running. Try again in a moment.',
       ),
     ],
-    headers: ['Retry-After'],
-  },
-  PreconditionFailed: {
-    status: 412,
-    description: 'The record has a different version from the one in `If-Match`.',
-    examples: [ApiError.preconditionFailed()],
-  },
-  PayloadTooLarge: {
-    status: 413,
-    description: 'The body is too large.',
-    examples: [new ApiError('payload_too_large', 'The body is larger than 1048576 bytes.', { limit: 1_048_576 })],
-  },
-  UnsupportedMediaType: {
-    status: 415,
-    description: 'This content type is not accepted here.',
-    examples: [
-      new ApiError('unsupported_media_type', 'Send the body as "Content-Type: application/json", in UTF-8, unencoded.'),
-    ],
-  },
-  ValidationFailed: {
-    status: 422,
-    description:
-      'The request is invalid. The first 100 errors are listed; the last message says how many more there are.',
-    schema: { $ref: '#/components/schemas/ValidationError' },
-    examples: [
+    RETRY,
+  ),
+  PreconditionFailed: failure(412, 'The record has a different version from the one in `If-Match`.', [
+    ApiError.preconditionFailed(),
+  ]),
+  PayloadTooLarge: failure(413, 'The body is too large.', [
+    new ApiError('payload_too_large', 'The body is larger than 1048576 bytes.', { limit: 1_048_576 }),
+  ]),
+  UnsupportedMediaType: failure(415, 'This content type is not accepted here.', [
+    new ApiError('unsupported_media_type', 'Send the body as "Content-Type: application/json", in UTF-8, unencoded.'),
+  ]),
+  ValidationFailed: failure(
+    422,
+    'The request is invalid. The first 100 errors are listed; the last message says how many more there are.',
+    [
       new ValidationFailed([
         { loc: ['query', 'limit'], msg: 'Must be at most 100.', type: 'less_than_equal' },
         { loc: ['query', 'sort'], msg: 'Unknown field or parameter. Check the spelling.', type: 'extra_forbidden' },
       ]),
     ],
-  },
-  TooManyRequests: {
-    status: 429,
-    description: 'Too many requests; retry after `Retry-After` seconds.',
-    examples: [
+    { schema: { $ref: '#/components/schemas/ValidationError' } },
+  ),
+  TooManyRequests: failure(
+    429,
+    'Too many requests; retry after `Retry-After` seconds.',
+    [
       new ApiError('rate_limit_exceeded', 'This API key can send at most 600 requests a minute. Try again in 12 s.', {
         limit: 600,
         retry_after: 12,
       }),
     ],
-    headers: ['Retry-After'],
-  },
-  InternalError: {
-    status: 500,
-    description: 'An error in the service; report the request id.',
-    examples: [
-      new ApiError(
-        'internal_error',
-        'Something went wrong on our side. Request id: 0f4b8a52-6c1e-4d3a-9b4f-2e8c6d1a7f30.',
-      ),
-    ],
-  },
-  Unavailable: {
-    status: 503,
-    description: 'The service is temporarily unavailable; retry after `Retry-After` seconds.',
-    examples: [ApiError.unavailable()],
-    headers: ['Retry-After'],
-  },
-} satisfies Record<string, Failure>;
+    RETRY,
+  ),
+  InternalError: failure(500, 'An error in the service; report the request id.', [
+    new ApiError('internal_error', `Something went wrong on our side. Request id: ${REQUEST_ID}.`),
+  ]),
+  Unavailable: failure(
+    503,
+    'The service is temporarily unavailable; retry after `Retry-After` seconds.',
+    [ApiError.unavailable()],
+    RETRY,
+  ),
+};
 
 export type FailureName = keyof typeof FAILURES;
 
 /** Every failure, described once; operations refer to it. */
 export function failureResponses(): Record<string, object> {
-  const entries = Object.entries(FAILURES as Record<string, Failure>);
+  const entries = Object.entries(FAILURES);
   return Object.fromEntries(entries.map(([name, failure]) => [name, responseOf(failure)]));
 }
 

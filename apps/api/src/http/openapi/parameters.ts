@@ -12,36 +12,27 @@ export interface Parameter {
 
 const ID: Schema = { type: 'string', examples: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] };
 
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description: 'A retry with the same key and body returns the first response and has no further effect.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, examples: ['3f0f6b0e-import-2026-05-01'] },
+const header = (name: string, description: string, more: Schema = {}) => {
+  return { name, in: 'header', required: false, description, schema: { type: 'string', ...more } };
 };
 
-const IF_MATCH = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of the version to change. If the post has a different version, nothing is changed (412).',
-  schema: { type: 'string' },
-};
-
-const IF_NONE_MATCH = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of the version that the client has. The response is 304 as long as it is current.',
-  schema: { type: 'string' },
-};
+const IDEMPOTENCY_KEY = header(
+  'Idempotency-Key',
+  'A retry with the same key and body returns the first response and has no further effect.',
+  { minLength: 1, maxLength: 255, examples: ['3f0f6b0e-import-2026-05-01'] },
+);
+const IF_MATCH = header(
+  'If-Match',
+  'The `ETag` of the version to change. If the post has a different version, nothing is changed (412).',
+);
+const IF_NONE_MATCH = header(
+  'If-None-Match',
+  'The `ETag` of the version that the client has. The response is 304 as long as it is current.',
+);
 
 /**
- * The parameters of an operation's path and query, and the request headers of its kind. Ids in paths are plain strings:
- * an id that is not a UUID matches no record (404, not 422). Examples belong to the schema, because each example of a
- * parameter itself would need a name.
- *
- * @param path with ids as `{name}`
+ * The parameters of an operation, and the headers of its kind. Ids in paths are plain strings: one that is not a UUID is a 404, not a 422.
+ * Examples belong to the schema, because each example of a parameter itself would need a name.
  */
 export function parametersOf(
   path: string,
@@ -64,11 +55,7 @@ interface Operation {
   parameters?: (Parameter | { $ref: string })[];
 }
 
-/**
- * Replaces parameters that several operations have in common with references to one description.
- *
- * @returns the shared parameters by name; if two with the same name differ, only the first is shared
- */
+/** Replaces parameters that operations have in common with references to one description. Of two that differ, only the first is shared. */
 export function shareParameters(paths: Record<string, Record<string, Operation>>): Record<string, Parameter> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const all = operations.flatMap(({ parameters = [] }) => parameters as Parameter[]);

@@ -5,10 +5,7 @@ import { clientAddress, networkOf } from '@app/serving';
 import { tooMany } from './rate-limit.guard.js';
 import { MINUTE, RateLimitStorage } from './rate-limit.storage.js';
 
-/**
- * Limits failed authentications per minute and network. Counts only failures: a valid key behind the same address (a
- * school's gateway with one misconfigured script) always works.
- */
+/** Limits failed authentications per minute and network. A valid key behind the same address always works. */
 @Injectable()
 export class AuthFailureLimit {
   private readonly limit: number;
@@ -27,10 +24,7 @@ export class AuthFailureLimit {
     const network = networkOf(clientAddress(request, this.behindProxy));
     const { isBlocked, timeToExpire } = await this.storage.increment(`address:${network}`, MINUTE, this.limit);
     if (!isBlocked) return;
-    throw tooMany(
-      `One address can fail to authenticate at most ${this.limit} times a minute.`,
-      this.limit,
-      timeToExpire,
-    );
+    const rule = `One address can fail to authenticate at most ${this.limit} times a minute.`;
+    throw tooMany(rule, this.limit, timeToExpire);
   }
 }

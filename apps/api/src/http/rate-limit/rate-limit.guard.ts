@@ -39,10 +39,6 @@ function callerOf(context: ExecutionContext) {
 
 /** @param retryAfter seconds after which a request will succeed */
 export function tooMany(rule: string, limit: number, retryAfter: number): ApiError {
-  return new ApiError(
-    'rate_limit_exceeded',
-    `${rule} Try again in ${retryAfter} s.`,
-    { limit, retry_after: retryAfter },
-    { 'Retry-After': String(retryAfter) },
-  );
+  const [details, headers] = [{ limit, retry_after: retryAfter }, { 'Retry-After': String(retryAfter) }];
+  return new ApiError('rate_limit_exceeded', `${rule} Try again in ${retryAfter} s.`, details, headers);
 }

@@ -21,10 +21,7 @@ const PROBE_INTERVAL = 250;
 /** A hit that always writes, because Redis may be read-only or full. */
 const PROBE = ['probe', 1, 1_000_000] as const;
 
-/**
- * Counts hits in sliding windows: in Redis, which all processes share, if there is one. While Redis does not answer in
- * time, each process counts by itself, beginning with what it allowed in the last minute.
- */
+/** Counts hits in sliding windows: in Redis, if there is one. While it does not answer in time, each process counts by itself. */
 export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
   private readonly windows = new LRUCache<string, SlidingWindow>({ max: MOST_WINDOWS });
   private redis: (Redis & { hit?: (key: string, ttl: number, limit: number) => Promise<Answer> }) | null = null;

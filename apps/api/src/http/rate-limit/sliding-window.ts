@@ -18,10 +18,7 @@ end
 return { allowed and 1 or 0, math.max(0, limit - used), at(math.max(0, used - limit)) + ttl - now }
 `;
 
-/**
- * The times of the hits that were allowed, oldest first. No period of the window's length, wherever it begins, contains
- * more than the limit, and waiting until the oldest hit leaves is always enough.
- */
+/** The times of the hits that were allowed, oldest first. No period of the window's length contains more than the limit. */
 export class SlidingWindow {
   private readonly hits: number[] = [];
   /** The index of the oldest hit that counts. */

@@ -8,14 +8,8 @@ import { templateOf } from '../request-log/route-template.js';
 declare module 'express-serve-static-core' {
   interface Request {
     /** The request's key, if it was valid when last looked up. */
-    keyIds?: KeyIds;
+    keyIds?: { keyId: string; organizationId: string };
   }
-}
-
-/** A key and its organization. */
-export interface KeyIds {
-  keyId: string;
-  organizationId: string;
 }
 
 /** Writes a log line, a measurement, and a row in the organization's request log for each request. */
@@ -30,10 +24,11 @@ export function recordRequests(
     const { route, status, seconds } = outcome;
     metrics.requests.observe({ method, route: route ?? 'none', status }, seconds);
     if (keyIds && !isQuiet(outcome)) {
+      const template = route && templateOf(route);
       requestLog.note({
         keyId: keyIds.keyId,
         method,
-        route: route && templateOf(route),
+        route: template,
         status,
         ms: milliseconds(outcome),
         requestId: id,

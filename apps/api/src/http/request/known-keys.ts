@@ -20,10 +20,7 @@ export interface PresentedKey {
   known: KeyLookup | undefined;
 }
 
-/**
- * Remembers whose key each hash is, so that a request has an owner before anything is looked up. Whether a key is still
- * valid is never remembered.
- */
+/** Whose key each hash is, so that a request has an owner before anything is looked up. Validity is never remembered. */
 @Injectable()
 export class KnownKeys {
   private readonly known = new LRUCache<string, KeyLookup>({ max: MOST_KEYS });

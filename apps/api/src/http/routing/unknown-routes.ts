@@ -6,10 +6,7 @@ import { AuthFailureLimit } from '../rate-limit/auth-failure-limit.js';
 import { RateLimitGuard } from '../rate-limit/rate-limit.guard.js';
 import { RouteTable } from './route-table.js';
 
-/**
- * The response to requests without a route: 405 or 404. No key is required, but requests with one count towards its
- * limit.
- */
+/** Refuses requests without a route: 405 or 404. No key is required, but requests with one count towards its limit. */
 @Injectable()
 export class UnknownRoutes {
   constructor(
@@ -19,11 +16,7 @@ export class UnknownRoutes {
     private readonly failures: AuthFailureLimit,
   ) {}
 
-  /**
-   * Returns the refusal, which is 429 if the request's key is over its limit.
-   *
-   * @param readable whether the path could be decoded; if not, the response is 404
-   */
+  /** Returns the refusal; 429 if the request's key is over its limit. @param readable whether the path could be decoded; else 404 */
   async refuse(request: Request, response: Response, readable: boolean): Promise<ApiError> {
     if (request.caller === undefined && request.headers.authorization) {
       try {
@@ -40,11 +33,8 @@ export class UnknownRoutes {
     if (!readable) return ApiError.notFound();
     const methods = this.routes.methodsAt(request.path);
     if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.');
-    return new ApiError(
-      'method_not_allowed',
-      `This path does not support ${request.method}. It supports ${methods.join(', ')}.`,
-      { allowed: methods },
-      { Allow: methods.join(', ') },
-    );
+    const allowed = methods.join(', ');
+    const message = `This path does not support ${request.method}. It supports ${allowed}.`;
+    return new ApiError('method_not_allowed', message, { allowed: methods }, { Allow: allowed });
   }
 }

@@ -5,10 +5,7 @@ export interface Column {
   /** An SQL expression whose JSON form goes over the wire. Never contains input. */
   sql: string;
   schema: Schema;
-  /**
-   * SQL for the size in bytes of a variable-size value, given the name of its field. Large pages are sent in parts (see
-   * lists/statements.ts).
-   */
+  /** SQL for the size in bytes of a variable-size value, given its field: large pages are sent in parts (lists/statements.ts). */
   size?: (field: string) => string;
   /** SQL for what is shown, given the name of its field, if reading many rows should do without this work. */
   shown?: (field: string) => string;
@@ -56,10 +53,7 @@ export const texts = (sql: string, items: Schema) =>
 /** A column that is already JSON, with its schema. */
 export const json = (sql: string, schema: Schema) => of(sql, schema, bytesAsText);
 
-/**
- * A column of type jsonb, without the blanks that PostgreSQL puts after colons and commas; blanks within strings stay. Where
- * it is stored with more bytes, all blanks stay: finding them in a megabyte takes 15 ms.
- */
+/** A jsonb column, without the blanks after colons and commas. Long values keep them: finding them in a megabyte takes 15 ms. */
 export const jsonb = (sql: string, schema: Schema): Column => ({
   sql,
   schema,

@@ -3,9 +3,8 @@ import type { Column } from './columns.js';
 import { objectOf, type Schema, type Shape } from './schemas.js';
 
 /**
- * A public shape: the allowed fields, in the order of the contract. PostgreSQL builds the JSON from it (a third of the
- * work of parsing rows and stringifying them again), and the OpenAPI document is generated from the same lines, so the
- * two cannot differ.
+ * A public shape: the allowed fields, in the order of the contract. PostgreSQL builds the JSON from it (a third of the work of parsing and
+ * stringifying rows), and the OpenAPI document comes from the same lines.
  */
 export class View implements Shape {
   /** The columns under the names of their fields; the tables' aliases are those that the columns use. */

@@ -7,10 +7,7 @@ import type { Attempt } from '../request/attempt.js';
 /** How long recording a refusal may take (ms). If the database is too slow, it is only logged. */
 const REFUSAL_PATIENCE = 2_000;
 
-/**
- * One append-only row per write, in the write's own transaction. Refused writes are recorded too, in a separate
- * transaction.
- */
+/** One append-only row per write, in the write's own transaction; of refused writes, in a separate one. */
 @Injectable()
 export class Audit {
   /** By transaction. */
@@ -28,11 +25,7 @@ export class Audit {
     Object.assign(noted, details);
   }
 
-  /**
-   * Runs a write inside the ambient transaction and adds its row.
-   *
-   * @param keep what else to store, in the same round trip
-   */
+  /** Runs a write inside the ambient transaction and adds its row. @param keep what else to store, in the same round trip */
   async record<T>(
     attempt: Attempt,
     work: () => Promise<T>,

@@ -33,17 +33,9 @@ export class IdempotencyStore {
     private readonly env: Env,
   ) {}
 
-  /**
-   * The earlier use of a key: the response if it was the same request, `mismatch` if it was another one, null if none
-   * has committed. Expired uses count as gone, whether they are purged yet or not.
-   */
-  async find({
-    organizationId,
-    operation,
-    key,
-    requestHash,
-    deadline,
-  }: KeyUse): Promise<StoredAnswer | 'mismatch' | null> {
+  /** The earlier use of a key: its response, or `mismatch` if it was for another request. Expired uses count as gone, purged or not. */
+  async find(use: KeyUse): Promise<StoredAnswer | 'mismatch' | null> {
+    const { organizationId, operation, key, requestHash, deadline } = use;
     const [[row]] = await this.db.read<[{ same: boolean; answer: Buffer }]>(
       { organizationId, deadline },
       sql`SELECT request_hash = ${requestHash} AS same, answer FROM idempotency_keys
@@ -53,10 +45,7 @@ export class IdempotencyStore {
     return row.same ? this.open(row.answer) : 'mismatch';
   }
 
-  /**
-   * Claims the key inside the ambient transaction without waiting; false if another transaction holds it or has used
-   * it. Waiting here would hold a connection, and a few retries would exhaust the pool.
-   */
+  /** Claims the key inside the ambient transaction; false if it is held or used. Never waits: a few retries would exhaust the pool. */
   async claim(use: KeyUse): Promise<boolean> {
     const { organizationId, operation, key, requestHash } = use;
     const hours = this.env.get('IDEMPOTENCY_TTL_HOURS');
@@ -81,17 +70,13 @@ export class IdempotencyStore {
   }
 
   private open(sealed: Buffer): StoredAnswer {
-    let text: string;
     try {
-      text = this.vault.open('idempotent answers', sealed);
+      return JSON.parse(this.vault.open('idempotent answers', sealed)) as StoredAnswer;
     } catch {
       // ENCRYPTION_KEY has changed. The request must not run again.
-      throw new ApiError(
-        'invalid_state',
-        'The first request with this Idempotency-Key succeeded, but its response can no longer be read.',
-      );
+      const message = 'The first request with this Idempotency-Key succeeded, but its response can no longer be read.';
+      throw new ApiError('invalid_state', message);
     }
-    return JSON.parse(text) as StoredAnswer;
   }
 }
 

@@ -29,13 +29,17 @@ interface Running {
   ended: Promise<StoredAnswer | null>;
 }
 
-/** Waits without the turn of the request. */
-type Pause = <T>(wait: () => Promise<T>) => Promise<T>;
+/** A write with a key. */
+interface Once {
+  use: KeyUse;
+  attempt: Attempt;
+  response: Response;
+  work: () => Promise<unknown>;
+  /** Waits without the turn of the request. */
+  pause: <T>(wait: () => Promise<T>) => Promise<T>;
+}
 
-/**
- * Runs every write as one unit of work: the claim of its idempotency key, its effect, its outbox rows, its audit row
- * and its stored response commit together or not at all. See `Post`, `Put`, `Patch` and `Delete`.
- */
+/** Runs every write as one unit of work: idempotency key, effect, outbox rows, audit row and stored response commit together or not at all. */
 @Injectable()
 export class WriteInterceptor implements NestInterceptor {
   /** By use of a key: duplicates wait for each other here, without holding a connection. */
@@ -61,21 +65,16 @@ export class WriteInterceptor implements NestInterceptor {
       requestHash: request.contentHash ?? Buffer.alloc(32),
       deadline: attempt.caller.deadline,
     };
-    const pause: Pause = (wait) => (request.turn ? request.turn.without(wait) : wait());
-    return from(this.performOnce(use, attempt, response, work, pause));
+    const pause: Once['pause'] = (wait) => (request.turn ? request.turn.without(wait) : wait());
+    return from(this.performOnce({ use, attempt, response, work, pause }));
   }
 
   private perform(attempt: Attempt, response: Response, work: () => Promise<unknown>): Promise<unknown> {
     return this.db.transaction(attempt.caller, () => this.audit.record(attempt, work, () => response.statusCode));
   }
 
-  private async performOnce(
-    use: KeyUse,
-    attempt: Attempt,
-    response: Response,
-    work: () => Promise<unknown>,
-    pause: Pause,
-  ) {
+  private async performOnce(once: Once) {
+    const { use, response, pause } = once;
     const name = nameOf(use);
     const deadline = Date.now() + DUPLICATE_PATIENCE_MS;
     for (let other = this.running.get(name); other; other = this.running.get(name)) {
@@ -85,7 +84,7 @@ export class WriteInterceptor implements NestInterceptor {
       if (answer) return replay(response, answer);
     }
     // No await since the check: of several requests that waited for a failed one, one proceeds and the others wait.
-    const result = this.claimAndPerform(use, attempt, response, work, pause, deadline);
+    const result = this.claimAndPerform(once, deadline);
     const ended = result.then(({ answer }) => answer, nothing);
     this.running.set(name, { requestHash: use.requestHash, ended });
     void ended.then(() => this.running.delete(name));
@@ -94,14 +93,7 @@ export class WriteInterceptor implements NestInterceptor {
   }
 
   /** Polls while another process holds the key, without holding a turn or a connection in between. */
-  private async claimAndPerform(
-    use: KeyUse,
-    attempt: Attempt,
-    response: Response,
-    work: () => Promise<unknown>,
-    pause: Pause,
-    deadline: number,
-  ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+  private async claimAndPerform({ use, attempt, response, work, pause }: Once, deadline: number) {
     const answerOf = async (): Promise<StoredAnswer> => {
       const body = await work();
       return { status: response.statusCode, headers: keptHeaders(response, body), body: toText(body) };
@@ -112,12 +104,8 @@ export class WriteInterceptor implements NestInterceptor {
       if (earlier) return { answer: earlier, replayed: true };
       const answer = await this.db.transaction(attempt.caller, async () => {
         if (!(await this.store.claim(use))) return null;
-        return this.audit.record(
-          attempt,
-          answerOf,
-          () => response.statusCode,
-          (answer) => this.store.answer(use, answer),
-        );
+        const keep = (answer: StoredAnswer) => this.store.answer(use, answer);
+        return this.audit.record(attempt, answerOf, () => response.statusCode, keep);
       });
       if (answer) return { answer, replayed: false };
       if (Date.now() >= deadline) throw inUse();
@@ -166,12 +154,8 @@ function keptHeaders(response: Response, body: unknown): Record<string, string> 
 }
 
 function inUse(): ApiError {
-  return new ApiError(
-    'idempotency_key_in_use',
-    'The first request with this Idempotency-Key is still running. Try again in a moment.',
-    {},
-    { 'Retry-After': '1' },
-  );
+  const message = 'The first request with this Idempotency-Key is still running. Try again in a moment.';
+  return new ApiError('idempotency_key_in_use', message, {}, { 'Retry-After': '1' });
 }
 
 function mismatch(): ValidationFailed {

@@ -18,11 +18,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/**
- * A stored image without an owner yet. The unit of work that takes it owns it; an image that nobody takes (after a
- * replay or a refusal) is removed at the end of the request. So no acknowledged image is ever missing, and only a crash
- * in between leaves a file without an owner.
- */
+/** A stored image without an owner yet: the unit of work that takes it owns it, and one that nobody takes is removed with the request. */
 export class UploadedImage {
   private taken = false;
   private over = false;
@@ -68,12 +64,7 @@ export class ImageUploads implements OnModuleInit {
     await TemporaryFile.removeLeftovers().catch((error: unknown) => this.log.failure(error, null, 'temporary_folder'));
   }
 
-  /**
-   * Reads the request's body and sets the image on the request.
-   *
-   * @param folder in the storage
-   * @throws ApiError 413, 415, 503; ValidationFailed
-   */
+  /** Reads the request's body and sets the image on the request. @throws ApiError 413, 415, 503; ValidationFailed */
   async accept(request: Request, response: Response, folder: string): Promise<void> {
     try {
       // Waiting for the encoder doesn't count towards the deadline: its queue is bounded by itself.
@@ -122,10 +113,6 @@ export class ImageUploads implements OnModuleInit {
 
   /** A file that cannot be removed is left without an owner and logged. */
   private async remove(path: string): Promise<void> {
-    try {
-      await this.storage.remove(path);
-    } catch (error) {
-      this.log.failure(error, null, 'image_not_removed');
-    }
+    await this.storage.remove(path).catch((error: unknown) => this.log.failure(error, null, 'image_not_removed'));
   }
 }

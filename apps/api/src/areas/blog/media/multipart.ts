@@ -23,12 +23,7 @@ export interface Received {
   sha256: Buffer;
 }
 
-/**
- * Receives the single file of a multipart body on disk, never in memory, and reads no more than needed to know that it
- * is too large.
- *
- * @throws ApiError 413, 415; ValidationFailed for anything but a single part named `file`
- */
+/** Receives the single file of a multipart body on disk, and reads no more than needed to see that it is too large. @throws ApiError 413, 415 */
 export async function receiveFile(request: IncomingMessage): Promise<Received> {
   requireMultipart(request);
   if (Number(request.headers['content-length'] ?? 0) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
@@ -137,10 +132,7 @@ function readParts(body: Body): Promise<void> {
   });
 }
 
-/**
- * Pipes the body, and ends the file with it if busboy has not. After a boundary in the middle of a part's headers, busboy
- * never ends the file that follows, but waits for its end: the request would never be answered.
- */
+/** Ends the file with the body if busboy has not: after a boundary in the middle of a part's headers, it never would. */
 function pipeToEnd(body: Body, parser: Writable): void {
   let file: Readable | undefined;
   parser.on('file', (_name: string, stream: Readable) => (file = stream));
@@ -186,7 +178,6 @@ function notOneFile(type: 'missing' | 'value_error'): ApiError {
 }
 
 function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', `The file is larger than ${MOST_FILE_BYTES} bytes (10 MB).`, {
-    limit: MOST_FILE_BYTES,
-  });
+  const message = `The file is larger than ${MOST_FILE_BYTES} bytes (10 MB).`;
+  return new ApiError('payload_too_large', message, { limit: MOST_FILE_BYTES });
 }

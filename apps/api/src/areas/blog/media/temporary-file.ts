@@ -14,10 +14,7 @@ export class TemporaryFileError extends Error {
   }
 }
 
-/**
- * An anonymous file. Its name is removed as soon as it is open, so that it disappears however the process ends. All
- * failures are a {@link TemporaryFileError}.
- */
+/** An anonymous file: its name is removed once it is open, so it disappears however the process ends. Fails with {@link TemporaryFileError}. */
 export class TemporaryFile {
   size = 0;
 
@@ -37,10 +34,7 @@ export class TemporaryFile {
     });
   }
 
-  /**
-   * Removes the names left by processes that died between the two steps. A process that still uses such a file doesn't
-   * need its name.
-   */
+  /** Removes the names left by processes that died between the two steps. One that still uses such a file doesn't need its name. */
   static async removeLeftovers(): Promise<void> {
     const names = await readdir(tmpdir());
     await Promise.all(

@@ -1,7 +1,4 @@
-/**
- * The program that decodes and encodes images, one at a time, in its own process (see ImageProcess). A message gives
- * the length of the file on standard input. A message answers it, with the new file on standard output.
- */
+/** Decodes and encodes images, one at a time, in its own process. A message gives the length of the file on standard input; one answers it. */
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';

@@ -9,48 +9,20 @@ interface Format {
   demanding: { name: string; maxPixels: number };
 }
 
-/**
- * The accepted formats. Every image within these limits can be encoded in 512 MB and 20 seconds: reencode.ts has the
- * measurements.
- */
+/** The accepted formats. Every image within these limits can be encoded in 512 MB and 20 seconds: reencode.ts has the measurements. */
 export const FORMATS: Record<ImageFormat, Format> = {
-  jpeg: {
-    name: 'JPEG',
-    extension: 'jpg',
-    contentType: 'image/jpeg',
-    // 8192 × 6144, as a 50-megapixel phone takes them.
-    maxPixels: 50_331_648,
-    demanding: { name: 'a progressive or CMYK JPEG', maxPixels: 25_165_824 },
-  },
-  png: {
-    name: 'PNG',
-    extension: 'png',
-    contentType: 'image/png',
-    maxPixels: 50_331_648,
-    demanding: { name: 'a PNG with 16 bits per channel', maxPixels: 25_165_824 },
-  },
-  webp: {
-    name: 'WebP',
-    extension: 'webp',
-    contentType: 'image/webp',
-    maxPixels: 25_165_824,
-    demanding: { name: 'a lossless or transparent WebP', maxPixels: 10_485_760 },
-  },
-  gif: {
-    name: 'GIF',
-    extension: 'gif',
-    contentType: 'image/gif',
-    maxPixels: 50_331_648,
-    demanding: { name: 'one frame of a GIF', maxPixels: 16_777_216 },
-  },
-  avif: {
-    name: 'AVIF',
-    extension: 'avif',
-    contentType: 'image/avif',
-    maxPixels: 16_777_216,
-    demanding: { name: 'an AVIF that is transparent or deeper than 8 bits', maxPixels: 6_291_456 },
-  },
+  // 8192 × 6144, as a 50-megapixel phone takes them.
+  jpeg: format('JPEG', 'jpg', 50_331_648, 'a progressive or CMYK JPEG', 25_165_824),
+  png: format('PNG', 'png', 50_331_648, 'a PNG with 16 bits per channel', 25_165_824),
+  webp: format('WebP', 'webp', 25_165_824, 'a lossless or transparent WebP', 10_485_760),
+  gif: format('GIF', 'gif', 50_331_648, 'one frame of a GIF', 16_777_216),
+  avif: format('AVIF', 'avif', 16_777_216, 'an AVIF that is transparent or deeper than 8 bits', 6_291_456),
 };
+
+function format(name: string, extension: string, maxPixels: number, demanding: string, most: number): Format {
+  const contentType = `image/${name.toLowerCase()}`;
+  return { name, extension, contentType, maxPixels, demanding: { name: demanding, maxPixels: most } };
+}
 
 /** More frames than any viewer would wait for. */
 export const MAX_FRAMES = 200;

@@ -4,7 +4,7 @@ import { Log } from '@app/logging';
 import { ApiError, Fault, Overloaded } from '../../../../http/kit.js';
 import { TemporaryFile } from '../temporary-file.js';
 import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
-import { ImageProcess, ImageProcessEnded } from './image-process.js';
+import { type EndCause, ImageProcess, ImageProcessEnded } from './image-process.js';
 
 /** Nothing waits longer than the slowest image takes (ms). */
 const LONGEST_WAIT = 20_000;
@@ -39,10 +39,7 @@ export class ImageEncoder implements OnApplicationShutdown {
     this.retire();
   }
 
-  /**
-   * @param gone ends the wait for a turn
-   * @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError
-   */
+  /** @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError */
   async encode(file: TemporaryFile, owner: string, gone: AbortSignal): Promise<EncodedImage> {
     const turn = this.turns.enter(owner);
     const leave = () => {
@@ -103,30 +100,31 @@ export class ImageEncoder implements OnApplicationShutdown {
 function toApiError(error: unknown): unknown {
   if (error instanceof QueueFull) return FULL;
   if (!(error instanceof ImageProcessEnded)) return error;
-  switch (error.reason) {
-    case 'time':
-    case 'memory':
-      return invalid('The image is too complex to decode. Make it smaller, or save it as a plain JPEG or PNG.');
-    case 'crash':
-      return invalid('The image cannot be decoded. Save it again and upload the new file.');
-    default:
-      return ApiError.unavailable(RETRY_AFTER);
-  }
+  const fault = OF_IMAGES[error.reason];
+  return fault ? invalid(fault) : ApiError.unavailable(RETRY_AFTER);
 }
 
+const TOO_COMPLEX = 'The image is too complex to decode. Make it smaller, or save it as a plain JPEG or PNG.';
+
+/** Ends of the process that are the image's fault. */
+const OF_IMAGES: Partial<Record<EndCause, string>> = {
+  time: TOO_COMPLEX,
+  memory: TOO_COMPLEX,
+  crash: 'The image cannot be decoded. Save it again and upload the new file.',
+};
+
+const REFUSALS = {
+  damaged: 'The image is damaged or incomplete. Save it again and upload the new file.',
+  too_many_frames: `The animation has more than ${MAX_FRAMES} frames. Make it shorter.`,
+};
+
 function refused(reply: ImageFault): ApiError {
-  switch (reply.refusal) {
-    case 'unsupported':
-      return new ApiError('unsupported_media_type', 'Send a JPEG, PNG, WebP, GIF or AVIF image.');
-    case 'damaged':
-      return invalid('The image is damaged or incomplete. Save it again and upload the new file.');
-    case 'too_many_frames':
-      return invalid(`The animation has more than ${MAX_FRAMES} frames. Make it shorter.`);
-    case 'too_many_pixels': {
-      const megapixels = Math.floor(reply.maxPixels / 1e6);
-      return invalid(`The image has more than ${megapixels} megapixels, the limit for ${reply.kind}. Make it smaller.`);
-    }
+  if (reply.refusal === 'unsupported') {
+    return new ApiError('unsupported_media_type', 'Send a JPEG, PNG, WebP, GIF or AVIF image.');
   }
+  if (reply.refusal !== 'too_many_pixels') return invalid(REFUSALS[reply.refusal]);
+  const megapixels = Math.floor(reply.maxPixels / 1e6);
+  return invalid(`The image has more than ${megapixels} megapixels, the limit for ${reply.kind}. Make it smaller.`);
 }
 
 function invalid(msg: string): ApiError {

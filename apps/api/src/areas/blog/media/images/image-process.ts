@@ -17,10 +17,7 @@ export interface Job {
 /** The child's reply. */
 export type Reply = { format: ImageFormat; size: number } | ImageFault;
 
-/**
- * Why the process ended: it took too long or too much memory and was killed; it took long because the machine gave it no
- * CPU; somebody else killed it; it never started; it crashed.
- */
+/** `starved`: it took long because the machine gave it no CPU; `killed`: by somebody else. */
 export type EndCause = 'time' | 'memory' | 'starved' | 'killed' | 'not_started' | 'crash';
 
 export class ImageProcessEnded extends Error {
@@ -49,10 +46,7 @@ const HEAP_FLAGS = ['--max-old-space-size=64', '--max-semi-space-size=2'];
  */
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536', VIPS_DISC_THRESHOLD: '4g' };
 
-/**
- * A process that decodes and encodes images, which isolates this one from decompression bombs and decoder bugs. It
- * receives and returns files through pipes, and is killed at its limits.
- */
+/** Decodes and encodes images in a process of its own, which is killed at its limits: isolates this one from bombs and decoder bugs. */
 export class ImageProcess {
   /** The built program. Tests run from the sources and set it. */
   static program = fileURLToPath(new URL('./child.js', import.meta.url));
@@ -97,12 +91,7 @@ export class ImageProcess {
     throw new ImageProcessEnded('not_started', failure.message);
   }
 
-  /**
-   * One image at a time.
-   *
-   * @param output takes the new image
-   * @throws ImageProcessEnded, TemporaryFileError: in either case the process is gone
-   */
+  /** One image at a time, written to `output`. @throws ImageProcessEnded, TemporaryFileError: in either case the process is gone */
   async reencode(input: TemporaryFile, output: TemporaryFile): Promise<Reply> {
     const done = new AbortController();
     void this.enforceLimits(done.signal);
@@ -222,8 +211,7 @@ async function residentBytes(pid: number): Promise<number> {
 /** CPU time of the process so far (ms). Only Linux reports it; elsewhere it counts as busy. */
 async function cpuTime(pid: number): Promise<number> {
   try {
-    // proc(5): after the name in parentheses follow the state and, as the 12th and 13th field, the user and system time in
-    // hundredths of a second.
+    // proc(5): after the name in parentheses come the state and, as fields 12 and 13, user and system time in hundredths of a second.
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * 10;

@@ -25,10 +25,7 @@ const BY_CONTENT: Partial<Record<string, ImageFormat>> = {
 /** Profiles of cameras and screens take 0.5 to 4 KB. Printers' are larger; such an image is converted to sRGB. */
 const MAX_PROFILE_BYTES = 65_536;
 
-/**
- * Above this, or half of it with transparency, AVIF halves the resolution of its colours, as cameras do: 4:4:4 takes 35
- * bytes a pixel instead of 23.
- */
+/** Above this, or half of it with transparency, AVIF halves the resolution of its colours: 4:4:4 takes 35 bytes a pixel instead of 23. */
 const MAX_FULL_CHROMA_PIXELS = 8_388_608;
 
 /** Decodes an image and encodes it again: upright, same format, with its colour profile and no other metadata. */
@@ -65,23 +62,15 @@ function tooManyPixels(format: ImageFormat, metadata: Metadata, file: Buffer): I
   return undefined;
 }
 
-function isDemanding(
-  format: ImageFormat,
-  { isProgressive, space, depth, bitsPerSample = 8, hasAlpha }: Metadata,
-  file: Buffer,
-): boolean {
-  switch (format) {
-    case 'jpeg':
-      return isProgressive || space === 'cmyk';
-    case 'png':
-      return depth === 'ushort';
-    case 'webp':
-      return hasAlpha || isLossless(file);
-    case 'gif':
-      return true;
-    case 'avif':
-      return hasAlpha || bitsPerSample > 8;
-  }
+function isDemanding(format: ImageFormat, metadata: Metadata, file: Buffer): boolean {
+  const { isProgressive, space, depth, bitsPerSample = 8, hasAlpha } = metadata;
+  return {
+    jpeg: isProgressive || space === 'cmyk',
+    png: depth === 'ushort',
+    webp: hasAlpha || (format === 'webp' && isLossless(file)),
+    gif: true,
+    avif: hasAlpha || bitsPerSample > 8,
+  }[format];
 }
 
 async function formatOf(file: Buffer): Promise<ImageFormat | undefined> {
@@ -116,35 +105,30 @@ function encode(image: Sharp, format: ImageFormat, metadata: Metadata, file: Buf
   if (space === 'b-w' || space === 'grey16' || space === 'rgb16') image.toColourspace(space);
   switch (format) {
     case 'jpeg':
-      return image
-        .jpeg({
-          quality: 92,
-          chromaSubsampling: chromaSubsampling === '4:2:0' ? '4:2:0' : '4:4:4',
-          // Optimal codes need the coefficients of the whole picture in memory.
-          optimiseCoding: false,
-        })
-        .toBuffer();
+      image.jpeg({
+        quality: 92,
+        chromaSubsampling: chromaSubsampling === '4:2:0' ? '4:2:0' : '4:4:4',
+        // Optimal codes need the coefficients of the whole picture in memory.
+        optimiseCoding: false,
+      });
+      break;
     case 'png':
       // Filters make photographs smaller, and pictures with a palette larger.
-      return image.png({ adaptiveFiltering: !metadata.isPalette }).toBuffer();
+      image.png({ adaptiveFiltering: !metadata.isPalette });
+      break;
     case 'webp':
-      return image
-        .webp(isLossless(file) ? { lossless: true, quality: 20, effort: 1 } : { quality: 90, effort: 2 })
-        .toBuffer();
+      image.webp(isLossless(file) ? { lossless: true, quality: 20, effort: 1 } : { quality: 90, effort: 2 });
+      break;
     case 'gif':
       // Each frame already has a palette; with its own palette again it keeps its colours exactly (from effort 4 on).
-      return image
-        .gif({ effort: 4, dither: 0, reuse: false, interPaletteMaxError: 0, keepDuplicateFrames: true })
-        .toBuffer();
-    case 'avif':
-      return image
-        .avif({
-          quality: 75,
-          effort: 0,
-          chromaSubsampling: width * height > MAX_FULL_CHROMA_PIXELS / (metadata.hasAlpha ? 2 : 1) ? '4:2:0' : '4:4:4',
-        })
-        .toBuffer();
+      image.gif({ effort: 4, dither: 0, reuse: false, interPaletteMaxError: 0, keepDuplicateFrames: true });
+      break;
+    case 'avif': {
+      const most = MAX_FULL_CHROMA_PIXELS / (metadata.hasAlpha ? 2 : 1);
+      image.avif({ quality: 75, effort: 0, chromaSubsampling: width * height > most ? '4:2:0' : '4:4:4' });
+    }
   }
+  return image.toBuffer();
 }
 
 /** Whether a WebP is lossless, which sharp does not report. For an animation, the first frame decides. */
