@@ -11,7 +11,10 @@ const [key, otherKey] = [await keyOf(school), await keyOf(other)];
 async function put(id: string, change: object, as = key) {
   const put = supertest(api.server).put(`/v1/tutors/${id}`).set('Authorization', `Token token=${as}`);
   const answer = await put.send(change);
-  return { status: answer.status, body: answer.body as Record<string, unknown> & { detail?: { loc: unknown; type: string }[] } };
+  return {
+    status: answer.status,
+    body: answer.body as Record<string, unknown> & { detail?: { loc: unknown; type: string }[] },
+  };
 }
 
 /** Everything of a tutor that the request may change, as it is sent and as it is shown. */
@@ -118,8 +121,20 @@ it('puts a tutor into a tier, and a student into a rate band, of the organizatio
     return { status: answer.status, body: answer.body as object };
   };
   for (const [method, path, field, own, foreign] of [
-    ['put', `/v1/tutors/${tutor.id}`, 'tutor_tier_id', (await make.tutorTier(school)).id, (await make.tutorTier(other)).id],
-    ['patch', `/v1/students/${student.id}`, 'rate_band_id', (await make.rateBand(school)).id, (await make.rateBand(other)).id],
+    [
+      'put',
+      `/v1/tutors/${tutor.id}`,
+      'tutor_tier_id',
+      (await make.tutorTier(school)).id,
+      (await make.tutorTier(other)).id,
+    ],
+    [
+      'patch',
+      `/v1/students/${student.id}`,
+      'rate_band_id',
+      (await make.rateBand(school)).id,
+      (await make.rateBand(other)).id,
+    ],
   ] as const) {
     expect(await change(method, path, { [field]: own })).toMatchObject({ status: 200, body: { [field]: own } });
     expect((await change(method, path, { [field]: foreign })).status).toBe(404);
