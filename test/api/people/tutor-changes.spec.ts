@@ -11,7 +11,10 @@ const [key, otherKey] = [await keyOf(school), await keyOf(other)];
 async function put(id: string, change: object, as = key) {
   const put = supertest(api.server).put(`/v1/tutors/${id}`).set('Authorization', `Token token=${as}`);
   const answer = await put.send(change);
-  return { status: answer.status, body: answer.body as Record<string, unknown> & { detail?: { loc: unknown; type: string }[] } };
+  return {
+    status: answer.status,
+    body: answer.body as Record<string, unknown> & { detail?: { loc: unknown; type: string }[] },
+  };
 }
 
 /** Everything of a tutor that the request may change, as it is sent and as it is shown. */

@@ -38,7 +38,7 @@ export type StandingRole = (typeof STANDING_ROLES)[number];
 
 const DAY_MS = 86_400_000;
 
-/** Creates and stores invites. Only hashes of tokens and codes are stored. */
+/** Creates and stores invites. Only hashes of tokens and codes are stored, besides the encrypted codes that records show. */
 @Injectable()
 export class Invites {
   constructor(
