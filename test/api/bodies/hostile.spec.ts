@@ -1,8 +1,7 @@
 import { TestApi } from '../../support/http/api.js';
 import { faultsOf, HostileClient, inLots } from '../../support/fuzz/hostile-client.js';
 import { badValues, FAULTS, goodValues, parametersOfReads } from '../../support/fuzz/query-values.js';
-import { keyedReads, listAt, type Route, validPath } from '../../support/http/routes.js';
-import { pathOf } from '../../support/data/fixtures.js';
+import { keyedReads, listAt, pathWith, type Route, validPath } from '../../support/http/routes.js';
 
 /** Malicious input, and input that trips naive services, each with the one answer it must get. */
 const client = await HostileClient.create(await TestApi.start());
@@ -146,8 +145,8 @@ describe('the id in a path', () => {
     expect(routes.length).toBeGreaterThan(3);
     await inLots(routes, async (route) => {
       const [unknown, foreign] = [
-        await client.ask(route.path.replaceAll(/:[^/]+/g, () => bad)),
-        await client.ask(pathOf(route, client.fixtures.b)),
+        await client.ask(pathWith(route, client.fixtures.a, null, bad)),
+        await client.ask(validPath(route, client.fixtures.b)),
       ];
       expect(unknown.status, route.path).toBe(404);
       expect(unknown.body).toBe(foreign.body);
@@ -156,7 +155,9 @@ describe('the id in a path', () => {
 
   it('may be in upper case', async () => {
     for (const route of keyedReads(client.api).filter(({ path }) => path.includes(':'))) {
-      const path = route.path.replaceAll(/:([^/]+)/g, (_, name: string) => client.fixtures.a.path[name]!.toUpperCase());
+      const { path: ids } = client.fixtures.a;
+      const inCapitals = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, id.toUpperCase()]));
+      const path = validPath(route, { ...client.fixtures.a, path: inCapitals });
       expect((await client.ask(path)).status, path).toBe(200);
     }
   });

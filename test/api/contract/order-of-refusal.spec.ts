@@ -2,7 +2,16 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
-import { type Answer, call, keyedReads, keyedRoutes, nameOf, type Route, send } from '../../support/http/routes.js';
+import {
+  type Answer,
+  call,
+  keyedReads,
+  keyedRoutes,
+  nameOf,
+  pathWith,
+  type Route,
+  send,
+} from '../../support/http/routes.js';
 import { createFixtures, parametersOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -99,7 +108,11 @@ describe('a request with two faults gets', () => {
       for (const id of [uuidv7(), 'no-uuid', ...parametersOf(route).map((name) => fixtures.b.path[name]!)]) {
         const path = route.path.replaceAll(/:[^/]+/g, id);
         const headers = { Authorization: `Token token=${fixtures.a.key}` };
-        const [faulty, absent] = [await send(api, 'GET', path + WRONG, headers), await send(api, 'GET', path, headers)];
+        const valid = pathWith(route, fixtures.a, null, id);
+        const [faulty, absent] = [
+          await send(api, 'GET', path + WRONG, headers),
+          await send(api, 'GET', valid, headers),
+        ];
         if (faulty.status !== 422 || absent.status !== 404) wrong.push(`${path} ${faulty.status} ${absent.status}`);
       }
     }

@@ -111,8 +111,8 @@ it('takes exactly one of the two, once', async () => {
     ['phone=%20', 'phone', 'string_too_short'],
     ['phone=1&phone=2', 'phone', 'value_error'],
     ['phone=1&name=Mia', 'name', 'extra_forbidden'],
-  ]) {
-    const { status, body } = await ask(query!);
+  ] as const) {
+    const { status, body } = await ask(query);
     expect([query, status, body]).toMatchObject([query, 422, { detail: [{ loc: ['query', loc], type }] }]);
   }
 });

@@ -11,9 +11,10 @@ import {
   queryOf,
   type Route,
   telling,
+  pathWith,
 } from '../../support/http/routes.js';
 import { checksums } from '../../support/database/checksums.js';
-import { parametersOf, pathOf, pathWith, type Fixtures } from '../../support/data/fixtures.js';
+import { parametersOf, pathOf, type Fixtures } from '../../support/data/fixtures.js';
 import { NAMING } from '../../support/http/valid-bodies.js';
 import { MALFORMED, TenancySweep } from '../../support/http/tenancy-sweep.js';
 

@@ -4,8 +4,8 @@ import { Database } from '@app/database';
 import { TestApi } from '../../support/http/api.js';
 import { percentile } from '../../support/data/percentile.js';
 import { Random } from '../../support/data/random.js';
-import { keyedReads, nameOf, type Route, send, telling } from '../../support/http/routes.js';
-import { createFixtures, parametersOf, pathWith, type Fixtures } from '../../support/data/fixtures.js';
+import { keyedReads, nameOf, pathWith, type Route, send, telling } from '../../support/http/routes.js';
+import { createFixtures, parametersOf, type Fixtures } from '../../support/data/fixtures.js';
 import { reached } from '../../support/faults/promise.js';
 import { fixture } from '../../support/process/fixture.js';
 

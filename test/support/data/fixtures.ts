@@ -86,11 +86,6 @@ export function pathOf(route: Route, school: OrganizationFixture): string {
   });
 }
 
-/** The route's path with the school's ids, one of them replaced. */
-export function pathWith(route: Route, school: OrganizationFixture, name: string, id: string): string {
-  return pathOf(route, { ...school, path: { ...school.path, [name]: id } });
-}
-
 export function parametersOf(route: Route): string[] {
   return [...route.path.matchAll(/:([^/]+)/g)].map((match) => match[1]!);
 }
@@ -209,6 +204,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       route: '/v1/students',
       status: '4xx',
       day_of_week: '1',
+      duration: '60',
     },
   };
 }

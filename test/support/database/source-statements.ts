@@ -74,9 +74,9 @@ function note(into: Map<string, Written>, table: string, columns: string[] | 'an
 
 /** The statements of a file that takes the table from a list, once for each table that the file names with `raw`. */
 function withTablesNamed(text: string): string[] {
-  const statements = [/INSERT INTO (?=\$\{)/.test(text) && 'INSERT INTO $ (${})', /UPDATE (?=\$\{)|DO UPDATE/.test(text) && 'UPDATE $ SET ${} WHERE'];
+  const statements = [/INSERT INTO (?=\$\{)/.test(text) && 'INSERT INTO $ (${})', /UPDATE (?=\$\{)|DO UPDATE/.test(text) && 'UPDATE $ SET ${} WHERE', /DELETE FROM (?=\$\{)/.test(text) && 'DELETE FROM $ WHERE'];
   const tables = [...text.matchAll(/\braw\('(\w+)'\)/g)].map(([, name]) => name!);
-  const isDynamic = /(?:INSERT INTO|UPDATE) \$\{/.test(text);
+  const isDynamic = /(?:INSERT INTO|UPDATE|DELETE FROM) \$\{/.test(text);
   return isDynamic ? statements.flatMap((one) => (one ? tables.map((table) => one.replace('$', table)) : [])) : [];
 } // prettier-ignore
 

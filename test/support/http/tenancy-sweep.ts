@@ -4,17 +4,10 @@ import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { type Scope, SCOPES } from '@app/accounts';
 import { checksums } from '../database/checksums.js';
 import { disableRowSecurity } from '../database/row-security.js';
-import {
-  createFixtures,
-  type Fixtures,
-  type OrganizationFixture,
-  parametersOf,
-  pathOf,
-  pathWith,
-} from '../data/fixtures.js';
+import { createFixtures, type Fixtures, type OrganizationFixture, parametersOf, pathOf } from '../data/fixtures.js';
 import { TestApi } from './api.js';
 import { encoded, isUpload, type ValidWrite, validWrites } from './record-for.js';
-import { type Answer, call, nameOf, type Route, send, telling } from './routes.js';
+import { type Answer, call, nameOf, pathWith, type Route, send, telling } from './routes.js';
 import { idFieldsOf, type Path, valueAt, withValueAt } from './valid-bodies.js';
 
 /** None is a UUID in canonical form. */

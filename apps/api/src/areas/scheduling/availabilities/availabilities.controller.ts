@@ -22,11 +22,7 @@ export class AvailabilitiesController {
       'A tutor who has not accepted, or is archived, has none.',
     answer: one(availableSlotsShape),
   })
-  slots(
-    @CurrentCaller() caller: Caller,
-    @PathId('tutor_id') id: string,
-    @ValidQuery(SlotsQuery) query: InstanceType<typeof SlotsQuery>,
-  ) {
+  slots(@CurrentCaller() caller: Caller, @PathId('tutor_id') id: string, @ValidQuery(SlotsQuery) query: SlotsQuery) {
     return this.availabilities.slots(caller, id, query);
   }
 

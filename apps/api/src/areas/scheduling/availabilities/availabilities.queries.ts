@@ -65,10 +65,10 @@ export const TIME_OFF = list({
 /** How many days after `from` the last day may be. */
 const MOST_DAYS = 62;
 
-export const SlotsQuery = queryOf([
+export class SlotsQuery extends queryOf([
   ...days(MOST_DAYS, { from: 'The first day.', to: `The last day, at most ${MOST_DAYS} days later.` }),
   orDefault(parameter('duration', kinds.integer(5, 720), 'Minutes of a lesson.'), 60),
-]);
+]) {}
 
 /** A tutor, with a lock on the row: changes to one tutor's hours wait for each other. Bookings do not wait for them. */
 export const lockedTutor = (caller: Caller, id: string): Sql => sql`
@@ -77,6 +77,8 @@ export const lockedTutor = (caller: Caller, id: string): Sql => sql`
 
 /** What a tutor's slots depend on between two instants: status, weekly hours, sessions, time off. */
 export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date): [Sql, Sql, Sql, Sql] {
+  // No session takes longer than a day: the index on starts_at finds them.
+  const dayBefore = new Date(from.getTime() - 86_400_000);
   const own = sql`organization_id = ${caller.organizationId} AND tutor_id = ${tutorId}`;
   return [
     sql`SELECT status FROM members
@@ -84,34 +86,35 @@ export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date
     sql`SELECT day_of_week AS "dayOfWeek", start_time AS "startTime", end_time AS "endTime", timezone
       FROM availabilities WHERE ${own}`,
     sql`SELECT starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions
-      WHERE ${own} AND status <> 'cancelled' AND starts_at < ${to.toISOString()} AND ends_at > ${from.toISOString()}`,
+      WHERE ${own} AND status <> 'cancelled' AND starts_at > ${dayBefore.toISOString()}
+        AND starts_at < ${to.toISOString()} AND ends_at > ${from.toISOString()}`,
     sql`SELECT to_char(starts_on, 'YYYY-MM-DD') AS "startsOn", to_char(ends_on, 'YYYY-MM-DD') AS "endsOn"
       FROM time_off WHERE ${own}`,
   ];
 }
 
-/** What tells a tutor's rows apart. */
-const COLUMNS = {
-  availabilities: ['day_of_week', 'start_time', 'end_time', 'timezone'],
-  time_off: ['starts_on', 'ends_on', 'note'],
+/** Tables whose rows of a tutor are replaced together, and what tells such rows apart. */
+export const WEEKLY_HOURS = {
+  table: raw('availabilities'),
+  columns: ['day_of_week', 'start_time', 'end_time', 'timezone'],
 };
-type Replaced = keyof typeof COLUMNS;
+export const DAYS_OFF = { table: raw('time_off'), columns: ['starts_on', 'ends_on', 'note'] };
+type Replaced = typeof WEEKLY_HOURS;
 
-const columnsOf = (table: Replaced, alias: string) => raw(COLUMNS[table].map((name) => `${alias}.${name}`).join(', '));
-const rowsOf = (table: Replaced, rows: object[]) =>
-  sql`jsonb_populate_recordset(NULL::${raw(table)}, ${JSON.stringify(rows)}::jsonb) wanted`;
-const same = (table: Replaced) =>
-  sql`(${columnsOf(table, 'stored')}) IS NOT DISTINCT FROM (${columnsOf(table, 'wanted')})`;
+const columnsOf = ({ columns }: Replaced, alias: string) => raw(columns.map((name) => `${alias}.${name}`).join(', '));
+const rowsOf = ({ table }: Replaced, rows: object[]) =>
+  sql`jsonb_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::jsonb) wanted`;
+const same = (of: Replaced) => sql`(${columnsOf(of, 'stored')}) IS NOT DISTINCT FROM (${columnsOf(of, 'wanted')})`;
 const storedOf = (caller: Caller, tutorId: string) =>
   sql`stored.organization_id = ${caller.organizationId} AND stored.tutor_id = ${tutorId}`;
 
 /** Removes the tutor's rows that are not wanted. */
-export const removals = (caller: Caller, tutorId: string, table: Replaced, rows: object[]): Sql => sql`
-  DELETE FROM ${raw(table)} stored WHERE ${storedOf(caller, tutorId)}
-    AND NOT EXISTS (SELECT FROM ${rowsOf(table, rows)} WHERE ${same(table)})`;
+export const removals = (caller: Caller, tutorId: string, of: Replaced, rows: object[]): Sql => sql`
+  DELETE FROM ${of.table} stored WHERE ${storedOf(caller, tutorId)}
+    AND NOT EXISTS (SELECT FROM ${rowsOf(of, rows)} WHERE ${same(of)})`;
 
 /** Adds the rows that the tutor does not have. */
-export const additions = (caller: Caller, tutorId: string, table: Replaced, rows: object[]): Sql => sql`
-  INSERT INTO ${raw(table)} (id, organization_id, tutor_id, ${raw(COLUMNS[table].join(', '))})
-  SELECT wanted.id, ${caller.organizationId}, ${tutorId}, ${columnsOf(table, 'wanted')} FROM ${rowsOf(table, rows)}
-  WHERE NOT EXISTS (SELECT FROM ${raw(table)} stored WHERE ${storedOf(caller, tutorId)} AND ${same(table)})`;
+export const additions = (caller: Caller, tutorId: string, of: Replaced, rows: object[]): Sql => sql`
+  INSERT INTO ${of.table} (id, organization_id, tutor_id, ${raw(of.columns.join(', '))})
+  SELECT wanted.id, ${caller.organizationId}, ${tutorId}, ${columnsOf(of, 'wanted')} FROM ${rowsOf(of, rows)}
+  WHERE NOT EXISTS (SELECT FROM ${of.table} stored WHERE ${storedOf(caller, tutorId)} AND ${same(of)})`;

@@ -5,7 +5,9 @@ import { Refused } from '@app/rules';
 import { addDays, type DaysOff, endOfDay, slots, startOfDay, type Timed, type WeeklyHours } from '@app/scheduling';
 import { Audit, type Caller, dayIn, Lists } from '../../../http/kit.js';
 import type { ReplaceAvailabilities, ReplaceTimeOff } from './availabilities.dto.js';
-import { additions, calendarOf, HOURS, lockedTutor, removals, type SlotsQuery, TIME_OFF } from './availabilities.queries.js'; // prettier-ignore
+import {
+  additions, calendarOf, DAYS_OFF, HOURS, lockedTutor, removals, type SlotsQuery, TIME_OFF, WEEKLY_HOURS,
+} from './availabilities.queries.js'; // prettier-ignore
 
 @Injectable()
 export class AvailabilitiesService {
@@ -16,7 +18,7 @@ export class AvailabilitiesService {
   ) {}
 
   /** When a tutor can be booked: never, unless accepted. @throws Refused for a tutor who does not exist */
-  async slots(caller: Caller, tutorId: string, { from, to, duration }: InstanceType<typeof SlotsQuery>) {
+  async slots(caller: Caller, tutorId: string, { from, to, duration }: SlotsQuery) {
     const zone = caller.organization.timeZone;
     const [first, last] = [dayIn(from, zone), dayIn(to, zone)];
     // A slot ends at most 12 hours after the last day: within the next one.
@@ -40,23 +42,23 @@ export class AvailabilitiesService {
   /** @throws Refused for a tutor who does not exist */
   async replaceHours(caller: Caller, tutorId: string, { availabilities }: ReplaceAvailabilities) {
     const zone = caller.organization.timeZone;
-    const hours = availabilities.map((one) => ({ ...one, timezone: one.timezone ?? zone }));
-    await this.replace(caller, tutorId, 'availabilities', hours);
+    const hours = availabilities.map((one) => Object.assign({}, one, { timezone: one.timezone ?? zone }));
+    await this.replace(caller, tutorId, WEEKLY_HOURS, hours);
     return this.lists.written(caller, HOURS, { tutor_id: tutorId });
   }
 
   /** @throws Refused for a tutor who does not exist */
   async replaceTimeOff(caller: Caller, tutorId: string, { time_off }: ReplaceTimeOff) {
-    await this.replace(caller, tutorId, 'time_off', time_off);
+    await this.replace(caller, tutorId, DAYS_OFF, time_off);
     return this.lists.written(caller, TIME_OFF, { tutor_id: tutorId });
   }
 
   /** Makes these the rows of the tutor. Rows that are there already stay as they are. */
-  private async replace(caller: Caller, tutorId: string, table: 'availabilities' | 'time_off', wanted: object[]) {
+  private async replace(caller: Caller, tutorId: string, of: typeof WEEKLY_HOURS, wanted: object[]) {
     if ((await this.db.query(lockedTutor(caller, tutorId))).length === 0) throw Refused.notFound();
     this.audit.note({ tutor_id: tutorId });
-    const rows = wanted.map((row) => ({ id: uuidv7(), ...row }));
-    await this.db.query(removals(caller, tutorId, table, rows));
-    await this.db.query(additions(caller, tutorId, table, rows));
+    const rows = wanted.map((row) => Object.assign({ id: uuidv7() }, row));
+    await this.db.query(removals(caller, tutorId, of, rows));
+    await this.db.query(additions(caller, tutorId, of, rows));
   }
 }
