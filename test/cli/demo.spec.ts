@@ -128,6 +128,24 @@ describe('demo', () => {
     ['a group that nobody sees', `SELECT FROM student_groups WHERE organization_id IS NULL`],
     ['homework that nobody sees', `SELECT FROM homework WHERE organization_id IS NULL`],
     ['homework with a file', `SELECT FROM homework WHERE jsonb_array_length(files) > 0`],
+    [
+      'a term of weekly lessons at the same time of day',
+      `SELECT s.series_id FROM sessions s JOIN organizations o ON o.id = s.organization_id WHERE s.series_id IS NOT NULL
+      GROUP BY 1 HAVING count(*) = 10 AND count(DISTINCT (s.starts_at AT TIME ZONE o.time_zone)::time) = 1
+      AND bool_or(s.status = 'completed') AND bool_or(s.status = 'scheduled')`,
+    ],
+    [
+      'a series whose rest is cancelled',
+      `SELECT series_id FROM sessions GROUP BY 1 HAVING bool_or(status = 'completed')
+      AND bool_or(status = 'cancelled' AND cancellation_reason IS NOT NULL)`,
+    ],
+    ['a pending series', `SELECT series_id FROM sessions GROUP BY 1 HAVING bool_and(status = 'pending')`],
+    ['a session that overlaps another', `SELECT FROM sessions WHERE overlap_allowed`],
+    [
+      'weekly hours until midnight in another time zone',
+      `SELECT FROM availabilities WHERE end_time = '24:00' AND timezone = 'Australia/Perth'`,
+    ],
+    ['time off ahead', `SELECT FROM time_off WHERE starts_on > '2026-05-06'`],
     ['legacy feedback', `SELECT FROM session_feedback WHERE legacy AND organization_id IS NULL`],
     [
       'results that nobody sees',

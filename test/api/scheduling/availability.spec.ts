@@ -202,6 +202,29 @@ describe('available slots', () => {
     expect(await slotsOf(tutor.id)).toEqual([]);
   });
 
+  it('can each be booked, and go with the booking until it is cancelled', async () => {
+    const { id: tutor } = await make.tutor(school);
+    const { id: student_id } = await make.student(school);
+    const booking = await api.key(school, { scopes: ['read', 'sessions:write'] });
+    const post = (path: string, body: object) =>
+      supertest(api.server).post(path).set('Authorization', `Token token=${booking}`).send(body);
+    await hours(tutor, [SUNDAY, { ...SUNDAY, start_time: '23:00', end_time: '24:00' }]);
+    // The first of these Sundays loses an hour.
+    const [from, to] = ['2027-10-03', '2027-10-10'] as const;
+    for (let offered = await slotsOf(tutor, from, to); offered.length > 0; offered = await slotsOf(tutor, from, to)) {
+      const starts_at = offered[Math.floor(offered.length / 2)]!;
+      const body = { tutor_id: tutor, student_id, starts_at, duration_minutes: 60 };
+      const booked = await post('/v1/sessions', body);
+      expect([starts_at, booked.status]).toEqual([starts_at, 201]);
+      expect((await post('/v1/sessions', body)).status).toBe(409);
+      expect(await slotsOf(tutor, from, to)).not.toContain(starts_at);
+    }
+    const { data } = (await api.get(`/v1/sessions?tutor_id=${tutor}`, booking)).body as { data: Row[] };
+    expect(data.length).toBeGreaterThanOrEqual(4);
+    await post(`/v1/sessions/${data[0]!.id}/cancel`, {});
+    expect(await slotsOf(tutor, from, to)).toContain(data[0]!.starts_at);
+  });
+
   it('follow the clock on the wall across its changes', async () => {
     const { id: tutor } = await make.tutor(school);
     await hours(tutor, [{ ...SUNDAY, end_time: '24:00' }]);

@@ -1,8 +1,10 @@
 import { priceOf } from '@app/billing';
+import { occurrences } from '@app/scheduling';
 import { DAY } from './clock.js';
 import type { Rows, TableRows } from './people-rows.js';
 import { each, iso, type School, type StaffMember, type Subject } from './school.js';
 
+const HOUR = 3_600_000;
 const INTERVALS = ['session', 'week', 'month', 'term', 'year', null];
 const COLOURS = ['#2563eb', '#16a34a', '#db2777', '#ea580c'];
 
@@ -141,6 +143,8 @@ export interface Session {
   rate: number;
   owed: number;
   createdAt: number;
+  /** Of a lesson that repeats. */
+  seriesId?: string;
 }
 
 /** The number of sessions today, which come first. */
@@ -180,12 +184,50 @@ export function session(school: School, index: number): Session {
   };
 }
 
+/** Lessons that repeat each week: a term, one whose rest is cancelled, and one that nobody has confirmed. */
+const TERMS = [
+  { from: -35, ahead: 'scheduled' },
+  { from: -28, ahead: 'cancelled' },
+  { from: 8, ahead: 'pending' },
+] as const;
+
+function* terms(school: School): Generator<[number, Session]> {
+  for (const [place, { from, ahead }] of TERMS.entries()) {
+    const student = school.someStudent(place * 3, true);
+    const startsAt = new Date(school.clock.at(from, 17 * 60));
+    const times = occurrences({ startsAt, zone: school.profile.timeZone, everyWeeks: 1, count: 10 });
+    for (const [lesson, at] of times.entries()) {
+      const over = at.getTime() + HOUR <= school.now;
+      const index = place * times.length + lesson;
+      yield [
+        sessionCount(school) + index,
+        {
+          id: school.id('term', index),
+          status: over ? 'completed' : ahead,
+          tutor: school.teacherOf(student),
+          student,
+          participants: [student],
+          startsAt: at.getTime(),
+          minutes: 60,
+          rate: 7_500,
+          owed: 7_500,
+          createdAt: school.now - 50 * DAY + place * HOUR,
+          seriesId: school.id('series', place),
+        },
+      ];
+    }
+  }
+}
+
+function* allSessions(school: School): Generator<[number, Session]> {
+  yield* each(school, sessionCount(school), session);
+  yield* terms(school);
+}
+
 function* sessions(school: School): Rows {
-  for (const [index, { id, status, tutor, student, participants, startsAt, minutes, rate, owed, createdAt }] of each(
-    school,
-    sessionCount(school),
-    session,
-  )) {
+  for (const [index, one] of allSessions(school)) {
+    const { id, status, tutor, student, participants, startsAt, minutes, rate, owed, createdAt, seriesId } = one;
+    const cancelled = status === 'cancelled';
     const subject = school.subject(student ?? participants[0]!);
     yield {
       id,
@@ -194,6 +236,7 @@ function* sessions(school: School): Rows {
       tutor_id: tutor.id,
       student_id: student === null ? null : school.studentId(student),
       subject_id: subject.id,
+      series_id: seriesId ?? null,
       starts_at: iso(startsAt),
       ends_at: iso(startsAt + minutes * 60_000),
       duration_minutes: minutes,
@@ -204,7 +247,8 @@ function* sessions(school: School): Rows {
       created_at: iso(createdAt),
       updated_at: iso(createdAt),
       completed_at: status === 'completed' ? iso(startsAt + minutes * 60_000) : null,
-      cancelled_at: status === 'cancelled' ? iso(createdAt + DAY) : null,
+      cancelled_at: cancelled ? iso(createdAt + DAY) : null,
+      cancellation_reason: cancelled && seriesId ? 'The family is moving away.' : null,
     };
   }
 }
@@ -212,11 +256,8 @@ function* sessions(school: School): Rows {
 function* lessonParticipants(school: School): Rows {
   const answers = ['accepted', 'accepted', 'pending', 'accepted', 'declined', 'accepted', 'cancelled', 'removed'];
   const attendances = ['attended', 'attended', 'excused', 'attended', 'no_show'];
-  for (const [index, { id: session_id, status, student: only, participants, startsAt, rate, createdAt }] of each(
-    school,
-    sessionCount(school),
-    session,
-  )) {
+  for (const [index, one] of allSessions(school)) {
+    const { id: session_id, status, student: only, participants, startsAt, rate, createdAt } = one;
     for (const [place, student] of participants.entries()) {
       const alone = status === 'cancelled' ? 'cancelled' : 'accepted';
       const answer = only === null ? answers[(index + place) % answers.length]! : alone;
