@@ -158,11 +158,18 @@ function made(one: Command, { body }: Sent<ShownSession & { data?: ShownSession[
 }
 
 /** Runs random histories by up to eight clients at once. @returns the shortest one that breaks a rule, and which; null for none */
-export async function findOverlap(api: TestApi, { seed, runs }: { seed: number; runs: number }): Promise<string | null> {
+export async function findOverlap(
+  api: TestApi,
+  { seed, runs }: { seed: number; runs: number },
+): Promise<string | null> {
   const property = fc.asyncProperty(history, async (rounds) => {
     const calendar = new Calendar(await CalendarFixture.open(api));
     for (const commands of rounds) await calendar.round(commands);
   });
-  const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns: runs, endOnFailure: true });
+  const { failed, counterexample, errorInstance } = await fc.check(property, {
+    seed,
+    numRuns: runs,
+    endOnFailure: true,
+  });
   return failed ? `${String(errorInstance)} in ${JSON.stringify(counterexample)}` : null;
 }

@@ -28,7 +28,8 @@ export class CreateSeries extends CreateSession {
 /** From when on a series ends. */
 export class CancelSeries {
   @field.bodyField(kinds.dateBound, {
-    description: 'The sessions that start at or after this; a day is one of the organization’s time zone. Now, if left out.',
+    description:
+      'The sessions that start at or after this; a day is one of the organization’s time zone. Now, if left out.',
   })
   from?: DateBound;
 }
