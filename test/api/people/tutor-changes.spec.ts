@@ -121,8 +121,20 @@ it('puts a tutor into a tier, and a student into a rate band, of the organizatio
     return { status: answer.status, body: answer.body as object };
   };
   for (const [method, path, field, own, foreign] of [
-    ['put', `/v1/tutors/${tutor.id}`, 'tutor_tier_id', (await make.tutorTier(school)).id, (await make.tutorTier(other)).id],
-    ['patch', `/v1/students/${student.id}`, 'rate_band_id', (await make.rateBand(school)).id, (await make.rateBand(other)).id],
+    [
+      'put',
+      `/v1/tutors/${tutor.id}`,
+      'tutor_tier_id',
+      (await make.tutorTier(school)).id,
+      (await make.tutorTier(other)).id,
+    ],
+    [
+      'patch',
+      `/v1/students/${student.id}`,
+      'rate_band_id',
+      (await make.rateBand(school)).id,
+      (await make.rateBand(other)).id,
+    ],
   ] as const) {
     expect(await change(method, path, { [field]: own })).toMatchObject({ status: 200, body: { [field]: own } });
     expect((await change(method, path, { [field]: foreign })).status).toBe(404);

@@ -116,7 +116,10 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
 async function fill(make: Factories, school: string): Promise<Pick<OrganizationFixture, 'path' | 'query'>> {
   const subject = await make.subject(school);
   const [tier, band] = [await make.tutorTier(school), await make.rateBand(school)];
-  const { tutor, student, parent } = await people(make, school, subject.id, { tutorTierId: tier.id, rateBandId: band.id });
+  const { tutor, student, parent } = await people(make, school, subject.id, {
+    tutorTierId: tier.id,
+    rateBandId: band.id,
+  });
   const classroom = await make.classroom(school, {
     tutorId: tutor.id,
     subjectId: subject.id,
