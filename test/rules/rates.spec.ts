@@ -37,7 +37,7 @@ describe('the best cell', () => {
         }
         expect(bestCell([...all].reverse(), bandId, wanted)).toEqual(best);
       }),
-    ); // prettier-ignore
+    );
   });
 });
 
@@ -63,7 +63,7 @@ describe('settling', () => {
         expect(new Set(places.map(({ rateCents, rateGiven }) => `${rateCents} ${rateGiven}`))).toEqual(new Set([`${rate} true`]));
         expect(commonRate(places)).toBe(rate);
       }),
-    ); // prettier-ignore
+    );
   });
 
   it('keeps what was set, and nothing else', () => {
@@ -76,7 +76,7 @@ describe('settling', () => {
         expect(settle(found, what, null, before)).toEqual(fresh);
         if (what.mode !== 'in_person') expect(kept.places.every(({ surchargeCents }) => surchargeCents === null)).toBe(true);
       }),
-    ); // prettier-ignore
+    );
   });
 });
 

@@ -75,7 +75,7 @@ export class SessionChanges {
     const open = ahead.filter(({ status }) => OPEN.includes(status));
     await this.rows.cancel(organizationId, open.map(({ id }) => id), null);
     return ahead.map(({ id }) => id);
-  } // prettier-ignore
+  }
 
   /** @throws Refused for a completed session, and one that another record names */
   async remove(organizationId: string, id: string): Promise<void> {
@@ -83,7 +83,7 @@ export class SessionChanges {
     if (!session) throw Refused.notFound();
     if (session.status === 'completed') {
       throw Refused.invalidState(session.status, SESSION.values.filter((state) => state !== 'completed'));
-    } // prettier-ignore
+    }
     await this.rows.remove(organizationId, id);
   }
 
@@ -124,7 +124,7 @@ export class SessionChanges {
       Object.assign(changed, { tutor_pay_rate_cents: due.payRateCents, tutor_pay_pct: due.payPct, tutor_pay_given: false });
     }
     return settled && rate === undefined ? null : places;
-  } // prettier-ignore
+  }
 
   /** Sets the columns of a change of time or tutor, once the tutor is free. */
   private async move(
@@ -142,7 +142,7 @@ export class SessionChanges {
     if (clash && !change.allowOverlap) throw overlapWith(clash);
     Object.assign(changed, { tutor_id: tutorId, starts_at: time.startsAt.toISOString(), ends_at: time.endsAt.toISOString() });
     Object.assign(changed, { duration_minutes: minutesOf(time), overlap_allowed: overlapping(time, busy).length > 0 });
-  } // prettier-ignore
+  }
 
   /** In the order of their ids, which keeps those who cancel a series from waiting for each other. */
   private lock(organizationId: string, which: Sql): Promise<Stored[]> {
@@ -180,4 +180,4 @@ function timeOf(session: Stored, { startsAt = session.startsAt, endsAt, minutes 
   }
   if (time.endsAt > LAST_INSTANT) throw Refused.invalid('The session must end in the year 9999 at the latest.', endsAt ? 'ends_at' : 'duration_minutes');
   return time;
-} // prettier-ignore
+}

@@ -85,6 +85,7 @@ async function plantCanaries(): Promise<void> {
   }
   await fixtures.make.query(`UPDATE users SET email = '${STORED}-' || id || '@example.org',
     email_normalized = lower('${STORED}-' || id || '@example.org')`);
+  fixtures.a.query.email = `${STORED}-${fixtures.a.path.student_id}@example.org`;
 }
 
 function lines(): Line[] {

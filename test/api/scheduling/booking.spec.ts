@@ -123,7 +123,7 @@ describe('a session', () => {
       { tutor_id: other.t1 }, { tutor_id: left.id }, { tutor_id: at.students[0] }, { tutor_id: uuidv7() },
       { student_ids: [at.students[0], other.students[0]] }, { student_ids: [archived.id] }, { student_ids: [at.t2] },
       { subject_id: foreign.id }, { classroom_id: room.id }, { group_id: group.id },
-    ]; // prettier-ignore
+    ];
     for (const more of wrong) expect([more, (await at.book('2027-03-04T05:00:00Z', more)).status]).toEqual([more, 404]);
     const { body } = await at.book('2027-03-04T05:00:00Z');
     for (const more of wrong) expect([more, (await at.put(body.id, more)).status]).toEqual([more, 404]);
@@ -158,7 +158,7 @@ describe('a session', () => {
     const at = await CalendarFixture.open(api);
     const { status, body } = await at.book('2027-03-05T05:00:00Z', more);
     expect([status, body.detail?.map(({ loc }) => loc[1])]).toEqual([422, [field]]);
-  }); // prettier-ignore
+  });
 
   it('is deleted unless it is completed or named elsewhere', async () => {
     const at = await CalendarFixture.open(api);

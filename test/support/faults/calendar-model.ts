@@ -41,7 +41,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       kind: fc.constant('series' as const), tutor, start, length, count: fc.integer({ min: 2, max: 4 }), skip: fc.boolean(),
-    }), // prettier-ignore
+    }),
   },
 );
 
@@ -95,7 +95,7 @@ class Calendar {
       const other = after.find((one) => one !== lesson && one.tutor === lesson.tutor && overlaps(one, lesson) && !one.cancelled && !lesson.cancelled && !one.allowed && !lesson.allowed);
       if (other) throw new Error(`overlap: ${JSON.stringify([lesson, other])}`);
     }
-  } // prettier-ignore
+  }
 
   /** What a command wants, and the lesson that it is about. */
   private wish(one: Command, before: readonly Lesson[]) {
@@ -105,7 +105,7 @@ class Calendar {
     const length = one.kind === 'move' ? (target ? (target.endsAt.getTime() - target.startsAt.getTime()) / QUARTER_MS : 1) : one.length;
     const weeks = one.kind === 'series' ? one.count : 1;
     return { target, wanted: Array.from({ length: weeks }, (_, week) => ({ tutor, ...timeOf(one.start, length, week) })) };
-  } // prettier-ignore
+  }
 
   private send(one: Command, before: readonly Lesson[]): Promise<Sent<ShownSession & { data?: ShownSession[] }>> {
     const { target, wanted } = this.wish(one, before);
@@ -125,7 +125,7 @@ class Calendar {
       case 'delete':
         return this.at.send('delete', `/v1/sessions/${id}`);
     }
-  } // prettier-ignore
+  }
 
   /** Takes over what is stored. @param allowed the sessions that this round has allowed to overlap, of those that it placed */
   private async read(allowed: string[], placed: string[]): Promise<Lesson[]> {
@@ -145,7 +145,7 @@ class Calendar {
     }));
     this.lessons = new Map(now.map((lesson) => [lesson.id, lesson]));
     return now;
-  } // prettier-ignore
+  }
 }
 
 /** The sessions that a successful command placed; of a series without those that it skipped, which come last. */

@@ -49,12 +49,12 @@ export function cursorPage(caller: Caller, list: Selected, limit: number, after:
   const beyond = after
     ? sql` AND (${createdAt}, ${raw(source.id)}) < (${after.createdAt.toISOString()}::timestamptz, ${after.id}::uuid)`
     : empty;
-  return sql`WITH found AS MATERIALIZED (SELECT ${view.columns}, ${createdAt} AS ends_at
+  return sql`WITH found AS MATERIALIZED (SELECT ${view.columns}, ${createdAt} AS listed_at
       FROM ${source.all} WHERE ${conditions(caller, list)}${beyond} ORDER BY ${orderOf(list)} LIMIT ${limit + 1})
-    SELECT p.count, p.more, last.ends_at AS created_at, last.id,
+    SELECT p.count, p.more, last.listed_at AS created_at, last.id,
       ${rendered(view, sql`(SELECT ${view.fields} FROM found LIMIT ${limit}) v`)}
     FROM (SELECT least(count(*), ${limit})::int AS count, count(*) > ${limit} AS more${measured(view, sql`found`)}) p
-    LEFT JOIN (SELECT id, ends_at FROM found LIMIT 1 OFFSET ${limit - 1}) last ON p.more`;
+    LEFT JOIN (SELECT id, listed_at FROM found LIMIT 1 OFFSET ${limit - 1}) last ON p.more`;
 }
 
 /** Records by id, in this order. Leaves out deleted ones. */

@@ -22,7 +22,7 @@ export class CreateSeries extends CreateSession {
     if (this.count === undefined && this.until === undefined) faults.push(new Fault('missing', 'Send one of: count, until.', ['count']));
     if (this.count !== undefined && this.until !== undefined) faults.push(new Fault('value_error', 'Send either this or count.', ['until']));
     return faults;
-  } // prettier-ignore
+  }
 }
 
 /** From when on a series ends. */
