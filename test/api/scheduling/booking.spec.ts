@@ -120,9 +120,16 @@ describe('a session', () => {
     const room = await make.classroom(other.school);
     const group = await make.group(other.school, { tutorId: other.t1 });
     const wrong = [
-      { tutor_id: other.t1 }, { tutor_id: left.id }, { tutor_id: at.students[0] }, { tutor_id: uuidv7() },
-      { student_ids: [at.students[0], other.students[0]] }, { student_ids: [archived.id] }, { student_ids: [at.t2] },
-      { subject_id: foreign.id }, { classroom_id: room.id }, { group_id: group.id },
+      { tutor_id: other.t1 },
+      { tutor_id: left.id },
+      { tutor_id: at.students[0] },
+      { tutor_id: uuidv7() },
+      { student_ids: [at.students[0], other.students[0]] },
+      { student_ids: [archived.id] },
+      { student_ids: [at.t2] },
+      { subject_id: foreign.id },
+      { classroom_id: room.id },
+      { group_id: group.id },
     ];
     for (const more of wrong) expect([more, (await at.book('2027-03-04T05:00:00Z', more)).status]).toEqual([more, 404]);
     const { body } = await at.book('2027-03-04T05:00:00Z');
@@ -148,16 +155,24 @@ describe('a session', () => {
     ['an end before the start', { ends_at: '2027-03-05T04:00:00Z', duration_minutes: undefined }, 'ends_at'],
     ['four minutes', { duration_minutes: 4 }, 'duration_minutes'],
     ['half a day and a minute', { duration_minutes: 721 }, 'duration_minutes'],
-    ['students twice', { student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] }, 'student_ids'],
+    [
+      'students twice',
+      { student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] },
+      'student_ids',
+    ],
     ['nobody', { student_ids: [] }, 'student_ids'],
-    ['two ways to say who', { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] }, 'student_ids'],
+    [
+      'two ways to say who',
+      { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] },
+      'student_ids',
+    ],
     ['another state', { status: 'completed' }, 'status'],
     ['a price above the bound', { student_rate_cents: 10_000_001 }, 'student_rate_cents'],
     ['an end after the calendar', { starts_at: '9999-12-31T23:59:00Z' }, 'starts_at'],
   ])('is refused with %s', async (_what, more, field) => {
     const at = await CalendarFixture.open(api);
     const { status, body } = await at.book('2027-03-05T05:00:00Z', more);
-    expect([status, body.detail?.map(({ loc }) => loc[1])]).toEqual([422, [field]]);
+    expect([status, body.detail.map(({ loc }) => loc[1])]).toEqual([422, [field]]);
   });
 
   it('is deleted unless it is completed or named elsewhere', async () => {

@@ -15,7 +15,12 @@ async function open() {
   const at = await CalendarFixture.open(api);
   const series = (startsAt: string, more: object) =>
     at.send<Series>('post', '/v1/session-series', {
-      tutor_id: at.t1, student_id: at.students[0], starts_at: startsAt, duration_minutes: 60, every_weeks: 1, ...more,
+      tutor_id: at.t1,
+      student_id: at.students[0],
+      starts_at: startsAt,
+      duration_minutes: 60,
+      every_weeks: 1,
+      ...more,
     });
   const cancel = (id: string, body?: object) =>
     at.send<{ data: ShownSession[] }>('post', `/v1/session-series/${id}/cancel`, body);
