@@ -1,16 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
-import {
-  type Answer,
-  call,
-  keyedReads,
-  keyedRoutes,
-  nameOf,
-  pathWith,
-  type Route,
-  send,
-} from '../../support/http/routes.js';
+import { type Answer, call, keyedReads, keyedRoutes, nameOf, pathWith, type Route, send } from '../../support/http/routes.js';
 import { createFixtures, parametersOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -83,10 +74,7 @@ describe('a request with two faults gets', () => {
         const path = route.path.replaceAll(/:[^/]+/g, id);
         const headers = { Authorization: `Token token=${fixtures.a.key}` };
         const valid = pathWith(route, fixtures.a, null, id);
-        const [faulty, absent] = [
-          await send(api, 'GET', path + WRONG, headers),
-          await send(api, 'GET', valid, headers),
-        ];
+        const [faulty, absent] = [await send(api, 'GET', path + WRONG, headers), await send(api, 'GET', valid, headers)];
         if (faulty.status !== 422 || absent.status !== 404) wrong.push(`${path} ${faulty.status} ${absent.status}`);
       }
     }

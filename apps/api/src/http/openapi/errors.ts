@@ -105,7 +105,8 @@ export const FAILURES = {
   NotFound: failure(404, 'The record does not exist, or belongs to another organization.', [ApiError.notFound()]),
   Conflict: failure(
     409,
-    'The first request with this `Idempotency-Key` is still running, or the record’s state does not allow it.',
+    'The first request with this `Idempotency-Key` is still running, the record’s state does not allow it, or another ' +
+      'record is in the way.',
     [
       new ApiError(
         'idempotency_key_in_use',
