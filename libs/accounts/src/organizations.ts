@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, normalizeEmail, type Tables } from '@app/database';
+import { Database, isTimeZone, normalizeEmail, type Tables } from '@app/database';
 import { Invites, isEmail } from '@app/people';
 import { Refused } from '@app/rules';
 import { oneLine } from './one-line.js';
@@ -111,16 +111,5 @@ export class Organizations {
       }
       return { userId, created: !member };
     });
-  }
-}
-
-function isTimeZone(name: string): boolean {
-  // Offsets are not names, and PostgreSQL reads `+05:30` as west of Greenwich.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
   }
 }

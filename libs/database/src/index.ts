@@ -15,5 +15,5 @@ export { differentFunctions } from './schema/functions.js';
 export { INVOICE, SESSION } from './schema/states.js';
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
-export { canonicalUuid, type DateBound, isBlank, isStorable, normalizeEmail, parseDate } from './values.js';
+export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';
 export { type Tables, VALUES } from './tables.js';

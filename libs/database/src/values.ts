@@ -23,6 +23,18 @@ export function canonicalUuid(text: string): string | null {
   return UUID.test(text) ? text.toLowerCase() : null;
 }
 
+/** Whether it is the name of a time zone, such as Australia/Melbourne. */
+export function isTimeZone(name: string): boolean {
+  // Offsets are not names, and PostgreSQL reads `+05:30` as west of Greenwich.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** An instant, and whether it was given as a day. */
 export interface DateBound {
   at: Date;

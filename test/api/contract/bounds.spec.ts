@@ -93,14 +93,15 @@ const [inBodies, inAnswers] = [await written(), await shown()];
 
 /** Values at the limits of what the schema allows. */
 function extremes(schema: Schema & { maxLength?: number; minLength?: number; maxItems?: number; items?: Schema }): unknown[] {
-  const { enum: values, minLength = 0, maxLength = 1_000_000, minimum, maximum, maxItems = 10_000, items, format } = schema;
+  const { enum: values, minLength = 0, maxLength = 1_000_000, minimum, maximum, maxItems = 10_000, items, format, pattern, examples } = schema;
   const [type] = [schema.type].flat().filter((name) => name !== 'null');
   if (values) return values.filter((value) => value !== null);
   if (type === 'integer' || type === 'number') return [minimum ?? -Number.MAX_SAFE_INTEGER, maximum ?? Number.MAX_SAFE_INTEGER];
   if (type === 'array') return extremes(items ?? {}).flatMap((item) => [[item], Array.from({ length: maxItems }, () => item)]);
   if (type !== 'string' || (format !== undefined && format !== 'uri')) return [];
   const text = (length: number) => (format === 'uri' ? 'https://'.padEnd(Math.max(length, 9), 'a') : 'a'.repeat(length));
-  return [text(minLength), text(maxLength)];
+  const fits = (value: string) => pattern === undefined || format === 'uri' || new RegExp(pattern).test(value);
+  return [text(minLength), text(maxLength), ...((examples ?? []) as string[])].filter(fits);
 } // prettier-ignore
 
 interface Check {

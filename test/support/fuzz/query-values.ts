@@ -1,3 +1,7 @@
+import { brand } from '../../../apps/api/src/areas/blog/brand.js';
+import { queryClassOf } from '../../../apps/api/src/http/validation/declared.js';
+import { queryFieldsOf } from '../../../apps/api/src/http/validation/fields.js';
+import { dateBound, day, type Kind as DeclaredKind } from '../../../apps/api/src/http/validation/kinds.js';
 import type { TestApi } from '../http/api.js';
 import { documentOf, keyedReads, queryOf, type Route, type Schema } from '../http/routes.js';
 
@@ -9,31 +13,36 @@ export interface Parameter {
   schema: Schema;
 }
 
-export type Kind = 'integer' | 'boolean' | 'uuid' | 'date' | 'cursor' | 'brand' | 'route' | 'status' | 'enum';
+export type Kind = 'integer' | 'boolean' | 'uuid' | 'date' | 'cursor' | 'brand' | 'token' | 'text' | 'enum';
 
-const BY_NAME: Record<string, Kind> = {
-  from: 'date', to: 'date', since: 'date', cursor: 'cursor', brand: 'brand', route: 'route', status: 'status',
-}; // prettier-ignore
+const BY_KIND = new Map<DeclaredKind, Kind>([
+  [dateBound, 'date'],
+  [day, 'date'],
+  [brand, 'brand'],
+]);
 
 /** Every query parameter of every read. */
 export async function parametersOfReads(api: TestApi): Promise<Parameter[]> {
   const document = await documentOf(api);
-  return keyedReads(api).flatMap((route) =>
-    [...queryOf(document, route)].map(([name, schema]) => ({ route, name, schema, kind: kindOf(name, schema) })),
-  );
+  return keyedReads(api).flatMap((route) => {
+    const declared = new Map(
+      queryFieldsOf(queryClassOf(route.handler) ?? Object).map(({ name, kind }) => [name, kind]),
+    );
+    return [...queryOf(document, route)].map(([name, schema]) => {
+      return { route, name, schema, kind: kindOf(name, declared.get(name)!, schema) };
+    });
+  });
 }
 
-function kindOf(name: string, { type, format, enum: values }: Schema): Kind {
+function kindOf(name: string, declared: DeclaredKind, { type, format, enum: values, pattern, examples }: Schema): Kind {
   if (values) return 'enum';
   if (format === 'uuid') return 'uuid';
   if (type === 'integer' || type === 'boolean') return type;
-  const kind = BY_NAME[name];
-  if (!kind) throw new Error(`Add the query parameter "${name}" to test/support/fuzz/query-values.ts`);
-  return kind;
+  return BY_KIND.get(declared) ?? (name === 'cursor' ? 'cursor' : pattern && examples ? 'token' : 'text');
 }
 
 /** URL-encoded values that each kind must accept. */
-export const GOOD: Record<Exclude<Kind, 'enum'>, string[]> = {
+export const GOOD: Record<Exclude<Kind, 'enum' | 'token'>, string[]> = {
   integer: ['1', '2', '007', '100'],
   boolean: ['true', 'false', '1', '0'],
   uuid: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', '0190A6F2-5C1E-7D3A-9B4F-2E8C6D1A7F30'],
@@ -43,8 +52,7 @@ export const GOOD: Record<Exclude<Kind, 'enum'>, string[]> = {
   ], // prettier-ignore
   cursor: ['start'],
   brand: ['primary', 'secondary'],
-  route: ['/', '/v1/ping', '/v1/students/{student_id}', '/v1/students/%7Bstudent_id%7D', `/${'x'.repeat(127)}`],
-  status: ['100', '200', '404', '599', '1xx', '4xx', '5xx'],
+  text: ['a', 'Ada%20L', 'null', '%E2%98%83', '%27'],
 };
 
 /** Values that every kind must reject: empty, NUL, invalid UTF-8, lone surrogates, code in other languages. */
@@ -85,8 +93,8 @@ export const BAD: Record<Kind, string[]> = {
     `${'A'.repeat(52)}==`, `${'A'.repeat(53)}%2B`, `${'A'.repeat(53)}/`, '_'.repeat(54),
   ],
   brand: [...NEVER, 'tertiary', 'Primary', 'primary%20', 'primary%00', 'primary,secondary', '0'],
-  route: [...NEVER, 'v1/ping', '/v1/ping%20', '/v1/ping?a=1', '/v1/students/:student_id', `/${'x'.repeat(128)}`, '/v1/%C3%A9'],
-  status: [...NEVER, '99', '600', '099', '20', '2000', '4XX', '4x', '40x', 'xxx', '0xx', '6xx', '200%20', '2e2', '4xx%00'],
+  token: NEVER,
+  text: ['%00', '%ff', '%c3', '%ed%a0%80', '%', '%zz', 'a%00', '%1b', 'a%08', '%ed%b0%80', 'x'.repeat(5_000)],
   enum: [...NEVER, 'unheard_of', '0', 'true'],
 }; // prettier-ignore
 
@@ -98,23 +106,28 @@ export const FAULTS: Record<Kind, string[]> = {
   date: ['date_parsing'],
   cursor: ['value_error'],
   brand: ['enum'],
-  route: ['value_error'],
-  status: ['value_error'],
+  token: ['value_error', 'string_pattern_mismatch'],
+  text: ['value_error', 'string_too_short', 'string_too_long'],
   enum: ['enum'],
 };
 
 export function goodValues({ kind, schema }: Parameter): string[] {
+  if (kind === 'token') return (schema.examples as string[]).map(encodeURIComponent);
   return kind === 'enum' ? (schema.enum as string[]) : GOOD[kind];
 }
 
 /** Bad values for the kind, and values just beyond this parameter's limits or similar to its enum values. */
 export function badValues({ kind, schema }: Parameter): string[] {
   const beyond = kind === 'integer' ? [schema.minimum! - 1, schema.maximum! + 1].map(String) : [];
-  const beside = ((schema.enum ?? []) as string[]).flatMap((value) => [
+  const beside = ((schema.enum ?? (kind === 'token' ? schema.examples : [])) as string[]).flatMap((value) => [
     value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase(),
     `${value}%20`,
     `${value}%00`,
     value.slice(1),
   ]);
-  return [...BAD[kind], ...beyond, ...beside];
+  const bad = [...BAD[kind], ...beyond, ...beside];
+  // What looks wrong may fit the pattern of a token; encoded values never do.
+  return kind === 'token'
+    ? bad.filter((value) => value.includes('%') || !new RegExp(schema.pattern!).test(value))
+    : bad;
 }

@@ -4,6 +4,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { List } from '../../../apps/api/src/http/lists/list.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import { templateOf as templateOfPath } from '../../../apps/api/src/http/request-log/route-template.js';
+import { queryClassOf } from '../../../apps/api/src/http/validation/declared.js';
+import { queryFieldsOf } from '../../../apps/api/src/http/validation/fields.js';
 import { type Route, RouteTable } from '../../../apps/api/src/http/routing/route-table.js';
 import type { TestApi } from './api.js';
 import { pathOf, type OrganizationFixture } from '../data/fixtures.js';
@@ -29,6 +31,8 @@ export type Schema = Record<string, unknown> & {
   type?: string | string[];
   format?: string;
   enum?: unknown[];
+  pattern?: string;
+  examples?: unknown[];
   default?: unknown;
   minimum?: number;
   maximum?: number;
@@ -154,6 +158,19 @@ export function telling({ status, headers, text }: Answer): object {
   };
 }
 
+/** The query, `?` included, with a value for each parameter that the route requires. */
+export function completed(route: Route, query: string, school: OrganizationFixture): string {
+  const given = new URLSearchParams(query);
+  const missing = queryFieldsOf(queryClassOf(route.handler) ?? Object)
+    .map(({ name, required, schema }: { name: string | symbol; required: boolean; schema: Schema }) => {
+      const [example] = (schema.examples ?? []) as string[];
+      return { name: String(name), required, value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
+    })
+    .filter(({ name, required }) => required && !given.has(name))
+    .map(({ name, value }) => `${name}=${value}`);
+  return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
+}
+
 /** Calls the route with the school's ids and the school's key, another key, or no key (null). */
 export function call(
   api: TestApi,
@@ -162,7 +179,7 @@ export function call(
   { key = school.key, query = '' }: { key?: string | null; query?: string } = {},
 ): Promise<Answer> {
   const headers = key === null ? undefined : { Authorization: `Token token=${key}` };
-  return send(api, route.method, pathOf(route, school) + query, headers);
+  return send(api, route.method, pathOf(route, school) + completed(route, query, school), headers);
 }
 
 /** The declared list that the route serves, if it does. */

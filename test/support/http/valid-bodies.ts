@@ -96,9 +96,9 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
     if (typeof value !== 'string' || schema?.enum) return value;
     if (UUID.test(value)) return idAt(at);
     if (value.includes('@')) return `${route.path.replaceAll(/[^a-z]+/g, '-')}-${++addresses}@canary.example`;
-    if (schema?.format) return value;
-    const text = schema?.pattern === undefined || new RegExp(schema.pattern as string).test('Canary') ? 'Canary' : 'canary';
-    return schema?.pattern === undefined || new RegExp(schema.pattern as string).test(text) ? text : value;
+    if (schema?.format || schema?.examples) return value;
+    const text = schema?.pattern === undefined || new RegExp(schema.pattern).test('Canary') ? 'Canary' : 'canary';
+    return schema?.pattern === undefined || new RegExp(schema.pattern).test(text) ? text : value;
   }; // prettier-ignore
   const variants = (shape.oneOf ?? []).map((variant) => smallest(variant, example as Body));
   const bodies = [example, ...variants].map((body) => canary(body, shape, []) as Body);

@@ -4,14 +4,15 @@ export type { Caller } from './auth/caller.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
 export { list } from './lists/list.js';
+export { Lists } from './lists/lists.js';
 export {
-  between, betweenDays, byFlag, byId, byValue, parameter, queryOf, required, toggle, type ValuesOf,
+  between, betweenDays, byFlag, byId, byValue, orDefault, parameter, queryOf, required, toggle, type ValuesOf,
 } from './lists/parameters.js'; // prettier-ignore
 export { Records } from './lists/records.js';
 export { type Shown, Source } from './lists/source.js';
 export { Area } from './openapi/area.decorator.js';
 export { listController, type RecordDeclaration, recordController } from './openapi/read-controllers.js';
-export { Documented, one } from './openapi/operation.decorator.js';
+export { Documented, many, one } from './openapi/operation.decorator.js';
 export { whileWaiting } from './request/fairness.js';
 export { RouteTable } from './routing/route-table.js';
 export { VariantsBy } from './validation/body-schema.js';

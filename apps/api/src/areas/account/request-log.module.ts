@@ -11,8 +11,9 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const ROUTE = kinds.token(
   /^\/[A-Za-z0-9_.{}/-]{0,127}$/,
   'Must be a route as shown in the log, such as /v1/students/{student_id}.',
+  '/v1/students/{student_id}',
 );
-const STATUS = kinds.token(/^[1-5](xx|\d\d)$/, 'Must be a status such as 404, or a class such as 4xx.');
+const STATUS = kinds.token(/^[1-5](xx|\d\d)$/, 'Must be a status such as 404, or a class such as 4xx.', '404', '4xx');
 
 const REQUEST_LOG = list({
   id: 'list_request_log',

@@ -73,6 +73,16 @@ export class Lists {
     });
   }
 
+  /** All records of a list without pages, as the ambient transaction leaves them; what a write answers as `{data}`. */
+  async written(caller: Caller, list: List, path: PathValues = {}): Promise<Page> {
+    const all = { limit: UNPAGED, offset: 0 };
+    const selected = selectedBy(list, all, caller, path);
+    const [row] = await this.db.query<PageRow>(offsetPage(caller, selected, all));
+    const { ids } = row!;
+    const [records] = ids ? await this.db.query<Part>(recordsById(caller, selected, ids)) : [row!];
+    return new Page(records!, 'data');
+  }
+
   /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */
   private async read<Rows extends object[]>(
     caller: Caller,

@@ -3,7 +3,7 @@ import { raw, type Sql } from 'sql-template-tag';
 import type { DateBound } from '@app/database';
 import { Fault } from '../validation/fault.js';
 import { Query } from '../validation/fields.js';
-import { booleanText, dateBound, integerText, type Kind, oneOf, token, uuid } from '../validation/kinds.js';
+import { boolean, dateBound, integer, type Kind, oneOf, token, uuid } from '../validation/kinds.js';
 import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
 import { COMPARISONS, type Comparison, isBefore } from './filters.js';
@@ -51,7 +51,7 @@ export const byValue = <Name extends string, const Values extends readonly strin
 
 /** Rows for which this is true, or false. */
 export const byFlag = <Name extends string>(name: Name, description: string, column: string = name) =>
-  compared<Name, boolean>(name, booleanText, 'equals', description, column);
+  compared<Name, boolean>(name, boolean, 'equals', description, column);
 
 /** `from` and `to`: rows with an instant between the two. A day as `to` counts in full. */
 export const between = (column: string, descriptions: { from: string; to: string }) =>
@@ -77,7 +77,7 @@ export const toggle = <Name extends string>(
   { only, without }: { only?: string; without?: string } = {},
 ): Parameter<Name, boolean> => ({
   name,
-  kind: booleanText,
+  kind: boolean,
   description,
   default: false,
   column: only ?? without,
@@ -97,21 +97,27 @@ export const required = <Name extends string, Value>(
   optional: Parameter<Name, Value | undefined>,
 ): Parameter<Name, Value> => ({ ...optional, required: true });
 
+/** The same parameter, with this value unless it is sent. */
+export const orDefault = <Name extends string, Value>(
+  optional: Parameter<Name, Value | undefined>,
+  value: Value,
+): Parameter<Name, Value> => ({ ...optional, default: value });
+
 /** The maximum offset. PostgreSQL accepts more, but no list is that long, and the number stays exact. */
 const MOST_OFFSET = 2_147_483_647;
 
 /** The parameters of paging; cursors are for lists whose order is (created_at, id). */
 export function paging(sizes: { limit: number; most: number }, cursors: boolean): Parameter[] {
   return [
-    { name: 'limit', kind: integerText(1, sizes.most), description: 'Page size.', default: sizes.limit },
-    { name: 'offset', kind: integerText(0, MOST_OFFSET), description: 'Number of records to skip.', default: 0 },
+    { name: 'limit', kind: integer(1, sizes.most), description: 'Page size.', default: sizes.limit },
+    { name: 'offset', kind: integer(0, MOST_OFFSET), description: 'Number of records to skip.', default: 0 },
     ...(cursors ? [CURSOR] : []),
   ];
 }
 
 const CURSOR = parameter(
   'cursor',
-  token(CURSOR_FORM, 'Must be "start" or the meta.next_cursor of the previous page.'),
+  token(CURSOR_FORM, 'Must be "start" or the meta.next_cursor of the previous page.', 'start'),
   'Cursor mode: `start` begins with the newest record; pass `meta.next_cursor` to continue. Records added ' +
     'meanwhile cause no duplicates and no gaps. `offset` is ignored then, but still validated.',
 );

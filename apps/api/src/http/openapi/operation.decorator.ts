@@ -45,6 +45,9 @@ const ref = (view: Shape): Schema => ({ $ref: `#/components/schemas/${view.name}
 /** One record. */
 export const one = (view: Shape): Answer => ({ shapes: [view], schema: ref(view) });
 
+/** All records of a kind, as `{data}`. */
+export const many = (view: Shape): Answer => page(view, false, false);
+
 /** A page of a list, bare or in its envelope. */
 export const pageOf = ({ view, bare, total }: Pick<List, 'view' | 'bare' | 'total'>): Answer =>
   bare === 'array' ? array(view) : page(view, bare === undefined, total !== undefined);

@@ -5,9 +5,10 @@ import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
 import { Fault, isFault, type Parser } from './fault.js';
 import {
-  boolean, day, instant, type Kind, link, oneOf, text, type TextRule, uuid,
+  boolean, cents, color, day, dayOfWeek, endTime, instant, integer, type Kind, link, oneOf, text, type TextRule, time, timeZone, uuid,
+  wholeMinute,
 } from './kinds.js'; // prettier-ignore
-import { listOf, type ListSize, object, type Tolerate, union } from './nested-kinds.js';
+import { json, type JsonSize, listOf, type ListSize, object, type Tolerate, union } from './nested-kinds.js';
 import { FIELD_CHECK, type ReadOptions, unwrapped } from './read-object.js';
 
 /**
@@ -41,6 +42,7 @@ const queryFields: {
   name: string | symbol;
   required: boolean;
   description: string;
+  kind: Kind;
   schema: Schema;
 }[] = [];
 
@@ -52,14 +54,15 @@ export function queryFieldsOf({ prototype }: Type<object>) {
 }
 
 /** A parameter of the query string. */
-export function Query({ parse, schema }: Kind, parameter: Parameter): PropertyDecorator {
+export function Query(kind: Kind, parameter: Parameter): PropertyDecorator {
+  const { schema, parse, parseText = parse } = kind;
   const { description, required = false, default: fallback } = parameter;
   return applyDecorators(
-    readBy((raw, env) => (typeof raw === 'string' ? parse(raw, env) : GIVEN_TWICE)),
+    readBy((raw, env) => (typeof raw === 'string' ? parseText(raw, env) : GIVEN_TWICE)),
     ...(required ? [] : [IsOptional()]),
     // The property's own type is for the handler. The schema describes what goes over the wire.
     (target: object, name: string | symbol) => {
-      queryFields.push({ target, name, required, description, schema: { ...schema, ...defaulting(fallback) } });
+      queryFields.push({ target, name, required, description, kind, schema: { ...schema, ...defaulting(fallback) } });
     },
   );
 }
@@ -100,9 +103,26 @@ export const Flag = (presence: Presence = {}) => bodyField(boolean, presence);
 export const OneOf = (values: readonly string[], presence: Presence = {}) => bodyField(oneOf(values), presence);
 export const Instant = (presence: Presence = {}) => bodyField(instant, presence);
 export const Day = (presence: Presence = {}) => bodyField(day, presence);
+export const WholeMinute = (presence: Presence = {}) => bodyField(wholeMinute, presence);
+export const Time = (presence: Presence = {}) => bodyField(time, presence);
+export const EndTime = (presence: Presence = {}) => bodyField(endTime, presence);
+export const DayOfWeek = (presence: Presence = {}) => bodyField(dayOfWeek, presence);
+export const TimeZone = (presence: Presence = {}) => bodyField(timeZone, presence);
+export const Color = (presence: Presence = {}) => bodyField(color, presence);
+export const Integer = (min: number, max: number, presence: Presence = {}) => bodyField(integer(min, max), presence);
+export const Cents = (min: number, max: number, presence: Presence = {}) => bodyField(cents(min, max), presence);
+export const Json = (size: JsonSize, presence: Presence = {}) => bodyField(json(size), presence);
 export const Link = (max: number, presence: Presence = {}) => bodyField(link(max), presence);
 export const Texts = (item: TextRule, size: ListSize, presence: Presence = {}) =>
   bodyField(listOf(text(item), size), presence);
+
+/** Ids without repeats. */
+export const Uuids = (size: ListSize, presence: Presence = {}) =>
+  bodyField(listOf(uuid, { ...size, distinct: true }), presence);
+
+/** A list of objects of another request class. */
+export const Objects = (shape: new () => object, size: ListSize, presence: Presence = {}) =>
+  bodyField(listOf(object(shape), size), presence);
 
 /** An object of another request class. */
 export const Nested = (shape: new () => object, presence: Presence = {}) => bodyField(object(shape), presence);

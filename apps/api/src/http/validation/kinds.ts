@@ -1,10 +1,12 @@
-import { canonicalUuid, type DateBound, isBlank, isStorable, parseDate } from '@app/database';
+import { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, parseDate } from '@app/database';
 import type { Schema } from '../views/schemas.js';
 import { Fault, type Parser } from './fault.js';
 
 /** A kind of value: its parser and its JSON Schema, used for query parameters and body fields alike. */
 export interface Kind<T = unknown> {
   parse: Parser<T>;
+  /** Reads a query string's way to write the value, if it is not a string in JSON. */
+  parseText?: Parser<T>;
   schema: Schema;
 }
 
@@ -92,8 +94,49 @@ export const instant = fromString(
 );
 
 /** A day, `YYYY-MM-DD`. Of a date-time, the day as written, whatever its offset. */
-export const day = fromString('an ISO 8601 date string', { format: 'date' }, (text) =>
+export const day = fromString('an ISO 8601 date string', { format: 'date', examples: ['2026-05-01'] }, (text) =>
   parseDate(text) ? text.slice(0, 10) : new Fault('date_parsing', 'Must be an ISO 8601 date, for example 2026-05-01.'),
+);
+
+/** An instant on a whole minute. */
+export const wholeMinute: Kind<Date> = {
+  ...instant,
+  parse: (raw, env) => {
+    const at = instant.parse(raw, env);
+    if (!(at instanceof Date) || at.getTime() % 60_000 === 0) return at;
+    return new Fault('value_error', 'Must be on a whole minute, without seconds.');
+  },
+};
+
+/** @param ends whether `24:00`, the end of a day, is one */
+const wallClock = (ends: boolean) => {
+  const pattern = ends ? /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/ : /^([01]\d|2[0-3]):[0-5]\d$/;
+  const example = ends ? '24:00' : '09:30';
+  const message = `Must be a time of day as HH:MM, for example ${example}.`;
+  return fromString('a time string', { pattern: pattern.source, examples: [example] }, (text) =>
+    pattern.test(text) ? text : new Fault('string_pattern_mismatch', message),
+  );
+};
+
+/** A time of day by the clock on the wall, `HH:MM`. */
+export const time = wallClock(false);
+
+/** The same as an end, which may be `24:00`. */
+export const endTime = wallClock(true);
+
+/** A name such as Australia/Melbourne; no offset. */
+export const timeZone = fromString(
+  'a time zone string',
+  { pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$', examples: ['Australia/Melbourne'] },
+  (text) =>
+    isTimeZone(text) ? text : new Fault('value_error', 'Must be an IANA time zone, for example Australia/Melbourne.'),
+);
+
+const COLOR = /^#[0-9a-fA-F]{6}$/;
+
+/** `#rrggbb`. */
+export const color = fromString('a string', { pattern: COLOR.source, examples: ['#3366cc'] }, (text) =>
+  COLOR.test(text) ? text : new Fault('string_pattern_mismatch', 'Must be a color as #rrggbb, for example #3366cc.'),
 );
 
 /** A date or a date-time that bounds a filter. */
@@ -104,38 +147,56 @@ export const dateBound = fromString<DateBound>(
     parseDate(text) ?? new Fault('date_parsing', 'Must be an ISO 8601 date or date-time, for example 2026-05-01.'),
 );
 
-/** An opaque token of this service. Checks only its form; its user checks the meaning. */
-export const token = (pattern: RegExp, message: string): Kind<string> =>
-  fromString('a string', { pattern: pattern.source }, (text) =>
+/** A token of this service. Checks only its form; its user checks the meaning. Tests use the examples. */
+export const token = (pattern: RegExp, message: string, ...examples: string[]): Kind<string> =>
+  fromString('a string', { pattern: pattern.source, examples }, (text) =>
     pattern.test(text) ? text : new Fault('value_error', message),
   );
 
-/** JSON's true and false. */
+/** True and false; in a query string, also 1 and 0. */
 export const boolean: Kind<boolean> = {
   schema: { type: 'boolean' },
   parse: (raw) => (typeof raw === 'boolean' ? raw : new Fault('bool_type', 'Must be true or false, without quotes.')),
-};
-
-/** A boolean of a query string. */
-export const booleanText: Kind<boolean> = {
-  schema: { type: 'boolean' },
-  parse: (raw) => {
+  parseText: (raw) => {
     if (raw === 'true' || raw === '1') return true;
     if (raw === 'false' || raw === '0') return false;
     return new Fault('bool_parsing', 'Must be true or false.');
   },
 };
 
-/** An integer of a query string: decimal digits only; no exponent, no hexadecimal, no whitespace. */
-export const integerText = (min: number, max: number): Kind<number> => ({
-  schema: { type: 'integer', minimum: min, maximum: max },
-  parse: (raw) => {
-    const text = String(raw);
-    if (!/^-?\d+$/.test(text)) return new Fault('int_parsing', 'Must be a whole number in decimal digits.');
-    // Compares before converting, because a double would round large numbers. 40 digits without leading zeros suffice.
-    const exact = BigInt(text.replace(/^(-?)0+(?=\d)/, '$1').slice(0, 40));
-    if (exact < BigInt(min)) return new Fault('greater_than_equal', `Must be at least ${min}.`);
-    if (exact > BigInt(max)) return new Fault('less_than_equal', `Must be at most ${max}.`);
-    return Number(exact);
-  },
-});
+/**
+ * A whole number. JSON writes it in any of its ways, 5 as well as 5.0 and 5e0; a query string in decimal digits only.
+ *
+ * @param min and max, between which doubles are exact
+ */
+export function integer(min: number, max: number): Kind<number> {
+  const within = (exact: number | bigint) => {
+    if (exact < min) return new Fault('greater_than_equal', `Must be at least ${min}.`);
+    if (exact > max) return new Fault('less_than_equal', `Must be at most ${max}.`);
+    // There is no negative zero.
+    return Number(exact) + 0;
+  };
+  return {
+    schema: { type: 'integer', minimum: min, maximum: max },
+    parse: (raw) => {
+      // What a double cannot hold was parsed as an infinity.
+      const whole = typeof raw === 'number' && (Number.isInteger(raw) || Math.abs(raw) === Infinity);
+      return whole ? within(raw) : new Fault('int_type', 'Must be a whole number, without quotes.');
+    },
+    parseText: (raw) => {
+      const text = String(raw);
+      if (!/^-?\d+$/.test(text)) return new Fault('int_parsing', 'Must be a whole number in decimal digits.');
+      // Compares before converting, because a double would round large numbers. 40 digits without leading zeros suffice.
+      return within(BigInt(text.replace(/^(-?)0+(?=\d)/, '$1').slice(0, 40)));
+    },
+  };
+}
+
+/** An amount of money in cents. */
+export const cents = (min: number, max: number): Kind<number> => {
+  const { schema, ...parsers } = integer(min, max);
+  return { ...parsers, schema: { ...schema, examples: [Math.min(Math.max(8500, min), max)] } };
+};
+
+/** 0 is Sunday. */
+export const dayOfWeek = integer(0, 6);
