@@ -1,13 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer as createWebServer } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseFault, inWords } from '@app/database';
+import { DatabaseFault } from '@app/database';
 import { allCommands, runHere } from '../support/process/commands.js';
 import { createTestDatabase } from '../support/database/database.js';
 import { urlWith } from '../support/database/url-with.js';
 import { type Link, PostgresProxy } from '../support/database/proxy.js';
+import { ApiProcess, buildOnce } from '../support/http/api-process.js';
+import { runCli } from '../support/process/cli.js';
+import { WorkerProcess } from '../support/worker/worker-process.js';
 import { fixture } from '../support/process/fixture.js';
 
 const SECRET = 'never-to-be-shown';
@@ -25,6 +29,7 @@ class OldServer extends PostgresProxy {
   }
 }
 
+await buildOnce();
 const database = await fixture(createTestDatabase());
 
 describe('a database that cannot be used', () => {
@@ -48,28 +53,17 @@ describe('a database that cannot be used', () => {
   });
 
   /** How each fault is caused, and what the operator reads. */
-  const faults: [string, (url: string) => string, RegExp][] = [
-    ['a wrong password', (url) => urlWith(url, { password: SECRET }), /rejected the password of "\w+": correct the/],
-    ['an unknown user', (url) => urlWith(url, { username: 'nobody' }), /the password of "nobody"/],
-    [
-      'an unknown host',
-      (url) => urlWith(url, { hostname: 'nowhere.invalid' }),
-      /the host name "nowhere.invalid" cannot be resolved/,
-    ],
-    [
-      'a port where nothing listens',
-      (url) => urlWith(url, { port: '1' }),
-      /:1 cannot be reached \(nothing is listening there\)/,
-    ],
-    [
-      'a database that does not exist',
-      (url) => urlWith(url, { pathname: '/absent' }),
-      /"absent" does not exist .* create it/,
-    ],
-    ['TLS that the server does not speak', (url) => `${url}?sslmode=verify-full`, /with these TLS settings .*sslmode/],
+  const faults: [string, Partial<URL>, RegExp][] = [
+    ['a wrong password', { password: SECRET }, /rejected the password of "\w+": correct the/],
+    ['an unknown user', { username: 'nobody' }, /the password of "nobody"/],
+    ['an unknown host', { hostname: 'nowhere.invalid' }, /the host name "nowhere.invalid" cannot be resolved/],
+    ['a port where nothing listens', { port: '1' }, /:1 cannot be reached \(nothing is listening there\)/],
+    ['a database that does not exist', { pathname: '/absent' }, /"absent" does not exist .* create it/],
+    ['TLS that the server does not speak', { search: 'sslmode=verify-full' }, /with these TLS settings .*sslmode/],
   ];
 
-  it.each(faults)('%s is reported in one line, with the variable and the remedy', async (_, change, message) => {
+  it.each(faults)('%s is reported in one line, with the variable and the remedy', async (_, parts, message) => {
+    const change = (url: string) => urlWith(url, parts);
     const { code, stdout, stderr } = await runHere(['org', 'list'], all(change));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: the database [^\n]+: [^\n]+\n$/);
@@ -96,14 +90,6 @@ describe('a database that cannot be used', () => {
       expect(stdout + stderr).not.toContain(SECRET);
       if (name !== 'doctor') expect([name, stderr.trim().split('\n')]).toEqual([name, [expect.any(String)]]);
     }
-  });
-
-  it('is reported as DATABASE_URL if the owner has no URL of its own', async () => {
-    const { stderr } = await runHere(['org', 'list'], {
-      DATABASE_URL: urlWith(database.ownerUrl, { port: '1' }),
-      DATA_DIR: folder,
-    });
-    expect(stderr).toMatch(/^DATABASE_URL: /);
   });
 
   it('is reported as unreachable before any complaint about roles that share its URL', async () => {
@@ -138,7 +124,7 @@ describe('a database that cannot be used', () => {
   });
 
   it('is reported as unreachable if it is not PostgreSQL', async () => {
-    const web = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+    const web = createWebServer((_, response) => response.end()).listen(0, '127.0.0.1');
     await new Promise((resolve) => web.once('listening', resolve));
     const port = String((web.address() as AddressInfo).port);
     try {
@@ -162,9 +148,37 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('is not confused with other errors', () => {
-    expect(DatabaseFault.of(new TypeError('Connection terminated'), 'postgres://ada@db.example')).toBeNull();
-    expect(inWords(new Error('No such folder'))).toBe('No such folder');
-    expect(() => DatabaseFault.checkVersion(150_000, 'postgres://ada@db.example')).not.toThrow();
+  // In a process of its own: no database of the server can be dropped until it ends or the server times out.
+  it('does not keep a command running when the driver leaves its connection open, as without a password', async () => {
+    const { hostname, port } = new URL(database.ownerUrl);
+    // The server never closes its side.
+    const server = createServer((client) => {
+      const upstream = connect(Number(port), hostname);
+      client.on('error', () => undefined).on('close', () => upstream.destroy()).pipe(upstream); // prettier-ignore
+      upstream.on('error', () => undefined).pipe(client, { end: false });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const at = String((server.address() as AddressInfo).port);
+    try {
+      const DATABASE_URL = urlWith(database.ownerUrl, { port: at, password: '' });
+      const { code, stdout, stderr } = await runCli(['org', 'list'], { DATABASE_URL, DATA_DIR: folder });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^DATABASE_URL: the database at \S+ rejected the password of "\w+": [^\n]+\n$/);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('stops the API and the worker at once, with the same line', async () => {
+    const DATABASE_URL = urlWith(database.applicationUrl, { password: SECRET });
+    const starts = [
+      ApiProcess.start({ DATABASE_URL, DATA_DIR: folder }),
+      WorkerProcess.start({ DATABASE_URL, DATA_DIR: folder, ENCRYPTION_KEY: '0'.repeat(64) }),
+    ];
+    for (const ended of await Promise.allSettled(starts)) {
+      const said = String((ended as PromiseRejectedResult).reason);
+      expect(said).toMatch(/\nDATABASE_URL: the database at \S+ rejected the password of "tutoring_app": [^\n]+\n$/);
+      expect(said).not.toContain(SECRET);
+    }
   });
 });

@@ -10,6 +10,13 @@ const database = await fixture(createTestDatabase());
 describe('doctor and recount', () => {
   const cli = (...args: string[]) => runHere(args, urlsOf(database));
 
+  /** Runs a statement as the owner, who sees every row. */
+  async function asOwner(sql: string): Promise<{ id: string }[]> {
+    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
+    await owner.connect();
+    return (await owner.query<{ id: string }>(sql).finally(() => owner.end())).rows;
+  }
+
   beforeAll(async () => {
     await cli('org', 'create', '--name', 'First', '--slug', 'first');
     await cli('owner', 'create', '--org', 'first', '--email', 'owner@example.org');
@@ -58,9 +65,7 @@ describe('doctor and recount', () => {
   });
 
   it('doctor finds a function of another build', async () => {
-    const owner = new pg.Client({ connectionString: database.ownerUrl });
-    await owner.connect();
-    await owner.query('ALTER FUNCTION take_login SECURITY INVOKER').finally(() => owner.end());
+    await asOwner('ALTER FUNCTION take_login SECURITY INVOKER');
     const { code, stdout } = await cli('doctor');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^fail {2}functions: .*: take_login \(run "npm run cli -- migrate"\)$/m);
@@ -70,14 +75,8 @@ describe('doctor and recount', () => {
   });
 
   it('doctor finds a wrong counter, and recount corrects it', async () => {
-    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
-    await owner.connect();
-    await owner
-      .query(
-        `INSERT INTO list_counts (organization_id, list, delta) SELECT id, 'members:student', 3 FROM organizations
-         WHERE slug = 'first'`,
-      )
-      .finally(() => owner.end());
+    await asOwner(`INSERT INTO list_counts (organization_id, list, delta)
+      SELECT id, 'members:student', 3 FROM organizations WHERE slug = 'first'`);
     const { code, stdout } = await cli('--json', 'doctor');
     expect(code).toBe(1);
     expect(results(stdout).find(({ check }) => check === 'totals')).toEqual({
@@ -94,14 +93,8 @@ describe('doctor and recount', () => {
   });
 
   it('doctor finds a wrong copy, and recount corrects it', async () => {
-    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
-    await owner.connect();
-    const id = await owner
-      .query<{ id: string }>(
-        `UPDATE users SET seen_by = '{}' WHERE id = (SELECT id FROM users WHERE seen_by <> '{}' LIMIT 1) RETURNING id`,
-      )
-      .finally(() => owner.end())
-      .then(({ rows }) => rows[0]!.id);
+    const wrong = `UPDATE users SET seen_by = '{}' WHERE id = (SELECT id FROM users WHERE seen_by <> '{}' LIMIT 1) RETURNING id`;
+    const [{ id } = { id: '' }] = await asOwner(wrong);
     const { code, stdout } = await cli('--json', 'doctor');
     expect(code).toBe(1);
     expect(results(stdout).find(({ check }) => check === 'copies')).toEqual({
@@ -109,10 +102,7 @@ describe('doctor and recount', () => {
       status: 'fail',
       message: `users.seen_by of ${id} is wrong: run "npm run cli -- recount"`,
     });
-    expect(await cli('recount')).toMatchObject({
-      code: 0,
-      stdout: 'All totals are correct\nCorrected 1 copy\n',
-    });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'All totals are correct\nCorrected 1 copy\n' });
     expect((await cli('doctor')).code).toBe(0);
   });
 

@@ -124,18 +124,6 @@ describe('the roles and rights of an embedded PostgreSQL', () => {
     expect(await query(second.ownerUrl, 'SELECT text FROM note')).toEqual([{ text: 'kept' }]);
   });
 
-  it('revokes extra rights that a role was given', async () => {
-    const dataDir = usedDir();
-    const first = await start({ dataDir });
-    await query(first.adminUrl, 'ALTER ROLE tutoring_app SUPERUSER BYPASSRLS CREATEDB CREATEROLE');
-    await start({ dataDir });
-    const [role] = await query(
-      first.adminUrl,
-      `SELECT rolsuper OR rolbypassrls OR rolcreatedb OR rolcreaterole AS any FROM pg_roles WHERE rolname = 'tutoring_app'`,
-    );
-    expect(role).toEqual({ any: false });
-  });
-
   it.runIf(isRoot)('as root: runs the server under an ordinary account', async () => {
     const server = await start({ dataDir: usedDir() });
     expect((await stat(server.dataDirectory)).uid).not.toBe(0);

@@ -61,7 +61,7 @@ describe('an import with invalid lines', () => {
     const good = { subjects: [{ id: id(), name: 'Physics' }] };
     const faults = await imports.faultsOf({ ...good, [table]: ['', line, ''] });
     expect(faults.map((fault) => fault.replace(/^.*?\.ndjson:2: /, ''))).toEqual(messages);
-    expect(await imports.database.as(imports.organization, 'SELECT FROM subjects')).toEqual([]);
+    expect(await imports.rows('SELECT FROM subjects')).toEqual([]);
   }); // prettier-ignore
 
   it('refuses bytes that are not UTF-8, and overlong lines', async () => {

@@ -81,11 +81,7 @@ describe("an operator's own database is left unchanged", () => {
   let database: TestDatabase;
   afterEach(() => database.drop());
 
-  const settings = (): Record<string, string> => ({
-    ...urlsOf(database),
-    DATA_DIR: join(folder, 'data'),
-    PORT: '0',
-  });
+  const settings = (): Record<string, string> => ({ ...urlsOf(database), DATA_DIR: join(folder, 'data'), PORT: '0' });
 
   async function tables(): Promise<unknown[]> {
     const client = new pg.Client({ connectionString: database.adminUrl });

@@ -1,6 +1,7 @@
 import { connect, FUNCTION_GRANTS, migrate, type ProcessRole, rightsOf, roleFaults, TABLE_GRANTS } from '@app/database';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
+import { createTestDatabase } from '../support/database/database.js';
 import { Factories } from '../support/data/factories.js';
+import { fixture } from '../support/process/fixture.js';
 
 const ROLES = { api: 'tutoring_app', worker: 'tutoring_worker', portal: 'tutoring_portal' } as const;
 
@@ -19,19 +20,16 @@ const GRANTED = `
     AND r.rolname IS DISTINCT FROM 'tutoring_owner' AND r.rolname IS DISTINCT FROM 'spec_tenant'
     AND r.rolname IS DISTINCT FROM 'pg_database_owner' AND r.rolname IS DISTINCT FROM 'postgres'`;
 
+const database = await fixture(createTestDatabase());
+const make = await fixture(Factories.connect(database));
+
+/** What is wrong with a role's rights, as its process sees it. */
+async function faults(role: ProcessRole, url = database.processUrls[role]): Promise<string[]> {
+  const connection = await connect({ url, poolSize: 1, applicationName: 'tutoring tests' });
+  return roleFaults(connection, role).finally(() => connection.destroy());
+}
+
 describe('the rights of the roles', () => {
-  let database: TestDatabase;
-  let make: Factories;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    make = await Factories.connect(database);
-  });
-  afterAll(async () => {
-    await make.close();
-    await database.drop();
-  });
-
   async function granted(): Promise<string[]> {
     const all = await make.query<{ grantee: string; object: string; privilege: string; grantable: boolean }>(GRANTED);
     return all
@@ -53,11 +51,6 @@ describe('the rights of the roles', () => {
     const schema = ['PUBLIC', ...Object.values(ROLES)].map((role) => `${role}: USAGE public`);
     return [...tables, ...functions, ...schema].sort();
   }
-
-  const faults = async (role: ProcessRole, url = database.processUrls[role]) => {
-    const connection = await connect({ url, poolSize: 1, applicationName: 'tutoring tests' });
-    return roleFaults(connection, role).finally(() => connection.destroy());
-  };
 
   it('are listed for exactly the existing tables and functions', async () => {
     const tables = await make.query<{ name: string }>(
@@ -122,20 +115,10 @@ describe('the rights of the roles', () => {
 });
 
 describe('a role with too many rights', () => {
-  let database: TestDatabase;
-  let make: Factories;
   const made: string[] = [];
 
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    make = await Factories.connect(database);
-  });
   afterEach(async () => {
     for (const role of made.splice(0).reverse()) await make.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
-  });
-  afterAll(async () => {
-    await make.close();
-    await database.drop();
   });
 
   let count = 0;
@@ -149,10 +132,7 @@ describe('a role with too many rights', () => {
   const urlOf = (name: string) =>
     Object.assign(new URL(database.applicationUrl), { username: name, password: 'spec' }).href;
 
-  async function faultsOf(name: string): Promise<string[]> {
-    const connection = await connect({ url: urlOf(name), poolSize: 1, applicationName: 'tutoring tests' });
-    return roleFaults(connection, 'api').finally(() => connection.destroy());
-  }
+  const faultsOf = (name: string) => faults('api', urlOf(name));
 
   /** A role with the rights of the API, and what the test adds. */
   async function likeTheApi(attributes = ''): Promise<string> {

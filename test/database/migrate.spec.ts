@@ -1,7 +1,5 @@
-import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { migrate, revertLast } from '@app/database';
-import { Schema } from '../../libs/database/src/migrations/1763600000030-schema.js';
-import { migrations } from '../../libs/database/src/migrations/index.js';
+import { DataSource } from 'typeorm';
+import { migrate } from '@app/database';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
 
 /** The migrations, and the functions with those who may run them, except the role that only tests have. */
@@ -56,21 +54,5 @@ describe('migrate', () => {
     await owner.query('CREATE FUNCTION of_the_operator() RETURNS int RETURN 1');
     expect(await again()).toEqual({ applied: [], replaced: [] });
     expect((await state()).functions).toHaveLength(before.functions.length + 1);
-  });
-
-  it('reverts later migrations, and never the one that made all tables', async () => {
-    class Later1999999999999 implements MigrationInterface {
-      up = (runner: QueryRunner) => runner.query('ALTER TABLE payments RENAME COLUMN status TO state');
-      down = (runner: QueryRunner) => runner.query('ALTER TABLE payments RENAME COLUMN state TO status');
-    }
-    migrations.push(Later1999999999999);
-    try {
-      expect(await again()).toEqual({ applied: [Later1999999999999.name], replaced: [] });
-      expect(await revertLast(database.ownerUrl, database.processUrls)).toBe(Later1999999999999.name);
-    } finally {
-      migrations.pop();
-    }
-    expect(await revertLast(database.ownerUrl, database.processUrls)).toBeNull();
-    expect((await state()).migrations).toEqual([Schema.name]);
   });
 });

@@ -184,11 +184,3 @@ describe('the next call of a hook', () => {
     expect(await claim(50, 'rebuild')).toBe('lost');
   });
 });
-
-it('every message has an owner', async () => {
-  await queue('mail', busy);
-  await queue('link', null);
-  await queue('rebuild', busy, { topic: 'rebuild', recipient: `organization:${busy}` });
-  const owners = await schema.all('SELECT owner FROM outbox ORDER BY due_at');
-  expect(owners.map(({ owner }) => owner)).toEqual([busy, '', `organization:${busy}`]);
-});

@@ -46,187 +46,107 @@ describe('two concurrent transactions', () => {
     }
   }
 
-  /** Runs the race in both orders, each time on new rows. */
-  async function bothWays(prepare: () => Promise<{ sides: [Side, Side]; check: () => Promise<void> }>): Promise<void> {
-    for (const reversed of [false, true]) {
-      const { sides, check } = await prepare();
-      await race(sides[reversed ? 1 : 0], sides[reversed ? 0 : 1]);
-      await check();
-    }
-  }
-
   const inserting = (as: string, table: string, row: Row): Side => ({ as, ...insertion(table, row) });
 
   const setting = (as: string, user: string, status: string): Side => ({ as, ...statusChange(user, status) });
 
-  const leaving = (as: string, conversation: string, user: string): Side => ({
-    as,
-    sql: 'UPDATE conversation_participants SET left_at = now() WHERE conversation_id = $1 AND user_id = $2',
-    values: [conversation, user],
-  });
+  const SEEN = 'SELECT conversation_id AS id, last_message_at AS last FROM organization_conversations';
 
-  async function conversationsOf(organization: string): Promise<Row[]> {
-    return schema.as(
-      organization,
-      'SELECT conversation_id AS id, last_message_at AS last FROM organization_conversations',
-    );
+  /** Somebody who is a member of both organizations. */
+  async function inBoth(role: string, more: Row = {}): Promise<string> {
+    return schema.member(other, role, { user: await schema.member(school, role), ...more });
   }
 
-  it("a result and its student's first session: the result shows", () =>
-    bothWays(async () => {
-      const student = await schema.member(school, 'student');
-      await schema.member(other, 'student', { user: student });
+  /** The two transactions; whose rows a query then finds (null: all), and what they are. */
+  type Race = [sides: [Side, Side], as: string | null, sql: string, values: unknown[], found: Row[]];
+
+  const RACES: Record<string, () => Promise<Race>> = {
+    "a result and its student's first session: the result shows": async () => {
+      const student = await inBoth('student');
       const result = resultRow(student);
       const sides: [Side, Side] = [
         inserting(school, 'results', result),
         inserting(other, 'sessions', sessionRow(other, student)),
       ];
-      return {
-        sides,
-        check: async () => {
-          const rows = await schema.as(other, 'SELECT result_id FROM organization_results WHERE student_id = $1', [
-            student,
-          ]);
-          expect(rows).toEqual([{ result_id: result.id }]);
-        },
-      };
-    }));
-
-  it("a result that is completed and its student's first session: it shows as completed", () =>
-    bothWays(async () => {
-      const student = await schema.member(school, 'student');
-      await schema.member(other, 'student', { user: student });
-      await schema.session(school, student);
-      const result = await schema.result(school, student);
+      const shown = 'SELECT result_id FROM organization_results WHERE student_id = $1';
+      return [sides, other, shown, [student], [{ result_id: result.id }]];
+    },
+    "a result that is completed and its student's first session: it shows as completed": async () => {
+      const [student, result] = await taught(await inBoth('student'));
       const completing = { as: school, sql: `UPDATE results SET status = 'completed' WHERE id = $1`, values: [result] };
-      return {
-        sides: [completing, inserting(other, 'sessions', sessionRow(other, student))],
-        check: async () => {
-          const rows = await schema.as(other, 'SELECT status FROM organization_results WHERE result_id = $1', [result]);
-          expect(rows).toEqual([{ status: 'completed' }]);
-        },
-      };
-    }));
-
-  it("a result deleted and its student's first session: it is gone for everybody", () =>
-    bothWays(async () => {
-      const student = await schema.member(school, 'student');
-      await schema.member(other, 'student', { user: student });
-      await schema.session(school, student);
-      const result = await schema.result(school, student);
+      const shown = 'SELECT status FROM organization_results WHERE result_id = $1';
+      return [[completing, attending(other, student)], other, shown, [result], [{ status: 'completed' }]];
+    },
+    "a result deleted and its student's first session: it is gone for everybody": async () => {
+      const [student, result] = await taught(await inBoth('student'));
       const deleting = { as: school, sql: 'DELETE FROM results WHERE id = $1', values: [result] };
-      return {
-        sides: [deleting, inserting(other, 'sessions', sessionRow(other, student))],
-        check: async () => {
-          expect(await schema.all('SELECT FROM organization_results WHERE result_id = $1', [result])).toEqual([]);
-        },
-      };
-    }));
-
-  it('the last session deleted and another inserted: the student stays', () =>
-    bothWays(async () => {
-      const student = await schema.member(school, 'student');
-      const result = await schema.result(school, student);
-      const session = await schema.session(school, student);
+      const left = 'SELECT FROM organization_results WHERE result_id = $1';
+      return [[deleting, attending(other, student)], null, left, [result], []];
+    },
+    'the last session deleted and another inserted: the student and the result stay': async () => {
+      const [student, result, session] = await taught(await schema.member(school, 'student'));
       const deleting = { as: school, sql: 'DELETE FROM sessions WHERE id = $1', values: [session] };
-      return {
-        sides: [deleting, inserting(school, 'sessions', sessionRow(school, student))],
-        check: async () => {
-          const counted = 'SELECT occurrences AS n FROM session_students WHERE student_id = $1';
-          expect(await schema.as(school, counted, [student])).toEqual([{ n: 1 }]);
-          const rows = await schema.as(school, 'SELECT FROM organization_results WHERE result_id = $1', [result]);
-          expect(rows).toHaveLength(1);
-        },
-      };
-    }));
-
-  it('a participant added while the membership is accepted: the conversation shows', () =>
-    bothWays(async () => {
-      const tutor = await schema.member(school, 'tutor');
+      const counted = `SELECT occurrences AS n, result_id FROM session_students JOIN organization_results USING (student_id)
+        WHERE student_id = $1`;
+      return [[deleting, attending(school, student)], school, counted, [student], [{ n: 1, result_id: result }]];
+    },
+    'a participant added while the membership is accepted: the conversation shows': async () => {
       const invited = await schema.member(other, 'student', { status: 'pending' });
-      const id = await schema.conversation(school, tutor);
-      return {
-        sides: [
-          inserting(school, 'conversation_participants', seatRow(id, invited)),
-          setting(other, invited, 'accepted'),
-        ],
-        check: async () => {
-          expect(await conversationsOf(other)).toContainEqual({ id, last: null });
-        },
-      };
-    }));
-
-  it('one member comes while the other leaves: the conversation stays', () =>
-    bothWays(async () => {
+      const id = await schema.conversation(school, await schema.member(school, 'tutor'));
+      return [[joining(id, invited), setting(other, invited, 'accepted')], other, SEEN, [], [{ id, last: null }]];
+    },
+    'one member comes while the other leaves: the conversation stays': async () => {
       const [leaver, comer] = [await schema.member(school, 'tutor'), await schema.member(school, 'student')];
       const id = await schema.conversation(school, leaver);
-      return {
-        sides: [leaving(school, id, leaver), inserting(school, 'conversation_participants', seatRow(id, comer))],
-        check: async () => {
-          expect(await conversationsOf(school)).toContainEqual({ id, last: null });
-        },
-      };
-    }));
-
-  it('one member comes while the other is archived: the conversation stays', () =>
-    bothWays(async () => {
+      const sql = 'UPDATE conversation_participants SET left_at = now() WHERE conversation_id = $1 AND user_id = $2';
+      const leaving = { as: school, sql, values: [id, leaver] };
+      return [[leaving, joining(id, comer)], school, SEEN, [], [{ id, last: null }]];
+    },
+    'one member comes while the other is archived: the conversation stays': async () => {
       const [leaver, comer] = [await schema.member(school, 'tutor'), await schema.member(school, 'student')];
       const id = await schema.conversation(school, leaver);
-      return {
-        sides: [
-          setting(school, leaver, 'archived'),
-          inserting(school, 'conversation_participants', seatRow(id, comer)),
-        ],
-        check: async () => {
-          expect(await conversationsOf(school)).toContainEqual({ id, last: null });
-        },
-      };
-    }));
-
-  it('a message arrives while somebody joins: the newcomer sees its time', () =>
-    bothWays(async () => {
+      return [[setting(school, leaver, 'archived'), joining(id, comer)], school, SEEN, [], [{ id, last: null }]];
+    },
+    'a message arrives while somebody joins: the newcomer sees its time': async () => {
       const [tutor, guest] = [await schema.member(school, 'tutor'), await schema.member(other, 'tutor')];
       const id = await schema.conversation(school, tutor);
-      return {
-        sides: [
-          inserting(school, 'messages', messageRow(id, '2026-03-02T00:00:00Z')),
-          inserting(school, 'conversation_participants', seatRow(id, guest)),
-        ],
-        check: async () => {
-          expect(await conversationsOf(other)).toContainEqual({ id, last: new Date('2026-03-02') });
-        },
-      };
-    }));
-
-  it('a group is made while its tutor joins a second organization: nobody sees it', () =>
-    bothWays(async () => {
-      const tutor = await schema.member(school, 'tutor');
-      await schema.member(other, 'tutor', { user: tutor, status: 'pending' });
+      const writing = inserting(school, 'messages', messageRow(id, '2026-03-02T00:00:00Z'));
+      return [[writing, joining(id, guest)], other, SEEN, [], [{ id, last: new Date('2026-03-02') }]];
+    },
+    'a group is made while its tutor joins a second organization: nobody sees it': async () => {
+      const tutor = await inBoth('tutor', { status: 'pending' });
       const group = { id: randomUUID(), tutor_id: tutor, name: 'Group' };
-      return {
-        sides: [inserting(school, 'student_groups', group), setting(other, tutor, 'accepted')],
-        check: async () => {
-          const rows = await schema.all('SELECT organization_id FROM student_groups WHERE id = $1', [group.id]);
-          expect(rows).toEqual([{ organization_id: null }]);
-        },
-      };
-    }));
-
-  it('the last child is unlinked while another is linked: the parent stays enrolled', () =>
-    bothWays(async () => {
+      const making = inserting(school, 'student_groups', group);
+      const owner = 'SELECT organization_id FROM student_groups WHERE id = $1';
+      return [[making, setting(other, tutor, 'accepted')], null, owner, [group.id], [{ organization_id: null }]];
+    },
+    'the last child is unlinked while another is linked: the parent stays enrolled': async () => {
       const parent_id = await schema.parent(school);
       const [first, second] = [await schema.member(school, 'student'), await schema.member(school, 'student')];
       const link = (student_id: string): Row => ({ organization_id: school, parent_id, student_id });
       await schema.insert(school, 'parent_students', link(first));
       const unlinking = { as: school, sql: 'DELETE FROM parent_students WHERE student_id = $1', values: [first] };
-      return {
-        sides: [unlinking, inserting(school, 'parent_students', link(second))],
-        check: async () => {
-          const [parent] = await schema.as(school, 'SELECT enrolled_at FROM parents WHERE user_id = $1', [parent_id]);
-          expect(parent?.enrolled_at).toBeInstanceOf(Date);
-        },
-      };
-    }));
+      const enrolled = 'SELECT enrolled_at IS NOT NULL AS enrolled FROM parents WHERE user_id = $1';
+      const linking = inserting(school, 'parent_students', link(second));
+      return [[unlinking, linking], school, enrolled, [parent_id], [{ enrolled: true }]];
+    },
+  };
+
+  const attending = (as: string, student: string) => inserting(as, 'sessions', sessionRow(as, student));
+  const joining = (id: string, user: string) => inserting(school, 'conversation_participants', seatRow(id, user));
+
+  /** Gives a student a session and a result at the school. */
+  async function taught(student: string): Promise<[student: string, result: string, session: string]> {
+    return [student, await schema.result(school, student), await schema.session(school, student)];
+  }
+
+  describe.each([false, true])('(the second one first: %s)', (reversed) => {
+    it.each(Object.keys(RACES))('%s', async (title) => {
+      const [sides, as, sql, values, found] = await RACES[title]!();
+      await race(sides[reversed ? 1 : 0], sides[reversed ? 0 : 1]);
+      expect(await (as ? schema.as(as, sql, values) : schema.all(sql, values))).toEqual(found);
+    });
+  });
 
   it('never deadlock over the same people in different orders', async () => {
     const students: string[] = [];

@@ -50,32 +50,6 @@ describe('row security', () => {
     for (const table of [...tables, ...closed]) expect(await seen(null, table), table).toEqual([]);
   });
 
-  it('hides the tables of the portal from every organization', async () => {
-    await schema.all(
-      `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
-       SELECT gen_random_uuid(), sha256(id::text::bytea), id, 'a browser', '192.0.2.0' FROM users`,
-    );
-    await schema.all(`SELECT take_attempt(sha256('someone'), '1 hour', 5)`);
-    await schema.all(`SELECT add_password_link(sha256('link'), id, '1 hour') FROM users LIMIT 1`);
-    await schema.all(
-      `SELECT request_password_link(gen_random_uuid(), 'a@example.org', sha256('a'), '1 hour', '', 'password_reset')`,
-    );
-    await schema.all(`INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
-      SELECT gen_random_uuid(), id, '\\x01', '\\x01', 0, 'a laptop' FROM users LIMIT 1`);
-    await schema.all('INSERT INTO device_cookies (user_id) SELECT id FROM users LIMIT 1');
-    expect(closed).toEqual(
-      expect.arrayContaining([
-        'device_cookies',
-        'passkeys',
-        'password_link_requests',
-        'password_links',
-        'portal_sessions',
-        'sign_in_attempts',
-      ]),
-    );
-    for (const table of closed) expect(await seen(mine, table), table).toEqual([]);
-  });
-
   it('shows each organization only its own rows, which together are all rows', async () => {
     for (const table of tables) {
       const [ours, others, all] = [await seen(mine, table), await seen(theirs, table), await everything(table)];

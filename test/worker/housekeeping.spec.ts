@@ -103,13 +103,6 @@ describe('housekeeping', () => {
     expect(await rowsOf(quiet)).toEqual([{ rows: 10 }]);
   });
 
-  it('runs by itself after a start', async () => {
-    await fill();
-    await (await room.worker()).init();
-    await vi.waitFor(async () => expect(await count('idempotency_keys')).toBe(1));
-    await vi.waitFor(async () => expect(await count('outbox')).toBe(2));
-  });
-
   it('deletes more rows than one statement does, with two workers at once', async () => {
     const rows = Array.from({ length: 500 }, () => ({
       organizationId: room.organizationId,

@@ -243,10 +243,4 @@ describe('the rebuilds queue', () => {
     await hanging.stop();
     expect(await draining).toEqual({ sent: 1, failed: 2 });
   });
-
-  it('calls the hook by itself within seconds of a change', async () => {
-    await (await room.worker()).init();
-    await room.rebuild();
-    await vi.waitFor(() => expect(hook.calls).toHaveLength(1));
-  });
 });

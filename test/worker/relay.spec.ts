@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EmailCourier } from '../../apps/worker/src/email/email.courier.js';
 import { EmailService } from '../../apps/worker/src/email/email.service.js';
 import { TimedMutex, HOLD_MS } from '../../apps/worker/src/email/timed-mutex.js';
@@ -119,34 +118,6 @@ describe('the relay', () => {
     expect(await store.finish(second, 'sent', null, null)).toBe(true);
   });
 
-  it('tries one mail at a time while the server is unavailable, and all again when it is back', async () => {
-    const worker = await room.worker();
-    const deliver = vi.spyOn(worker.get(EmailCourier), 'deliver');
-    deliver.mockResolvedValue({ status: 'failed', problem: 'connection_refused', unreachable: true });
-    await room.queue(addresses(100));
-    const emails = worker.get(EmailService);
-    const { failed } = await emails.runOnce();
-    expect(failed).toBeLessThan(20);
-    expect(await emails.runOnce()).toEqual({ failed: 1 });
-    expect(await emails.runOnce()).toEqual({ failed: 1 });
-    deliver.mockRestore();
-    expect(await emails.runOnce()).toEqual({ sent: 98 - failed! });
-  });
-
-  it('does not let an attempt with an expired lease undo the next one, even in the same process', async () => {
-    await room.queue(addresses(1));
-    const store = (await room.worker()).get(OutboxStore);
-    const first = await store.claim('email', 10, 20_000);
-    await room.pass('21 seconds');
-    const second = await store.claim('email', 10, 20_000);
-    expect(await store.finish(first!, 'failed', 'timeout', 0)).toBe(false);
-    await store.release(first!);
-    expect(await room.rows()).toMatchObject([{ status: 'queued', attempts: 2, last_error: null }]);
-    expect(await store.finish(second!, 'sent', null, null)).toBe(true);
-    expect(await store.finish(first!, 'failed', 'timeout', 0)).toBe(false);
-    expect(await room.tally()).toEqual({ sent: 1 });
-  });
-
   it('sends a mail once if its second attempt succeeds while the first still hangs', async () => {
     const tries = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const [first, second] = tries.map(({ promise }) => promise);
@@ -230,20 +201,6 @@ describe('the relay', () => {
 });
 
 describe('the mutex', () => {
-  it('admits one holder at a time, in order', async () => {
-    const mutex = new TimedMutex();
-    const order: string[] = [];
-    const through = async (name: string, ms: number) => {
-      const leave = await mutex.acquire();
-      order.push(`${name} in`);
-      await sleep(ms);
-      order.push(`${name} out`);
-      leave();
-    };
-    await Promise.all([through('a', 30), through('b', 0), through('c', 10)]);
-    expect(order).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out']);
-  });
-
   it('admits the next one if a holder keeps it too long', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {

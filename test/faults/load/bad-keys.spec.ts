@@ -8,6 +8,7 @@ import { load, type Outcome, type Reply, requestOf } from '../../support/load/lo
 import { percentile } from '../../support/data/percentile.js';
 import { plantedBug } from '../../support/faults/planted-bug.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /**
  * Promise 21: bad keys reveal little and slow nobody down. Sends 5,000 requests of each kind, each kind from its own
@@ -34,25 +35,23 @@ interface Answer {
   body: string;
 }
 
+await buildOnce();
+const api = await fixture(TestApi.start());
+const { id: organizationId } = await api.organizations.create({ name: 'Keys', slug: 'keys' });
+
 describe('bad keys', () => {
   const agent = new Agent({ keepAlive: true });
-  let api: TestApi;
   let admin: pg.Client;
   let victim: ApiProcess;
-  let organizationId: string;
 
   beforeAll(async () => {
-    await buildOnce();
-    api = await TestApi.start();
-    organizationId = (await api.organizations.create({ name: 'Keys', slug: 'keys' })).id;
     admin = new pg.Client({ connectionString: api.database.adminUrl });
     await admin.connect();
-  }, 300_000);
+  });
   afterEach(() => victim.stop());
   afterAll(async () => {
     agent.destroy();
     await admin.end();
-    await api.stop();
   });
 
   const start = async (more: Record<string, string> = {}) => {

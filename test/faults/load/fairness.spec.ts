@@ -1,9 +1,9 @@
-import type { ApiProcess } from '../../support/http/api-process.js';
 import { Beside } from '../../support/load/beside.js';
 import { load, Outcome, type Traffic } from '../../support/load/load.js';
 import { type Attack, Neighbourhood } from '../../support/faults/neighbourhood.js';
 import { oneOwner } from '../../support/faults/planted-bug.js';
 import { reached } from '../../support/faults/promise.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 31: one organization, or strangers, try to take a whole process. Takes about six minutes. */
 const SECONDS = Number(process.env.SECONDS ?? 16);
@@ -86,20 +86,11 @@ const ATTACKS: Attack[] = [
   },
 ]; // prettier-ignore
 
-let neighbours: Neighbourhood;
-let target: ApiProcess;
 const table = [Beside.head];
+const neighbours = await fixture(Neighbourhood.open(ROWS));
+const target = await fixture(neighbours.start());
 
-beforeAll(async () => {
-  neighbours = await Neighbourhood.open(ROWS);
-  target = await neighbours.start();
-}, 300_000);
-
-afterAll(async () => {
-  console.log(table.join('\n'));
-  await target.stop();
-  await neighbours.stop();
-});
+afterAll(() => console.log(table.join('\n')));
 
 it.each(ATTACKS)('a neighbour hardly notices $name', async (attack) => {
   const result = await neighbours.measure(target, attack, TIMING);

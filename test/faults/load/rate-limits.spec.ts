@@ -5,6 +5,7 @@ import { plantedBug } from '../../support/faults/planted-bug.js';
 import { reached } from '../../support/faults/promise.js';
 import { Random } from '../../support/data/random.js';
 import { TestRedis } from '../../support/worker/redis.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /**
  * Promise 34: four processes share a limit exactly, at five times its rate. If Redis is killed, each process has the
@@ -28,18 +29,15 @@ interface Sent {
   retryAfter: number;
 }
 
+await buildOnce();
+const api = await fixture(TestApi.start());
+const { id: organizationId } = await api.organizations.create({ name: 'Limited', slug: 'limited' });
+
 describe('limits shared by four processes', () => {
   const random = new Random(SEED);
-  let api: TestApi;
   let redis: TestRedis;
-  let organizationId: string;
   let processes: ApiProcess[] = [];
 
-  beforeAll(async () => {
-    await buildOnce();
-    api = await TestApi.start();
-    organizationId = (await api.organizations.create({ name: 'Limited', slug: 'limited' })).id;
-  }, 300_000);
   beforeEach(async () => {
     redis = await TestRedis.start();
   });
@@ -47,7 +45,6 @@ describe('limits shared by four processes', () => {
     await Promise.all(processes.map((process) => process.stop()));
     await redis.stop();
   });
-  afterAll(() => api.stop());
 
   async function startProcesses(more: Record<string, string> = {}): Promise<void> {
     const settings = {

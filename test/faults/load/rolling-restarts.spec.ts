@@ -4,6 +4,7 @@ import { TestNginx } from '../../support/load/nginx.js';
 import { reached } from '../../support/faults/promise.js';
 import { TestSmtp } from '../../support/worker/smtp.js';
 import { SteadyTraffic } from '../../support/load/steady-traffic.js';
+import { fixture } from '../../support/process/fixture.js';
 import { freePorts } from '../../support/process/free-ports.js';
 import { OutboxFixture } from '../../support/worker/worker.js';
 import { WorkerProcess } from '../../support/worker/worker-process.js';
@@ -16,16 +17,10 @@ const RESTARTS = Number(process.env.RESTARTS ?? 50);
 const PER_SECOND = Number(process.env.PER_SECOND ?? 200);
 const MOST_SECONDS = 10;
 
-let api: TestApi;
-let key: string;
-
-beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  const { id } = await api.organizations.create({ name: 'Rolling', slug: 'rolling' });
-  key = await api.key(id, { scopes: ['read', 'accounts:write'] });
-}, 300_000);
-afterAll(() => api.stop());
+await buildOnce();
+const api = await fixture(TestApi.start());
+const { id } = await api.organizations.create({ name: 'Rolling', slug: 'rolling' });
+const key = await api.key(id, { scopes: ['read', 'accounts:write'] });
 
 async function restart(count: number, settings: Record<string, string> = {}) {
   const front = await freePorts(3);

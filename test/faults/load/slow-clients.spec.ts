@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { percentile } from '../../support/data/percentile.js';
-import { createFixtures, type Fixtures } from '../../support/data/fixtures.js';
+import { createFixtures } from '../../support/data/fixtures.js';
 import { reached } from '../../support/faults/promise.js';
 import { TestApi } from '../../support/http/api.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
@@ -16,6 +16,7 @@ import { TestNginx } from '../../support/load/nginx.js';
 import { bytesOf } from '../../support/http/raw-http.js';
 import type { SlowClients, SlowReport } from '../../support/load/slow-attack.js';
 import { SteadyTraffic } from '../../support/load/steady-traffic.js';
+import { fixture } from '../../support/process/fixture.js';
 import { freePorts } from '../../support/process/free-ports.js';
 
 /** Promise 29: slow clients cannot hold the service. Takes about four minutes. */
@@ -35,29 +36,23 @@ const PROGRAM = fileURLToPath(new URL('../../support/load/slow-attack.ts', impor
 const PLANTED = `data:text/javascript,import { Server } from 'node:http';
   for (const name of ['headersTimeout', 'requestTimeout']) Object.defineProperty(Server.prototype, name, { get: () => 0, set() {} });`;
 
-let api: TestApi;
-let fixtures: Fixtures;
-let dataDir: string;
+await buildOnce();
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
+const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-slow-'));
 
 beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  fixtures = await createFixtures(api);
   await fixtures.make.query(
     `INSERT INTO homework (id, assigned_by, title, homework_type, scope, student_id, classroom_id, description, organization_id)
      SELECT gen_random_uuid(), assigned_by, title, homework_type, 'classroom', student_id, classroom_id, repeat('x', ${ANSWER_BYTES / 100}), organization_id
      FROM homework CROSS JOIN generate_series(1, 100) WHERE classroom_id = $1`,
     [fixtures.a.path.classroom_id],
   );
-  dataDir = mkdtempSync(join(tmpdir(), 'tutoring-slow-'));
   const folder = join(dataDir, 'media', 'organization', fixtures.a.id);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'large.png'), randomBytes(ANSWER_BYTES));
-}, 300_000);
-afterAll(async () => {
-  rmSync(dataDir, { recursive: true, force: true });
-  await api.stop();
 });
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const start = (flags: string[] = []) =>
   ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', DATA_DIR: dataDir, TRUST_PROXY: 'true' }, flags); // prettier-ignore

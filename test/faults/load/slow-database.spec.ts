@@ -6,7 +6,8 @@ import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { DatabaseProxy, type Fate } from '../../support/database/database-proxy.js';
 import { type Lane, load, type Outcome, requestOf } from '../../support/load/load.js';
 import { reached } from '../../support/faults/promise.js';
-import { createFixtures, type Fixtures } from '../../support/data/fixtures.js';
+import { createFixtures } from '../../support/data/fixtures.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 32: a locked table, and a slow or broken network path to the database. Takes about two minutes. */
 const LOCKED_MS = 1_000 * Number(process.env.SECONDS ?? 30);
@@ -14,26 +15,24 @@ const REQUESTS = 200;
 const LIMIT_MS = 7_000;
 const POOL = 10;
 
-let api: TestApi;
-let fixtures: Fixtures;
+await buildOnce();
+const api = await fixture(TestApi.start());
+const fixtures = await createFixtures(api);
+const proxy = await fixture(DatabaseProxy.open(api.database.applicationUrl));
+
 let admin: pg.Client;
-let proxy: DatabaseProxy;
 let target: ApiProcess;
 let requests: string[];
 
 beforeAll(async () => {
-  await buildOnce();
-  api = await TestApi.start();
-  fixtures = await createFixtures(api);
   admin = new pg.Client({ connectionString: api.database.adminUrl });
   await admin.connect();
-  proxy = await DatabaseProxy.open(api.database.applicationUrl);
   const key = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[] });
   const body = (n: number) => JSON.stringify({ first_name: 'Ada', last_name: 'L', email: `slow${n}@database.example` });
   requests = Array.from({ length: REQUESTS }, (_, n) =>
     n % 2 === 0 ? requestOf('/v1/homework', key) : requestOf('/v1/students', key, { method: 'POST', body: body(n) }),
   );
-}, 300_000);
+});
 
 beforeEach(() => {
   proxy.delay = 0;
@@ -41,11 +40,7 @@ beforeEach(() => {
 });
 afterEach(() => target.stop());
 
-afterAll(async () => {
-  await proxy.close();
-  await admin.end();
-  await api.stop();
-});
+afterAll(() => admin.end());
 
 const start = async (more: Record<string, string> = {}) => {
   target = await ApiProcess.start({ DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: String(POOL), LOG_LEVEL: 'error', ...more }); // prettier-ignore

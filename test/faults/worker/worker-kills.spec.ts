@@ -13,6 +13,7 @@ import { Random } from '../../support/data/random.js';
 import { TestRedis } from '../../support/worker/redis.js';
 import { TestSmtp } from '../../support/worker/smtp.js';
 import { OutboxFixture } from '../../support/worker/worker.js';
+import { fixture } from '../../support/process/fixture.js';
 import { WorkerProcess } from '../../support/worker/worker-process.js';
 
 /**
@@ -48,25 +49,13 @@ class PlantedController {
   }
 }
 
+await buildOnce();
+const smtp = await fixture(TestSmtp.start());
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url }));
+const api = await fixture(TestApi.start(room.settings, room.database, [PlantedController]));
+const key = await api.key(room.organizationId, { scopes: ['accounts:write'] });
+
 describe('kill -9', () => {
-  let room: OutboxFixture;
-  let smtp: TestSmtp;
-  let api: TestApi;
-  let key: string;
-
-  beforeAll(async () => {
-    await buildOnce();
-    smtp = await TestSmtp.start();
-    room = await OutboxFixture.open({ SMTP_URL: smtp.url });
-    api = await TestApi.start(room.settings, room.database, [PlantedController]);
-    key = await api.key(room.organizationId, { scopes: ['accounts:write'] });
-  }, 240_000);
-  afterAll(async () => {
-    await api.close();
-    await room.stop();
-    await smtp.stop();
-  });
-
   const post = (path: string, body?: object) =>
     supertest(api.server).post(path).set('Authorization', `Token token=${key}`).send(body);
 
@@ -138,7 +127,6 @@ describe('kill -9', () => {
 
 describe.each(['timer', 'redis'])('the mails of a killed worker (%s)', (mode) => {
   it('go out within a minute, once their lease expires', async () => {
-    await buildOnce();
     const smtp = await TestSmtp.start();
     const redis = mode === 'redis' ? await TestRedis.start() : null;
     const room = await OutboxFixture.open({ SMTP_URL: smtp.url, ...(redis && { REDIS_URL: redis.url }) });

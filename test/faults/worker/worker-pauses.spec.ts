@@ -5,6 +5,7 @@ import { Random } from '../../support/data/random.js';
 import { TestRedis } from '../../support/worker/redis.js';
 import { TestSmtp } from '../../support/worker/smtp.js';
 import { OutboxFixture } from '../../support/worker/worker.js';
+import { fixture } from '../../support/process/fixture.js';
 import { WorkerProcess } from '../../support/worker/worker-process.js';
 
 /**
@@ -24,25 +25,20 @@ const TAKEN_UP_MS = 150_000;
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const SENT = /"topic":"email","sent":(\d+)/g;
 
+await buildOnce();
+const redis = await fixture(TestRedis.start());
+// The server keeps connections open longer than a pause, so that a continued worker finds its mail half sent.
+const smtp = await fixture(TestSmtp.start({ socketTimeout: 600_000, logger: false }));
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url, REDIS_URL: redis.url }));
+
 describe('four workers', () => {
-  let room: OutboxFixture;
-  let smtp: TestSmtp;
-  let redis: TestRedis;
   const workers: WorkerProcess[] = [];
 
   beforeAll(async () => {
-    await buildOnce();
-    redis = await TestRedis.start();
-    // The server keeps connections open longer than a pause, so that a continued worker finds its mail half sent.
-    smtp = await TestSmtp.start({ socketTimeout: 600_000, logger: false });
-    room = await OutboxFixture.open({ SMTP_URL: smtp.url, REDIS_URL: redis.url });
     for (let count = 0; count < WORKERS; count++) workers.push(await WorkerProcess.start(room.settings));
   }, 240_000);
   afterAll(async () => {
     await Promise.all(workers.map((worker) => worker.kill()));
-    await room.stop();
-    await redis.stop();
-    await smtp.stop();
   });
 
   const queue = async (name: string, count: number) => {

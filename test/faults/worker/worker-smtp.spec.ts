@@ -61,9 +61,7 @@ describe('a mail server that misbehaves', () => {
       await vi.waitFor(
         async () =>
           expect(await room.rows(`status = 'failed' AND attempts = ${attempt} AND leased_by IS NULL`)).toHaveLength(6),
-        {
-          timeout: 60_000,
-        },
+        { timeout: 60_000 },
       );
       const rows = await room.make.query<{ minutes: string }>(
         `SELECT extract(epoch FROM due_at - now()) / 60 AS minutes FROM outbox WHERE status = 'failed'`,

@@ -2,6 +2,7 @@ import { OutboxStore } from '../../../apps/worker/src/outbox/outbox.store.js';
 import { Boundaries, type Walk } from '../../support/faults/boundaries.js';
 import { reached } from '../../support/faults/promise.js';
 import { WorkerBoundaries } from '../../support/worker/worker-boundaries.js';
+import { fixture } from '../../support/process/fixture.js';
 
 /**
  * Promise 46: connections end at every protocol message, not at random ones. Takes about nine minutes. ONLY selects writes
@@ -12,19 +13,15 @@ const ONLY = process.env.ONLY ?? '';
 /** Findings shown on failure. */
 const FIRST = 20;
 
+const api = await fixture(Boundaries.open());
+const worker = await fixture(WorkerBoundaries.open());
+
 describe('an API connection cut at any message', () => {
-  let boundaries: Boundaries;
-
-  beforeAll(async () => {
-    boundaries = await Boundaries.open();
-  });
-  afterAll(() => boundaries.close());
-
   it('of any write loses nothing, duplicates nothing and changes no answer', async () => {
-    const writes = boundaries.writes.filter(({ name }) => name.includes(ONLY));
+    const writes = api.writes.filter(({ name }) => name.includes(ONLY));
     const walks: Walk[] = [];
     for (const write of writes) {
-      const walk = await boundaries.walk(write, EVERY);
+      const walk = await api.walk(write, EVERY);
       process.stdout.write(
         `boundaries: ${write.name}: ${walk.cuts} cuts at ${walk.recorded} messages, ${walk.findings.length} findings\n`,
       );
@@ -46,10 +43,10 @@ describe('an API connection cut at any message', () => {
   });
 
   it('catches a key stored in a different transaction from its effect', async () => {
-    const write = boundaries.writes.find(({ name }) => name === 'POST /v1/students')!;
-    const takeOut = await boundaries.keepKeysApart();
+    const write = api.writes.find(({ name }) => name === 'POST /v1/students')!;
+    const takeOut = await api.keepKeysApart();
     try {
-      const { findings } = await boundaries.walk(write);
+      const { findings } = await api.walk(write);
       expect(findings.length).toBeGreaterThan(0);
     } finally {
       await takeOut();
@@ -58,20 +55,13 @@ describe('an API connection cut at any message', () => {
 });
 
 describe('a worker connection cut at any message', () => {
-  let boundaries: WorkerBoundaries;
-
-  beforeAll(async () => {
-    boundaries = await WorkerBoundaries.open();
-  });
-  afterAll(() => boundaries.close());
-
   it.each([
     ['of a mail that is sent', {}],
     ['of a mail that is deferred', { refused: true }],
     ['for good, of a mail that is sent', { forGood: true }],
     ['for good, of a mail that is deferred', { forGood: true, refused: true }],
   ])('%s', async (name, plan) => {
-    const { recorded, cuts, lost, doubled, findings } = await boundaries.walk({ ...plan, every: EVERY });
+    const { recorded, cuts, lost, doubled, findings } = await worker.walk({ ...plan, every: EVERY });
     reached(46, `worker, ${name}: ${lost} lost, ${doubled} doubled in ${cuts} cuts at ${recorded} messages`);
     expect({ lost, findings }).toEqual({ lost: 0, findings: [] });
     expect(cuts * EVERY).toBeGreaterThan(1.8 * recorded);
@@ -80,10 +70,10 @@ describe('a worker connection cut at any message', () => {
   });
 
   it('catches a worker that marks a mail as sent before sending it', async () => {
-    const { lost } = await boundaries.walk({
+    const { lost } = await worker.walk({
       forGood: true,
-      plant: (worker) => {
-        const store = worker.get(OutboxStore);
+      plant: (planted) => {
+        const store = planted.get(OutboxStore);
         const claim = store.claim.bind(store);
         store.claim = async (...wanted) => {
           const message = await claim(...wanted);

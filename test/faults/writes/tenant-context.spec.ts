@@ -51,10 +51,7 @@ let pool: pg.Pool;
 const owners = new Map<string, string>();
 
 beforeAll(async () => {
-  api = await TestApi.start({
-    DATABASE_POOL_SIZE: String(POOL),
-    REQUEST_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
-  });
+  api = await TestApi.start({ DATABASE_POOL_SIZE: String(POOL), REQUEST_DEADLINE_SECONDS: String(DEADLINE_SECONDS) });
   make = await Factories.connect(api.database);
   tenants = [];
   for (let count = 0; count < TENANTS; count++) {

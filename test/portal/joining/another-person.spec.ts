@@ -1,14 +1,13 @@
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
-import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { cookieOf } from '../../support/portal/portal.js';
 import type { Visitor } from '../../support/portal/visitor.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const STUDENT = { scope: 'organization', role: 'student' };
-
 let provisioning: PeopleFixture;
 
 const joining = await fixture(JoinFixture.open());
+const { sql } = joining;
 beforeEach(async () => {
   provisioning = await joining.provisioning();
 });
@@ -21,7 +20,7 @@ function formAt(path: string, html: string): Record<string, string> {
 }
 
 async function membersHere(): Promise<number> {
-  const rows = await provisioning.make.query('SELECT FROM members WHERE organization_id = $1', [provisioning.id]);
+  const rows = await sql('SELECT FROM members WHERE organization_id = $1', provisioning.id);
   return rows.length;
 }
 
@@ -63,7 +62,7 @@ describe('a form opened by somebody who has signed out since', () => {
     await becomes(visitor, other.id);
     const answer = await visitor.post('/account/password', { ...form, password: 'a new and longer password' });
     expect([answer.status, answer.text.includes('Another account is signed in now')]).toEqual([409, true]);
-    expect(await provisioning.make.query('SELECT FROM credentials WHERE user_id = $1', [other.id])).toEqual([]);
+    expect(await sql('SELECT FROM credentials WHERE user_id = $1', other.id)).toEqual([]);
   });
 });
 
@@ -86,17 +85,15 @@ describe('the page after joining', () => {
     );
     expect((await visitor.get('/join/done')).text).toContain('Waiting for approval');
     const decide = (set: string) =>
-      provisioning.make.query(`UPDATE members SET ${set} WHERE organization_id = $1 AND role = 'tutor'`, [
-        provisioning.id,
-      ]);
+      sql(`UPDATE members SET ${set} WHERE organization_id = $1 AND role = 'tutor'`, provisioning.id);
     await decide(`status = 'accepted', accepted_at = now(), approval_requested_at = NULL`);
     expect((await visitor.get('/join/done')).text).toContain('You are now a tutor');
 
     const student = joining.visitor();
     await student.post(`/join/${await joining.invite(provisioning, STUDENT)}`, registration(newAddress()));
-    await provisioning.make.query(
+    await sql(
       `UPDATE members SET status = 'archived', archived_at = now() WHERE organization_id = $1 AND role = 'student'`,
-      [provisioning.id],
+      provisioning.id,
     );
     expect((await student.get('/join/done')).headers.location).toBe('/');
   });

@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core';
 import { newAddress } from '../../support/data/provisioning.js';
 import { TestBrowser } from '../../support/portal/browser.js';
-import { JoinFixture } from '../../support/portal/join-fixture.js';
-import { busyOffice } from '../../support/portal/join-states.js';
+import { JoinFixture, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -10,7 +9,6 @@ const joining = await fixture(JoinFixture.open());
 const browser = await fixture(TestBrowser.start());
 const provisioning = await joining.provisioning();
 
-const STUDENT = { scope: 'organization', role: 'student' };
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
 
 async function fill(page: Page, fields: Record<string, string>): Promise<void> {
@@ -59,41 +57,4 @@ describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) 
     for (const headers of sent) expect(headers).not.toMatch(/"referer":"[^"]/);
     expect(sent.join()).not.toContain(proof);
   });
-
-  it('an owner approves a waiting tutor, and resends and revokes invites', async () => {
-    const { provisioning: busy, owner, base } = await busyOffice(joining);
-    const page = await browser.visit(joining.portal, { javaScript, width: 320, cookie: owner.header });
-    await page.goto(base);
-    await page.getByRole('link', { name: 'Approve or decline' }).click();
-    await page.getByRole('button', { name: 'Approve Mia Nguyen' }).click();
-    await page.waitForURL('**/people?status=waiting');
-    expect(await page.getByRole('status').textContent()).toBe('The tutor was approved.');
-    expect(await busy.list('/v1/tutors')).toContainEqual(
-      expect.objectContaining({ first_name: 'Mia', status: 'accepted' }),
-    );
-    await busy.tenMinutesLater();
-    await page.goto(base);
-    await page.getByRole('button', { name: 'Resend invite to Ada Byron' }).click();
-    await page.waitForURL(`**${base}`);
-    expect(await page.getByRole('status').textContent()).toMatch(/^We are sending a link to /);
-    await page.goto(`${base}/invites`);
-    await page.locator('summary').first().click();
-    await page.getByRole('button', { name: 'Revoke it' }).first().click();
-    expect(await page.getByRole('status').textContent()).toBe('The invite was revoked.');
-  });
-});
-
-it('an invite can be filled in and sent by keyboard', async () => {
-  const token = await joining.invite(provisioning, { ...STUDENT, email: newAddress() });
-  const page = await browser.visit(joining.portal, { width: 320 });
-  await page.goto(`/join/${token}`);
-  const texts = ['Mia', 'Nguyen', PASSWORD];
-  for (let step = 0; step < 20 && texts.length > 0; step++) {
-    await page.keyboard.press('Tab');
-    const isOpen = 'document.activeElement.matches("input:not([readonly])")';
-    if (await page.evaluate<boolean>(isOpen)) await page.keyboard.type(texts.shift()!);
-  }
-  await page.keyboard.press('Enter');
-  await page.waitForURL('**/join/done');
-  expect(await heading(page)).toBe('Welcome to Demo Tutoring');
 });

@@ -1,21 +1,18 @@
 import type { Page } from 'playwright-core';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
 import { addAuthenticator, axeFaults, TestBrowser } from '../../support/portal/browser.js';
-import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
 const joining = await fixture(JoinFixture.open());
+const { sql } = joining;
 const browser = await fixture(TestBrowser.start());
 beforeEach(async () => {
   provisioning = await joining.provisioning();
 });
-
-const STUDENT = { scope: 'organization', role: 'student' };
-
-const sql = (statement: string, ...values: unknown[]) => provisioning.make.query(statement, values);
 
 const statusOf = async (id: unknown) => {
   const [tie] = await sql(
@@ -56,9 +53,14 @@ describe('a new person in a browser', () => {
     const [code, email] = [await joining.invite(provisioning, STUDENT), newAddress()];
     const page = await open(`/join/${code}`);
     expect(await axeFaults(page)).toEqual([]);
-    // Missing fields are reported before a passkey is created.
+    // Missing and invalid fields are reported before a passkey is created.
     await withPasskey(page);
     expect(await page.evaluate<string>('document.activeElement.name')).toBe('first_name');
+    const before = await allPasskeys();
+    await fill(page, { ...NAMES, 'Email address': 'mia@nowhere' });
+    await withPasskey(page);
+    await page.getByText('Enter a valid email address').waitFor();
+    expect(await allPasskeys()).toBe(before);
     await fill(page, { ...NAMES, 'Email address': email });
     await withPasskey(page);
     await page.waitForURL('**/join/done');
@@ -88,51 +90,6 @@ describe('a new person in a browser', () => {
     const again = await joining.visitor().post('/sign-in', { email, password: PASSWORD });
     expect(again.headers.location).toBe('/');
     expect(await joining.loginOf(email)).toMatchObject({ password: true, passkeys: 1 });
-    await page.context().close();
-  });
-
-  it('confirms the address with the existing passkey, which is kept', async () => {
-    const [code, email] = [await joining.invite(provisioning, STUDENT), newAddress()];
-    const page = await open(`/join/${code}`);
-    await fill(page, { ...NAMES, 'Email address': email });
-    await withPasskey(page);
-    await page.waitForURL('**/join/done');
-    const { token, proof } = await joining.mail(email);
-    await page.goto(`/join/${token}?proof=${proof}`);
-    expect(await axeFaults(page)).toEqual([]);
-    const [before] = await sql('SELECT id FROM passkeys WHERE user_id = $1', (await joining.loginOf(email))!.id);
-    await page.getByRole('button', { name: 'with your passkey' }).click();
-    await page.waitForURL('**/join/done');
-    expect(await joining.loginOf(email)).toMatchObject({ verified: true, password: false, passkeys: 1 });
-    expect(await sql('SELECT id FROM passkeys WHERE user_id = $1', (await joining.loginOf(email))!.id)).toEqual([
-      before,
-    ]);
-    await signInAgain(page);
-    await page.context().close();
-  });
-
-  it('sees validation errors before a passkey is created', async () => {
-    const page = await open(`/join/${await joining.invite(provisioning, STUDENT)}`);
-    await fill(page, { ...NAMES, 'Email address': 'mia@nowhere' });
-    const before = await allPasskeys();
-    await withPasskey(page);
-    await page.getByText('Enter a valid email address').waitFor();
-    expect(await allPasskeys()).toBe(before);
-    await page.context().close();
-  });
-
-  it('whose invite is revoked meanwhile leaves neither a login nor a passkey', async () => {
-    const [code, email] = [await joining.invite(provisioning, STUDENT), newAddress()];
-    const page = await open(`/join/${code}`);
-    await fill(page, { ...NAMES, 'Email address': email });
-    const before = await allPasskeys();
-    await page.route(`**/join/${code}`, async (route) => {
-      await sql('UPDATE invites SET revoked_at = now() WHERE organization_id = $1', provisioning.id);
-      await route.continue();
-    });
-    await withPasskey(page);
-    await page.getByText('This code is wrong or no longer valid').waitFor();
-    expect([await joining.loginOf(email), await allPasskeys()]).toEqual([null, before]);
     await page.context().close();
   });
 });

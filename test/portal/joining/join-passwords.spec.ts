@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import type { NewPasskey } from '@app/accounts';
 import { newAddress, type PeopleFixture, parentRow, studentRow, tutorRow } from '../../support/data/provisioning.js';
-import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { JoinFixture, newPasskey } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import type { Visitor } from '../../support/portal/visitor.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -32,15 +30,6 @@ const MAILS: Record<string, (email: string) => Promise<unknown>> = {
     return joining.invite(provisioning, { scope: 'tutor_student', tutor_id: tutor.id, email });
   },
 };
-
-const newPasskey = (loginId: string): NewPasskey => ({
-  loginId,
-  credentialId: randomBytes(16),
-  publicKey: randomBytes(77),
-  counter: 0,
-  transports: [],
-  name: 'Safari on iPhone',
-});
 
 /** A login whose address nobody has proven, in use with the given credentials. */
 async function inUse({ password, passkeys }: { password: boolean; passkeys: boolean }): Promise<string> {
@@ -86,16 +75,6 @@ describe('a login in use', () => {
     expect((await joining.visitor().post('/sign-in', { email, password: TYPO })).headers.location).toBe('/');
   });
 
-  it('with only a passkey is told so', async () => {
-    const email = await inUse({ password: false, passkeys: true });
-    await MAILS['an account of a student']!(email);
-    const { visitor, path, page } = await openMail(email);
-    expect(page).toContain('Continue with your passkey');
-    const answer = await visitor.post(path, { password: PASSWORD });
-    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('a passkey and no password')]);
-    expect(await joining.loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 1 });
-  });
-
   it('keeps its password where a new passkey is sent, unless the person ticks that', async () => {
     const email = await inUse({ password: true, passkeys: false });
     await MAILS['an account of a student']!(email);
@@ -103,7 +82,7 @@ describe('a login in use', () => {
     expect(page).not.toContain('data-passkey="join"');
     expect((await visitor.post(`${path}/passkey/options`)).status).toBe(404);
     const { token, proof } = await joining.mail(email);
-    const passkey = newPasskey((await joining.loginOf(email))!.id as string);
+    const passkey = newPasskey({ loginId: (await joining.loginOf(email))!.id as string });
     expect(await joining.accept(token, proof, { passkey })).toEqual({ status: 'refused', problem: 'other_credential' });
     expect(await joining.loginOf(email)).toMatchObject({ verified: false, password: true, passkeys: 0 });
     expect(await joining.accept(token, proof, { passkey, replaces: true })).toMatchObject({ status: 'joined' });

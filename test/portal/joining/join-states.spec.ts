@@ -1,19 +1,16 @@
 import { Identities } from '@app/accounts';
 import { newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
-import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { JoinFixture, registration, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
 const joining = await fixture(JoinFixture.open());
+const { sql } = joining;
 beforeEach(async () => {
   provisioning = await joining.provisioning();
 });
-
-const STUDENT = { scope: 'organization', role: 'student' };
-
-const sql = (statement: string, ...values: unknown[]) => provisioning.make.query(statement, values);
 
 const people = () =>
   sql('SELECT user_id, role, status FROM members WHERE organization_id = $1 ORDER BY user_id', provisioning.id);
@@ -65,17 +62,6 @@ describe('a link', () => {
       }
     }
     expect(await people()).toEqual(before);
-  });
-
-  it('whose target is gone says so', async () => {
-    const { id } = await provisioning.make.tutor(provisioning.id);
-    const token = await joining.invite(provisioning, { scope: 'tutor_student', tutor_id: id });
-    await sql(`UPDATE members SET status = 'archived' WHERE user_id = $1`, id);
-    const answer = await joining.visitor().get(`/join/${token}`);
-    expect([answer.status, answer.text]).toEqual([
-      410,
-      expect.stringContaining('The tutor it was for no longer exists at Demo Tutoring'),
-    ]);
   });
 
   it('that was never created returns 404', async () => {
@@ -130,23 +116,11 @@ describe('a link', () => {
 });
 
 describe('a person', () => {
-  it('with an unproven address cannot join a second organization', async () => {
-    const { id } = await joining.person({ verified: false });
-    const [first, second] = [await joining.provisioning(), provisioning];
-    const visitor = await joining.signedIn(id);
-    await visitor.post(`/join/${await joining.invite(first, STUDENT)}`);
-    const answer = await visitor.post(`/join/${await joining.invite(second, STUDENT)}`);
-    expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('Confirm your email address first')]);
-    expect(await people()).toEqual([]);
-  });
-
   it('cannot join in another role', async () => {
     const { id } = await joining.person();
     const visitor = await joining.signedIn(id);
     await visitor.post(`/join/${await joining.invite(provisioning, STUDENT)}`);
-    const answer = await visitor.post(
-      `/join/${await joining.invite(provisioning, { scope: 'organization', role: 'tutor' })}`,
-    );
+    const answer = await visitor.post(`/join/${await joining.invite(provisioning, TUTOR)}`);
     expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('You have another role here')]);
     expect(await people()).toEqual([{ user_id: id, role: 'student', status: 'accepted' }]);
   });
@@ -164,18 +138,6 @@ describe('a person', () => {
     }
     const later = await joining.invite(provisioning, { ...STUDENT, email });
     expect((await visitor.post(`/join/${later}`)).headers.location).toBe('/join/done');
-  });
-
-  it('who joins as a tutor with a code waits for approval, and is told so', async () => {
-    const code = await joining.invite(provisioning, { scope: 'organization', role: 'tutor' });
-    const visitor = joining.visitor();
-    const email = newAddress();
-    const joined = await visitor.post(`/join/${code}`, registration(email));
-    const welcome = await visitor.follow(joined);
-    expect(welcome.text).toContain('Waiting for approval');
-    expect(welcome.text).toContain('Confirm your address');
-    expect(await people()).toMatchObject([{ role: 'tutor', status: 'pending' }]);
-    expect((await visitor.get('/organizations')).text).not.toContain('Demo Tutoring');
   });
 });
 

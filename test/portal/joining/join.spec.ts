@@ -1,5 +1,5 @@
 import { type Answer, newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
-import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import type { Visitor } from '../../support/portal/visitor.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -7,6 +7,7 @@ import { fixture } from '../../support/process/fixture.js';
 let provisioning: PeopleFixture;
 
 const desk = await fixture(JoinFixture.open());
+const { sql } = desk;
 beforeEach(async () => {
   provisioning = await desk.provisioning();
 });
@@ -25,7 +26,7 @@ const isListed = async (path: string, id: string) => (await provisioning.seen(pa
 const KINDS: Record<string, Kind> = {
   'an organization, as a student': {
     as: 'Student',
-    make: () => Promise.resolve({ wish: { scope: 'organization', role: 'student' }, named: 'Demo Tutoring' }),
+    make: () => Promise.resolve({ wish: STUDENT, named: 'Demo Tutoring' }),
     belongs: (id) => isListed('/v1/students', id),
   },
   'a classroom': {
@@ -35,10 +36,7 @@ const KINDS: Record<string, Kind> = {
       return { wish: { scope: 'classroom', classroom_id: id }, named: name, target: id };
     },
     belongs: async (id, target) => {
-      const seats = await provisioning.make.query(
-        'SELECT FROM classroom_members WHERE classroom_id = $1 AND user_id = $2',
-        [target, id],
-      );
+      const seats = await sql('SELECT FROM classroom_members WHERE classroom_id = $1 AND user_id = $2', target, id);
       return seats.length === 1 && (await isListed('/v1/students', id));
     },
   },
@@ -64,10 +62,7 @@ const KINDS: Record<string, Kind> = {
       return { wish: { scope: 'tutor_student', tutor_id: id }, named: 'Grace Hopper', target: id };
     },
     belongs: async (id, target) => {
-      const pairs = await provisioning.make.query(
-        'SELECT FROM tutor_students WHERE tutor_id = $1 AND student_id = $2',
-        [target, id],
-      );
+      const pairs = await sql('SELECT FROM tutor_students WHERE tutor_id = $1 AND student_id = $2', target, id);
       return pairs.length === 1 && (await isListed('/v1/students', id));
     },
   },
@@ -88,7 +83,7 @@ const KINDS: Record<string, Kind> = {
 };
 
 const idOf = async (email: string) =>
-  (await provisioning.make.query<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', [email]))[0]!.id;
+  (await sql<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', email))[0]!.id;
 
 /** Checks that joining signed the person in. @returns the page that welcomes them */
 async function welcomed(
@@ -119,9 +114,10 @@ describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
     expect(await welcomed(visitor, accepted)).toContain('Welcome to Demo Tutoring');
     const id = await idOf(email);
     expect(await kind.belongs(id, target)).toBe(true);
-    const audited = await provisioning.make.query(
+    const audited = await sql(
       `SELECT FROM audit_log WHERE organization_id = $1 AND operation = 'join' AND details ->> 'user_id' = $2`,
-      [provisioning.id, id],
+      provisioning.id,
+      id,
     );
     expect(audited).toHaveLength(1);
     expect((await desk.visitor().get(`/join/${secret}`)).status).toBe(
@@ -171,10 +167,7 @@ describe('an account', () => {
     expect(shown.text).toContain('Your account at Demo Tutoring');
     const welcome = await welcomed(visitor, await visitor.post(`/join/${token}`, { password: PASSWORD }));
     expect(welcome).not.toContain('Confirm your address');
-    const [login] = await provisioning.make.query(
-      'SELECT email_verified_at IS NOT NULL AS verified FROM users WHERE id = $1',
-      [id],
-    );
+    const [login] = await sql('SELECT email_verified_at IS NOT NULL AS verified FROM users WHERE id = $1', id);
     expect(login).toEqual({ verified: true });
     const again = await desk.visitor().post('/sign-in', { email, password: PASSWORD });
     expect(again.headers.location).toBe('/');
@@ -182,7 +175,7 @@ describe('an account', () => {
 
   it('is confirmed by the link mailed after registration, with the same password', async () => {
     const email = newAddress();
-    const code = await desk.invite(provisioning, { scope: 'organization', role: 'student' });
+    const code = await desk.invite(provisioning, STUDENT);
     const visitor = desk.visitor();
     const welcome = await welcomed(visitor, await visitor.post(`/join/${code}`, registration(email)));
     expect(welcome).toContain(`We have sent a link to <strong>${email}`);
@@ -196,7 +189,7 @@ describe('an account', () => {
 
 describe('the form', () => {
   it('shows the error at each field and keeps the input, except the password', async () => {
-    const code = await desk.invite(provisioning, { scope: 'organization', role: 'student' });
+    const code = await desk.invite(provisioning, STUDENT);
     const wrong = [
       [{ first_name: ' ' }, 'Enter your first name'],
       [{ first_name: '\u200b' }, 'Enter your first name'],
@@ -219,7 +212,7 @@ describe('the form', () => {
 
   it('asks a person whose address has an account to sign in, whatever the password', async () => {
     const { email } = await desk.person();
-    const code = await desk.invite(provisioning, { scope: 'organization', role: 'student' });
+    const code = await desk.invite(provisioning, STUDENT);
     const answer = await desk.visitor().post(`/join/${code}`, { ...registration(email), password: 'another password' });
     expect(answer.status).toBe(409);
     expect(answer.text).toContain('You already have an account');
@@ -229,7 +222,7 @@ describe('the form', () => {
 
   it('shares its limit of password attempts with the sign-in', async () => {
     const { email } = await desk.person();
-    const code = await desk.invite(provisioning, { scope: 'organization', role: 'student' });
+    const code = await desk.invite(provisioning, STUDENT);
     const visitor = desk.visitor();
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 6; attempt++) {

@@ -1,20 +1,18 @@
 import { newAddress, type PeopleFixture, parentRow, studentRow } from '../../support/data/provisioning.js';
-import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { JoinFixture, registration, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 import { type Visitor } from '../../support/portal/visitor.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const NEW = 'a new and longer password';
-const TUTOR = { scope: 'organization', role: 'tutor' };
 
 let provisioning: PeopleFixture;
 
 const joining = await fixture(JoinFixture.open());
+const { sql } = joining;
 beforeEach(async () => {
   provisioning = await joining.provisioning();
 });
 
-const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
-  joining.portal.make.query<Row>(statement, values);
 const tieOf = async (userId: string, at = provisioning) => {
   const [tie] = await sql<{ status: string }>(
     'SELECT status FROM members WHERE organization_id = $1 AND user_id = $2',
@@ -37,12 +35,7 @@ async function resetPassword(email: string): Promise<Visitor> {
 describe('open invitations', () => {
   it('are shown after a reset that proves the address, and can be accepted', async () => {
     const email = newAddress();
-    await joining
-      .visitor()
-      .post(
-        `/join/${await joining.invite(provisioning, { scope: 'organization', role: 'student' })}`,
-        registration(email),
-      );
+    await joining.visitor().post(`/join/${await joining.invite(provisioning, STUDENT)}`, registration(email));
     const [login] = await sql<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', email);
     const { id } = login!;
     expect(await tieOf(id)).toBe('accepted');
@@ -59,11 +52,8 @@ describe('open invitations', () => {
       await visitor.post(`/organizations/${provisioning.id}/accept`, { as: 'member' }),
     );
     expect(again.text).toContain('no longer open');
-    const rows = await sql(
-      `SELECT user_id, details FROM audit_log WHERE organization_id = $1 AND operation = 'join' ORDER BY created_at`,
-      provisioning.id,
-    );
-    expect(rows.at(-1)).toEqual({ user_id: id, details: { user_id: id, as: 'member' } });
+    const rows = await joining.portal.audited(provisioning.id);
+    expect(rows.at(-1)).toEqual({ operation: 'join', by: id, details: { user_id: id, as: 'member' } });
   });
 
   it('can be declined, which archives the membership and reveals nothing', async () => {
@@ -81,11 +71,8 @@ describe('open invitations', () => {
     expect((await sql('SELECT accepted_at FROM members WHERE user_id = $1', person.id))[0]).toEqual({
       accepted_at: null,
     });
-    const rows = await sql(
-      `SELECT user_id, details FROM audit_log WHERE organization_id = $1 AND operation = 'decline_membership'`,
-      provisioning.id,
-    );
-    expect(rows).toEqual([{ user_id: person.id, details: { user_id: person.id, as: 'member' } }]);
+    const declined = { operation: 'decline_membership', by: person.id, details: { user_id: person.id, as: 'member' } };
+    expect((await joining.portal.audited(provisioning.id)).at(-1)).toEqual(declined);
   });
 
   it('name what they are for: a membership, or being a parent', async () => {

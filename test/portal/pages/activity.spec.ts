@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chartOf } from '../../../apps/portal/src/activity/chart.js';
 import { TestApi } from '../../support/http/api.js';
-import { TestBrowser } from '../../support/portal/browser.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -82,14 +81,9 @@ describe('Activity', () => {
       const createdAt = new Date(Date.now() - 60_000 - Math.floor(n / 5));
       await portal.make.loggedRequest(someone.organization.id, { apiKeyId, requestId: `r${n}`, createdAt });
     }
-    const seen: string[] = [];
-    for (let path: string | undefined = pathOf(someone); path;) {
-      const { text }: { text: string } = await portal.get(path, someone.cookie).expect(200);
-      seen.push(...[...text.matchAll(/<span class="mono">(r\d+)<\/span>/g)].map(([, id]) => id!));
-      const older: string | undefined = /href="([^"]+)">Older</.exec(text)?.[1];
-      path = older?.replaceAll('&amp;', '&');
-      await portal.make.loggedRequest(someone.organization.id, { apiKeyId, requestId: 'new' });
-    }
+    const add = () => portal.make.loggedRequest(someone.organization.id, { apiKeyId, requestId: 'new' });
+    const text = await portal.walk(pathOf(someone), someone.cookie, 'Older<', add);
+    const seen = [...text.matchAll(/<span class="mono">(r\d+)<\/span>/g)].map(([, id]) => id);
     expect(seen).toHaveLength(120);
     expect(new Set(seen).size).toBe(120);
   });
@@ -124,30 +118,5 @@ describe('the chart', () => {
     expect(chart.days).toHaveLength(7);
     expect(chart.days.at(-1)).toMatchObject({ weekday: 'Fri', day: '10' });
     expect(chart).toMatchObject({ most: 4, total: 6, errors: 1 });
-  });
-});
-
-const browser = await fixture(TestBrowser.start());
-
-describe('in a browser', () => {
-  it('a request appears and can be filtered by its status, without JavaScript', async () => {
-    const someone = await portal.someone('owner');
-    const page = await browser.visit(portal, { cookie: someone.cookie, javaScript: false });
-    await page.goto(`/o/${someone.organization.slug}`);
-    await page
-      .getByRole('navigation', { name: someone.organization.name })
-      .getByRole('link', { name: 'Activity' })
-      .click();
-    expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('No requests yet');
-    const { key } = await requests(someone, ['/v1/ping', '/v1/students/1']);
-    await page.reload();
-    expect(await page.getByRole('row').count()).toBe(3);
-    await page.getByLabel('Status').selectOption('2xx');
-    await page.getByRole('button', { name: 'Filter' }).click();
-    expect(await page.locator('.requests tbody tr').allTextContents()).toEqual([expect.stringContaining('/v1/ping')]);
-    await page.getByRole('link', { name: 'Clear' }).click();
-    await page.getByText('Show as a table').click();
-    expect(await page.locator('.chart tbody tr').count()).toBe(1);
-    expect(await page.content()).not.toContain(key);
   });
 });

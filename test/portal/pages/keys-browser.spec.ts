@@ -97,24 +97,6 @@ describe.each([true, false])('with JavaScript: %s', (javaScript) => {
       for (const text of [key, next]) expect(await page.content()).not.toContain(text.slice(8));
     }
   });
-
-  it('a form sent twice, by a double click or by going back, creates one key', async () => {
-    const { base, cookie, organization } = await someOwner();
-    const page = await browser.visit(portal, { cookie, javaScript });
-    await page.goto(`${base}/new`);
-    await page.getByLabel('Name').fill('Twice');
-    await page.getByRole('button', { name: 'Create key' }).dblclick();
-    await page.waitForURL('**/created');
-    await page.waitForLoadState();
-    expect(await keyOn(page)).toMatch(/^tk_live_/);
-    const count = async () =>
-      (await portal.make.query('SELECT FROM api_keys WHERE organization_id = $1', [organization.id])).length;
-    expect(await count()).toBe(1);
-    await page.goBack();
-    await page.goForward();
-    expect(await page.getByLabel('API key', { exact: true }).count()).toBe(0);
-    expect(await count()).toBe(1);
-  });
 });
 
 it('the pages after the form have no faults, and one restored from the back/forward cache does not show the key', async () => {

@@ -1,23 +1,24 @@
 import { type PeopleFixture, parentRow, studentRow } from '../../support/data/provisioning.js';
-import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { JoinFixture, STUDENT } from '../../support/portal/join-fixture.js';
 import type { Visitor } from '../../support/portal/visitor.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const joining = await fixture(JoinFixture.open());
+const { sql } = joining;
 const provisioning = await joining.provisioning();
 
 /** A student of the office who is signed in. */
 async function student(): Promise<{ id: string; email: string; visitor: Visitor }> {
   const { id, email } = await joining.person();
   const visitor = await joining.signedIn(id);
-  await visitor.post(`/join/${await joining.invite(provisioning, { scope: 'organization', role: 'student' })}`);
+  await visitor.post(`/join/${await joining.invite(provisioning, STUDENT)}`);
   return { id, email, visitor };
 }
 
 const audited = (at: PeopleFixture) =>
-  joining.portal.make.query(
+  sql(
     `SELECT user_id, api_key_id, details FROM audit_log WHERE organization_id = $1 AND operation = 'change_name'`,
-    [at.id],
+    at.id,
   );
 
 describe('a person’s own name', () => {

@@ -1,7 +1,7 @@
 import argon2 from '@node-rs/argon2';
 import { hashPassword, isPassword } from '@app/accounts';
 import { Database } from '@app/database';
-import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** The forms that take an address and may not reveal whether it is known. */
@@ -84,7 +84,7 @@ describe.each(Object.keys(FORMS))('%s', (form) => {
 });
 
 it('joining with a code hashes as many passwords for a known address as for an unknown one', async () => {
-  const code = await joining.invite(provisioning, { scope: 'organization', role: 'student' });
+  const code = await joining.invite(provisioning, STUDENT);
   const { email: known } = await joining.person();
   const join = (email: string) => hashing(() => joining.visitor().post(`/join/${code}`, registration(email)));
   const unknown = await join('unknown-to-join@example.org');

@@ -5,16 +5,10 @@ import { AttemptLimits } from '../../../apps/portal/src/web/attempt-limits.js';
 import { reached } from '../../support/faults/promise.js';
 import { guess } from '../../support/portal/guessing.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
-import { type Attack, LockoutTarget, type Way } from '../../support/portal/lockout.js';
+import { ATTACKS, LockoutTarget, WAYS, type Way } from '../../support/portal/lockout.js';
 import { Visitor } from '../../support/portal/visitor.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const ATTACKS: Attack[] = ['wrong passwords', 'wrong passwords with a code', 'links', 'wrong passkeys', 'wrong codes'];
-const WAYS: Way[] = [
-  'password in a known browser', 'password in a new browser', 'passkey in a new browser', 'link by mail in a known browser',
-  'link by mail in a new browser', 'right code', 'joining with a code', 'change of the name', 'confirmation of the address',
-  'change of the password',
-]; // prettier-ignore
 /** What a new browser cannot do behind a stranger's own network: the page offers passkey and mail, and the mail another network. */
 const NOT_BESIDE: Way[] = ['password in a new browser', 'link by mail in a new browser'];
 

@@ -4,7 +4,7 @@ import { getPriority } from 'node:os';
 import pg from 'pg';
 import { newAddress } from '../../support/data/provisioning.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
-import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
+import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { Visitor } from '../../support/portal/visitor.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -41,7 +41,7 @@ describe('while a request waits for the database', () => {
     const visitor = joining.visitor();
     const other = new Visitor(joining.portal, undefined, visitor.network);
     const { email } = await joining.person();
-    let path = `/join/${await joining.invite(provisioning, { scope: 'organization', role: 'student' })}`;
+    let path = `/join/${await joining.invite(provisioning, STUDENT)}`;
     let fields: Record<string, string> = registration(newAddress());
     if (who !== 'who joins') {
       await visitor.post('/forgot-password', { email });
@@ -63,7 +63,7 @@ describe('while a request waits for the database', () => {
 
 describe('a person who sends the form twice', () => {
   it('joins once and does not see a wrong-password error', async () => {
-    const code = await joining.invite(provisioning, { scope: 'organization', role: 'student' });
+    const code = await joining.invite(provisioning, STUDENT);
     const email = newAddress();
     const twice = [joining.visitor(), joining.visitor()].map((visitor) =>
       visitor.post(`/join/${code}`, registration(email)),

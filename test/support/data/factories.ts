@@ -6,12 +6,13 @@ import { connectPatiently } from '../database/patient-connection.js';
 import { type Row, SampleRows, toColumns } from './sample-rows.js';
 
 type User = Tables['users'];
+type Wish<T extends keyof Tables> = Partial<Tables[T]>;
 
 /** A membership of an existing login (by id) or of a new one with these values. */
-export type MemberWish = Partial<Tables['members']> & { user?: Partial<User> };
-export type TutorWish = MemberWish & { profile?: Partial<Tables['tutor_profiles']> };
-export type ParentWish = Partial<Tables['parents']> & { user?: Partial<User>; children?: string[] };
-export type ConversationWish = Partial<Tables['conversations']> & { participants?: string[] };
+export type MemberWish = Wish<'members'> & { user?: Partial<User> };
+export type TutorWish = MemberWish & { profile?: Wish<'tutor_profiles'> };
+export type ParentWish = Wish<'parents'> & { user?: Partial<User>; children?: string[] };
+export type ConversationWish = Wish<'conversations'> & { participants?: string[] };
 
 const HOUR = 3_600_000;
 
@@ -85,7 +86,7 @@ export class Factories {
     await this.query(`DO $do$ BEGIN SET LOCAL session_replication_role = replica; ${statement}; END $do$`);
   }
 
-  organization(wish: Partial<Tables['organizations']> = {}) {
+  organization(wish: Wish<'organizations'> = {}) {
     const id = uuidv7();
     return this.row('organizations', { id, name: 'Demo Tutoring', slug: `school-${id}`, ...wish });
   }
@@ -122,11 +123,11 @@ export class Factories {
     return person;
   }
 
-  link(organizationId: string, parentId: string, studentId: string, wish: Partial<Tables['parent_students']> = {}) {
+  link(organizationId: string, parentId: string, studentId: string, wish: Wish<'parent_students'> = {}) {
     return this.row('parent_students', { organizationId, parentId, studentId, ...wish });
   }
 
-  subject(organizationId: string, wish: Partial<Tables['subjects']> = {}) {
+  subject(organizationId: string, wish: Wish<'subjects'> = {}) {
     const id = uuidv7();
     return this.row('subjects', { id, organizationId, name: `Subject ${id}`, ...wish });
   }
@@ -145,16 +146,11 @@ export class Factories {
     return this.row('tutor_subjects', { organizationId, userId, subjectId });
   }
 
-  tutorStudent(
-    organizationId: string,
-    tutorId: string,
-    studentId: string,
-    wish: Partial<Tables['tutor_students']> = {},
-  ) {
+  tutorStudent(organizationId: string, tutorId: string, studentId: string, wish: Wish<'tutor_students'> = {}) {
     return this.row('tutor_students', { organizationId, tutorId, studentId, ...wish });
   }
 
-  classroom(organizationId: string, wish: Partial<Tables['classrooms']> = {}) {
+  classroom(organizationId: string, wish: Wish<'classrooms'> = {}) {
     return this.row('classrooms', { organizationId, name: 'Room 1', ...wish });
   }
 
@@ -168,42 +164,37 @@ export class Factories {
   }
 
   /** A group owned by the organization; null creates a group of `tutorId` without an owner. */
-  group(ownerOrganizationId: string | null, wish: Partial<Tables['student_groups']> = {}) {
+  group(ownerOrganizationId: string | null, wish: Wish<'student_groups'> = {}) {
     return this.row('student_groups', { ownerOrganizationId, name: 'Tuesday group', ...wish });
   }
 
-  groupMember(groupId: string, userId: string, wish: Partial<Tables['student_group_members']> = {}) {
+  groupMember(groupId: string, userId: string, wish: Wish<'student_group_members'> = {}) {
     return this.row('student_group_members', { groupId, userId, role: 'student', ...wish });
   }
 
   /** A session of one hour by default. */
-  session(organizationId: string, wish: Partial<Tables['sessions']> = {}) {
+  session(organizationId: string, wish: Wish<'sessions'> = {}) {
     const { startsAt = new Date('2026-03-02T09:00:00Z'), durationMinutes = 60 } = wish;
     const endsAt = new Date(startsAt.getTime() + (durationMinutes / 60) * HOUR);
     return this.row('sessions', { organizationId, startsAt, endsAt, durationMinutes, ...wish });
   }
 
-  participant(
-    organizationId: string,
-    sessionId: string,
-    studentId: string,
-    wish: Partial<Tables['lesson_participants']> = {},
-  ) {
+  participant(organizationId: string, sessionId: string, studentId: string, wish: Wish<'lesson_participants'> = {}) {
     return this.row('lesson_participants', { organizationId, sessionId, studentId, ...wish });
   }
 
   /** Homework. Its other values determine its organization; `writing` is the organization that makes the request. */
-  homework(assignedBy: string, wish: Partial<Tables['homework']> = {}, writing?: string) {
+  homework(assignedBy: string, wish: Wish<'homework'> = {}, writing?: string) {
     const text = { title: 'Fractions', homeworkType: 'text' as const, scope: 'student' as const };
     return this.row('homework', { assignedBy, ...text, ...wish }, writing);
   }
 
   /** Feedback, stamped with the organization of its session, or of the request without one. `legacy` rows have none. */
-  feedback(organizationId: string, tutorId: string, wish: Partial<Tables['session_feedback']> = {}) {
+  feedback(organizationId: string, tutorId: string, wish: Wish<'session_feedback'> = {}) {
     return this.row('session_feedback', { tutorId, rating: 5, ...wish }, organizationId);
   }
 
-  result(studentId: string, wish: Partial<Tables['results']> = {}) {
+  result(studentId: string, wish: Wish<'results'> = {}) {
     return this.row('results', { studentId, status: 'completed', mode: 'sac', ...wish });
   }
 
@@ -213,52 +204,52 @@ export class Factories {
     return conversation;
   }
 
-  seat(conversationId: string, userId: string, wish: Partial<Tables['conversation_participants']> = {}) {
+  seat(conversationId: string, userId: string, wish: Wish<'conversation_participants'> = {}) {
     return this.row('conversation_participants', { conversationId, userId, role: 'teacher', ...wish });
   }
 
-  message(conversationId: string, wish: Partial<Tables['messages']> = {}) {
+  message(conversationId: string, wish: Wish<'messages'> = {}) {
     return this.row('messages', { conversationId, content: 'Hello', ...wish });
   }
 
-  adjustment(organizationId: string, tutorId: string, wish: Partial<Tables['adjustments']> = {}) {
+  adjustment(organizationId: string, tutorId: string, wish: Wish<'adjustments'> = {}) {
     const period = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
     return this.row('adjustments', { organizationId, tutorId, ...period, amountCents: 5000, ...wish });
   }
 
-  invoice(organizationId: string, studentId: string, wish: Partial<Tables['invoices']> = {}) {
+  invoice(organizationId: string, studentId: string, wish: Wish<'invoices'> = {}) {
     const id = uuidv7();
     const money = { amountDueCents: 8500, amountPaidCents: 0, currency: 'AUD', status: 'open' as const };
     return this.row('invoices', { id, organizationId, studentId, invoiceNumber: id, ...money, ...wish });
   }
 
-  loggedRequest(organizationId: string, wish: Partial<Tables['request_log']> = {}) {
+  loggedRequest(organizationId: string, wish: Wish<'request_log'> = {}) {
     const request = { method: 'GET', route: '/v1/students', status: 200, durationMs: 2.5, requestId: 'logged' };
     return this.row('request_log', { organizationId, apiKeyId: uuidv7(), createdAt: new Date(), ...request, ...wish });
   }
 
-  invoiceLine(organizationId: string, invoiceId: string, wish: Partial<Tables['invoice_lines']> = {}) {
+  invoiceLine(organizationId: string, invoiceId: string, wish: Wish<'invoice_lines'> = {}) {
     const money = { position: 0, quantity: 1, unitAmountCents: 8500, amountCents: 8500 };
     return this.row('invoice_lines', { organizationId, invoiceId, ...money, ...wish });
   }
 
-  payment(organizationId: string, wish: Partial<Tables['payments']> = {}) {
+  payment(organizationId: string, wish: Wish<'payments'> = {}) {
     const money = { amountCents: 8500, currency: 'AUD', paymentType: 'card' as const, status: 'succeeded' as const };
     return this.row('payments', { organizationId, ...money, ...wish });
   }
 
-  mileage(organizationId: string, tutorId: string, wish: Partial<Tables['mileage_trips']> = {}) {
+  mileage(organizationId: string, tutorId: string, wish: Wish<'mileage_trips'> = {}) {
     const trip = { tripDate: '2026-03-02', distanceKm: 12.5 };
     return this.row('mileage_trips', { organizationId, tutorId, ...trip, ...wish });
   }
 
-  expense(organizationId: string, tutorId: string, wish: Partial<Tables['expense_claims']> = {}) {
+  expense(organizationId: string, tutorId: string, wish: Wish<'expense_claims'> = {}) {
     const claim = { expenseDate: '2026-03-02', amountCents: 1250 };
     return this.row('expense_claims', { organizationId, tutorId, ...claim, ...wish });
   }
 
   /** The organization's draft, or the platform's if null. */
-  post(organizationId: string | null, wish: Partial<Tables['blog_posts']> = {}) {
+  post(organizationId: string | null, wish: Wish<'blog_posts'> = {}) {
     const id = uuidv7();
     return this.row('blog_posts', { id, organizationId, brand: 'primary', title: 'News', slug: `news-${id}`, ...wish });
   }

@@ -104,6 +104,11 @@ export class ImportFixture {
     return error.message.split('\n');
   }
 
+  /** Rows that the test's own organization sees. */
+  rows(sql: string): Promise<Row[]> {
+    return this.database.as(this.organization, sql);
+  }
+
   async count(table: string): Promise<number> {
     return Number((await this.database.all(`SELECT count(*) AS n FROM ${table}`))[0]!.n);
   }

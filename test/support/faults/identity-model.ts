@@ -40,7 +40,7 @@ export class Identities {
     const organizations = [];
     for (const org of ORGS) organizations.push(await Organization.open(stage, facts, org));
     const model = new Identities(stage, facts, organizations);
-    for (const command of commands) await model.step(command);
+    for (const command of commands) await model.steps[command.do](command as never);
     const signature = describe ? await model.signature() : null;
     // Gives everybody who can sign in something to hide.
     for (const at of PLACES) await model.live(at);
@@ -48,47 +48,27 @@ export class Identities {
     return signature;
   }
 
-  private step(command: Command): Promise<unknown> {
-    const { people } = this;
-    switch (command.do) {
-      case 'provision':
-        return this.at(command.org).provision(command.kind, command.at);
-      case 'change':
-        return this.at(command.org).changeAddress(command.at, command.to);
-      case 'invite':
-        return this.at(command.org).invite('student', command.at);
-      case 'code':
-        return this.at(command.org).invite(command.role, null);
-      case 'decide':
-        return this.at(command.org).decide(command.at, command.approve);
-      case 'archive':
-        return this.at(command.org).archive(command.at);
-      case 'sendInvite':
-        return this.at(command.org).sendInvite(command.at);
-      case 'import':
-        return this.at(command.org).import(command.at);
-      case 'teach':
-        return this.at(command.org).teach(command.at);
-      case 'openAnswer':
-        return this.openAnswer(command.org, command.by, command.using);
-      case 'openMail':
-        return this.openMail(command.at, command.using);
-      case 'answer':
-        return this.answer(command.org, command.by, command.accept);
-      case 'lure':
-        return this.lure(command.by);
-      case 'signIn':
-        return people.signIn(command.by, command.at);
-      case 'addPasskey':
-        return people.addPasskey(command.by);
-      case 'usePasskey':
-        return people.usePasskey(command.by);
-      case 'resetPassword':
-        return people.resetPassword(command.at);
-      case 'live':
-        return this.live(command.at);
-    }
-  }
+  /** What each command does. */
+  private readonly steps: { [K in Command['do']]: (command: Extract<Command, { do: K }>) => Promise<unknown> } = {
+    provision: ({ org, kind, at }) => this.at(org).provision(kind, at),
+    change: ({ org, at, to }) => this.at(org).changeAddress(at, to),
+    invite: ({ org, at }) => this.at(org).invite('student', at),
+    code: ({ org, role }) => this.at(org).invite(role, null),
+    decide: ({ org, at, approve }) => this.at(org).decide(at, approve),
+    archive: ({ org, at }) => this.at(org).archive(at),
+    sendInvite: ({ org, at }) => this.at(org).sendInvite(at),
+    import: ({ org, at }) => this.at(org).import(at),
+    teach: ({ org, at }) => this.at(org).teach(at),
+    openAnswer: ({ org, by, using }) => this.openAnswer(org, by, using),
+    openMail: ({ at, using }) => this.openMail(at, using),
+    answer: ({ org, by, accept }) => this.answer(org, by, accept),
+    lure: ({ by }) => this.lure(by),
+    signIn: ({ by, at }) => this.people.signIn(by, at),
+    addPasskey: ({ by }) => this.people.addPasskey(by),
+    usePasskey: ({ by }) => this.people.usePasskey(by),
+    resetPassword: ({ at }) => this.people.resetPassword(at),
+    live: ({ at }) => this.live(at),
+  };
 
   private at(org: Org): Organization {
     return this.organizations[org]!;

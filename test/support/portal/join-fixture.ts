@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { type Joiner, Joining } from '@app/accounts';
+import { v7 as uuidv7 } from 'uuid';
+import { type Joiner, Joining, type NewPasskey } from '@app/accounts';
 import { newAddress, PeopleFixture } from '../data/provisioning.js';
 import { TestApi } from '../http/api.js';
 import { mailsTo, type ReceivedMail } from '../worker/mailbox.js';
 import { PASSWORD, TestPortal } from './portal.js';
 import { Visitor } from './visitor.js';
 
+/** Invites to an organization. */
+export const STUDENT = { scope: 'organization', role: 'student' };
+export const TUTOR = { scope: 'organization', role: 'tutor' };
+
 /** An API that creates invites and a portal that accepts them, on one database. */
 export class JoinFixture {
+  /** Runs a statement that sees every row. */
+  readonly sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]): Promise<Row[]> =>
+    this.portal.make.query<Row>(statement, values);
+
   private constructor(
     readonly api: TestApi,
     readonly portal: TestPortal,
@@ -103,9 +112,15 @@ export const registration = (email?: string) => ({
 });
 
 /** A new person who accepts with a password, without the page. */
-export const newcomer = (email = newAddress()) => ({
-  email,
-  password: PASSWORD,
-  firstName: 'Mia',
-  lastName: 'Nguyen',
+export const newcomer = (email = newAddress()) => ({ email, password: PASSWORD, firstName: 'Mia', lastName: 'Nguyen' });
+
+/** A passkey whose registration has been verified. */
+export const newPasskey = (change: Partial<NewPasskey> = {}): NewPasskey => ({
+  loginId: uuidv7(),
+  credentialId: randomBytes(16),
+  publicKey: randomBytes(77),
+  counter: 0,
+  transports: ['internal'],
+  name: 'Safari on iPhone',
+  ...change,
 });

@@ -1,5 +1,5 @@
 import { newAddress, type PeopleFixture, studentRow } from '../data/provisioning.js';
-import { type JoinFixture, registration } from './join-fixture.js';
+import { type JoinFixture, registration, STUDENT } from './join-fixture.js';
 import { PeoplePages } from './people-pages.js';
 
 /** A page that somebody can reach while joining: its path, and the Cookie header of the person who opens it. */
@@ -13,7 +13,6 @@ export interface JoinPage {
 }
 
 const ACCEPT = 'Accept and join';
-const STUDENT = { scope: 'organization', role: 'student' };
 
 /** Every page of the joining flow, in every state, by name. */
 export async function joinPages(desk: JoinFixture, provisioning: PeopleFixture): Promise<Record<string, JoinPage>> {
@@ -66,12 +65,7 @@ export async function joinPages(desk: JoinFixture, provisioning: PeopleFixture):
       press: ACCEPT,
       heading: 'You have another role here',
     },
-    unconfirmed: {
-      path: byCode,
-      cookie: elsewhere.cookie,
-      press: ACCEPT,
-      heading: 'Confirm your email address first',
-    },
+    unconfirmed: { path: byCode, cookie: elsewhere.cookie, press: ACCEPT, heading: 'Confirm your email address first' },
     unknown: { path: `/join/${'x'.repeat(43)}`, heading: 'This link does not work' },
     joined: { ...(await joined(desk, provisioning, STUDENT)), heading: 'Welcome to Demo Tutoring' },
     waiting: { ...(await joined(desk, provisioning, { ...STUDENT, role: 'tutor' })), heading: 'Waiting for approval' },

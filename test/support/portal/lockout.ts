@@ -3,26 +3,28 @@ import { hashPassword } from '@app/accounts';
 import { newCode } from '@app/people';
 import { newAddress, type PeopleFixture } from '../data/provisioning.js';
 import { mailsTo } from '../worker/mailbox.js';
-import { type JoinFixture, registration } from './join-fixture.js';
+import { type JoinFixture, registration, STUDENT } from './join-fixture.js';
 import { PASSWORD } from './portal.js';
 import { type CreationOptions, type RequestOptions, SoftwarePasskey } from './software-passkey.js';
 import { Visitor } from './visitor.js';
 
 /** What strangers can do to use up attempts. */
-export type Attack = 'wrong passwords' | 'wrong passwords with a code' | 'links' | 'wrong passkeys' | 'wrong codes';
+export const ATTACKS = [
+  'wrong passwords',
+  'wrong passwords with a code',
+  'links',
+  'wrong passkeys',
+  'wrong codes',
+] as const;
+export type Attack = (typeof ATTACKS)[number];
 
 /** What the person, and whoever got a code, must still be able to do. */
-export type Way =
-  | 'password in a known browser'
-  | 'password in a new browser'
-  | 'passkey in a new browser'
-  | 'link by mail in a known browser'
-  | 'link by mail in a new browser'
-  | 'right code'
-  | 'joining with a code'
-  | 'change of the name'
-  | 'confirmation of the address'
-  | 'change of the password';
+export const WAYS = [
+  'password in a known browser', 'password in a new browser', 'passkey in a new browser', 'link by mail in a known browser',
+  'link by mail in a new browser', 'right code', 'joining with a code', 'change of the name', 'confirmation of the address',
+  'change of the password',
+] as const; // prettier-ignore
+export type Way = (typeof WAYS)[number];
 
 /** Forms of the account page. */
 const FORMS: Record<string, [path: string, fields: Record<string, string>]> = {
@@ -55,7 +57,7 @@ export class LockoutTarget {
         `UPDATE credentials SET password_hash = '${await hashPassword(PASSWORD)}' WHERE user_id = '${user.id}'`,
       );
     }
-    const code = await joining.invite(provisioning, { scope: 'organization', role: 'student' });
+    const code = await joining.invite(provisioning, STUDENT);
     const target = new LockoutTarget(joining, provisioning, user.email, joining.visitor(), new SoftwarePasskey(), code);
     const { known, passkey } = target;
     await target.signIn(known);

@@ -1,5 +1,5 @@
 import { newAddress, type PeopleFixture } from '../data/provisioning.js';
-import { type JoinFixture, registration } from './join-fixture.js';
+import { type JoinFixture, registration, TUTOR } from './join-fixture.js';
 import { Visitor } from './visitor.js';
 
 /** An organization whose owner is signed in on the portal. */
@@ -23,17 +23,14 @@ export class PeoplePages {
 
   /** The details and actors in the organization's audit rows for an operation. */
   async audited(operation: string): Promise<object[]> {
-    const rows = await this.joining.portal.make.query<{ by: string; details: object }>(
-      'SELECT user_id AS by, details FROM audit_log WHERE organization_id = $1 AND operation = $2',
-      [this.provisioning.id, operation],
-    );
+    const rows = (await this.joining.portal.audited(this.provisioning.id)).filter((row) => row.operation === operation);
     return rows.map(({ by, details }) => ({ ...details, by }));
   }
 
   /** A tutor who joined by code and waits for approval. */
   async waitingTutor(provisioning = this.provisioning): Promise<{ id: string; email: string; visitor: Visitor }> {
     const [visitor, email] = [this.joining.visitor(), newAddress()];
-    const code = await this.joining.invite(provisioning, { scope: 'organization', role: 'tutor' });
+    const code = await this.joining.invite(provisioning, TUTOR);
     await visitor.post(`/join/${code}`, { ...registration(email), first_name: 'Waiting' });
     const login = await this.joining.loginOf(email);
     return { id: login!.id as string, email, visitor };

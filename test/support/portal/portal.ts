@@ -92,6 +92,24 @@ export class TestPortal {
     return request.set('Sec-Fetch-Site', 'same-origin').type('form').send(fields);
   }
 
+  /** Follows a link from page to page, with something `between` them. @returns the text of all pages */
+  async walk(path: string, cookie: string, link: string, between?: () => Promise<unknown>): Promise<string> {
+    const texts: string[] = [];
+    for (let next: string | undefined = path; next; await between?.()) {
+      const { text }: supertest.Response = await this.get(next, cookie).expect(200);
+      texts.push(text);
+      next = new RegExp(`href="([^"]+)">${link}`).exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    return texts.join('');
+  }
+
+  /** What was done in an organization, by whom. */
+  audited(organizationId: string): Promise<{ operation: string; by: string; details: object }[]> {
+    const rows =
+      'SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 ORDER BY created_at, id';
+    return this.make.query(rows, [organizationId]);
+  }
+
   /** Creates a member who is signed in, in a new organization unless one is given. */
   async someone(
     role: Tables['members']['role'],

@@ -22,12 +22,7 @@ export async function mailsTo(api: TestApi, make: Factories, address: string): P
   );
   return rows.map(({ kind, organization_id, payload }) => {
     const opened = JSON.parse(api.app.get(Vault).open('outbox payloads', payload)) as EmailPayload;
-    return {
-      kind,
-      organizationId: organization_id,
-      token: tokenOf(opened.joinUrl ?? ''),
-      proof: opened.proof ?? '',
-    };
+    return { kind, organizationId: organization_id, token: tokenOf(opened.joinUrl ?? ''), proof: opened.proof ?? '' };
   });
 }
 
