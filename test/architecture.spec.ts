@@ -87,7 +87,7 @@ describe('imports', () => {
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
-      accounts: ['audit', 'config', 'database', 'jobs', 'people', 'rules'],
+      accounts: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
       publishing: ['config', 'database', 'jobs'],
       storage: ['config'],
       serving: ['concurrency', 'config', 'logging'],

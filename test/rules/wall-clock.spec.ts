@@ -75,7 +75,7 @@ describe('a day in a zone', () => {
         const [start, end] = [startOfDay(day, zone), endOfDay(day, zone)];
         expect(end.getTime() + 1).toBe(startOfDay(addDays(day, 1), zone).getTime());
         const hours = (end.getTime() + 1 - start.getTime()) / 3_600_000;
-        if (instantsOf(`${day}T12:00`, zone).length === 0) return expect(hours).toBe(0); // Apia skipped a day.
+        if (instantsOf(`${day}T12:00`, zone).length === 0) { expect(hours).toBe(0); return; } // Apia skipped a day.
         expect(hours).toBeGreaterThanOrEqual(22);
         expect(hours).toBeLessThanOrEqual(26);
         expect([dayOf(start, zone), dayOf(end, zone)]).toEqual([day, day]);

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@app/audit';
 import { JobsModule } from '@app/jobs';
+import { SchedulingModule } from '@app/scheduling';
 import { PeopleModule } from '@app/people';
 import { CredentialNotices } from './credential-notices.js';
 import { Approvals } from './joining/approvals.js';
@@ -35,7 +36,7 @@ const ACCOUNTS = [
   Roles,
   SignIn,
 ];
-const BELOW = [AuditModule, JobsModule, PeopleModule];
+const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 
 @Module({
   imports: BELOW,

@@ -1,5 +1,6 @@
 export { Bookings, type Booked, type WantedSession } from './bookings.js';
 export type { Clash } from './calendar.js';
+export { Departures, departuresOn, type SessionsAhead, type SessionsLeft } from './departures.js';
 export type { Who } from './lesson-terms.js';
 export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
 export { type ParticipantChange, Register } from './register.js';

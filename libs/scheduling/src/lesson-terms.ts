@@ -30,6 +30,8 @@ export class LessonTerms {
   }
 
   /**
+   * Holds the people until the end of the transaction: nobody leaves while a session of theirs is booked.
+   *
    * @param strict whether the tutor must be accepted staff; one who stays may have left
    * @throws Refused for anybody or anything that is not the organization's, or not accepted
    */
@@ -43,7 +45,7 @@ export class LessonTerms {
       WITH tutor AS (
         SELECT m.status = 'accepted' AND m.role <> 'student' AS staff, p.tutor_tier_id AS tier FROM members m
         LEFT JOIN tutor_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
-        WHERE m.organization_id = ${organizationId} AND m.user_id = ${tutorId})
+        WHERE m.organization_id = ${organizationId} AND m.user_id = ${tutorId} FOR SHARE OF m)
       SELECT (SELECT staff FROM tutor) AS staff, (SELECT tier FROM tutor) AS "tierId",
         (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId}))
           AND (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId})) AS place_known,
@@ -68,17 +70,20 @@ export class LessonTerms {
 function students(organizationId: string, who: Wanted['who']): Sql {
   const accepted = sql`m.organization_id = ${organizationId} AND m.role = 'student' AND m.status = 'accepted'`;
   if ('studentIds' in who) {
-    return sql`SELECT m.user_id, m.rate_band_id FROM members m WHERE ${accepted} AND m.user_id = ANY (${who.studentIds}::uuid[])`;
+    return sql`SELECT m.user_id, m.rate_band_id FROM members m WHERE ${accepted} AND m.user_id = ANY (${who.studentIds}::uuid[])
+      ORDER BY m.user_id FOR SHARE OF m`;
   }
   if ('groupId' in who) {
     return sql`SELECT m.user_id, m.rate_band_id FROM members m JOIN student_group_members g ON g.user_id = m.user_id
       JOIN student_groups r ON r.id = g.group_id
-      WHERE ${accepted} AND r.organization_id = ${organizationId} AND r.id = ${who.groupId} AND g.role = 'student'`;
+      WHERE ${accepted} AND r.organization_id = ${organizationId} AND r.id = ${who.groupId} AND g.role = 'student'
+      ORDER BY m.user_id FOR SHARE OF m`;
   }
   if ('classroomId' in who) {
     return sql`SELECT m.user_id, m.rate_band_id FROM members m
       JOIN classroom_members c ON c.organization_id = m.organization_id AND c.user_id = m.user_id
-      WHERE ${accepted} AND c.classroom_id = ${who.classroomId} AND c.role = 'student'`;
+      WHERE ${accepted} AND c.classroom_id = ${who.classroomId} AND c.role = 'student'
+      ORDER BY m.user_id FOR SHARE OF m`;
   }
   return sql`SELECT m.user_id, m.rate_band_id FROM members m
     JOIN lesson_participants p ON p.organization_id = m.organization_id AND p.student_id = m.user_id

@@ -1,13 +1,14 @@
 import { Module } from '@nestjs/common';
 import { Bookings } from './bookings.js';
 import { Calendar } from './calendar.js';
+import { Departures } from './departures.js';
 import { LessonTerms } from './lesson-terms.js';
 import { Register } from './register.js';
 import { Series } from './series.js';
 import { SessionChanges } from './session-changes.js';
 import { SessionRows } from './session-rows.js';
 
-const RULES = [Bookings, Register, Series, SessionChanges];
+const RULES = [Bookings, Departures, Register, Series, SessionChanges];
 
 @Module({ providers: [...RULES, Calendar, LessonTerms, SessionRows], exports: RULES })
 export class SchedulingModule {}

@@ -55,17 +55,11 @@ describe('POST /v1/tutors/{id}/offboard', () => {
     expect((await api.get('/v1/students', made.key)).status).toBe(401);
     const [member] = await rows('members', 'status, archived_at IS NOT NULL AS gone', 'user_id = $1', tutor.id);
     expect(member).toEqual({ status: 'archived', gone: true });
-    expect(await rows('sessions', 'tutor_id, status', 'id = $1', held.id)).toEqual([
-      { tutor_id: tutor.id, status: 'completed' },
-    ]);
+    expect(await rows('sessions', 'tutor_id, status', 'id = $1', held.id)).toEqual([{ tutor_id: tutor.id, status: 'completed' }]);
     for (const { id } of [first, second])
-      expect(await rows('sessions', 'tutor_id, status', 'id = $1', id)).toEqual([
-        { tutor_id: null, status: 'pending' },
-      ]);
+      expect(await rows('sessions', 'tutor_id, status', 'id = $1', id)).toEqual([{ tutor_id: null, status: 'pending' }]);
     // The group was nobody's but its tutor's; it stays with the organization.
-    expect(await rows('student_groups', 'organization_id, tutor_id', 'id = $1', group.id)).toEqual([
-      { organization_id: school, tutor_id: null },
-    ]);
+    expect(await rows('student_groups', 'organization_id, tutor_id', 'id = $1', group.id)).toEqual([{ organization_id: school, tutor_id: null }]);
     expect((await api.get(`/v1/tutors?is_published=true&limit=100`, key)).text).not.toContain(tutor.id);
     expect(await rows('classroom_members', 'user_id', 'classroom_id = $1', classroom.id)).toEqual([]);
     expect(await mails(tutor.emailNormalized)).toEqual([{ kind: 'membership_ended' }]);
@@ -78,15 +72,9 @@ describe('POST /v1/tutors/{id}/offboard', () => {
     const { tutor, successor, classroom, group, first, second } = await busyTutor();
     const answer = await offboard('tutors', tutor.id, { sessions: 'hand_over', hand_over_to: successor.id });
     expect(answer.status).toBe(200);
-    expect(await rows('sessions', 'tutor_id, status', 'id = $1', first.id)).toEqual([
-      { tutor_id: null, status: 'pending' },
-    ]);
-    expect(await rows('sessions', 'tutor_id, status', 'id = $1', second.id)).toEqual([
-      { tutor_id: successor.id, status: 'scheduled' },
-    ]);
-    expect(await rows('classroom_members', 'user_id, role', 'classroom_id = $1', classroom.id)).toEqual([
-      { user_id: successor.id, role: 'teacher' },
-    ]);
+    expect(await rows('sessions', 'tutor_id, status', 'id = $1', first.id)).toEqual([{ tutor_id: null, status: 'pending' }]);
+    expect(await rows('sessions', 'tutor_id, status', 'id = $1', second.id)).toEqual([{ tutor_id: successor.id, status: 'scheduled' }]);
+    expect(await rows('classroom_members', 'user_id, role', 'classroom_id = $1', classroom.id)).toEqual([{ user_id: successor.id, role: 'teacher' }]);
     expect(await rows('student_groups', 'tutor_id', 'id = $1', group.id)).toEqual([{ tutor_id: successor.id }]);
   });
 
@@ -95,9 +83,7 @@ describe('POST /v1/tutors/{id}/offboard', () => {
     await make.participant(school, second.id, child.id, { status: 'accepted' });
     await offboard('tutors', tutor.id, { sessions: 'cancel' });
     expect(await rows('sessions', 'status', 'id = $1', second.id)).toEqual([{ status: 'cancelled' }]);
-    expect(await rows('lesson_participants', 'status', 'session_id = $1', second.id)).toEqual([
-      { status: 'cancelled' },
-    ]);
+    expect(await rows('lesson_participants', 'status', 'session_id = $1', second.id)).toEqual([{ status: 'cancelled' }]);
   });
 
   it.each([
@@ -118,7 +104,7 @@ describe('POST /v1/tutors/{id}/offboard', () => {
   it.each(['owner', 'admin'] as const)('never removes an %s', async (role) => {
     const { id } = await make.member(school, { role });
     const answer = await offboard('tutors', id);
-    expect([answer.status, answer.body.error.code]).toEqual([409, 'is_manager']);
+    expect([answer.status, answer.body]).toMatchObject([409, { error: { code: 'is_manager' } }]);
     expect(await rows('members', 'status', 'user_id = $1', id)).toEqual([{ status: 'accepted' }]);
   });
 
@@ -142,19 +128,11 @@ describe('POST /v1/tutors/{id}/offboard', () => {
     await make.tutorStudent(other, tutor.id, there.id);
     const elsewhere = await make.session(other, { tutorId: tutor.id, startsAt: LATER });
     await offboard('tutors', tutor.id);
-    expect(await rows('members', 'status', 'user_id = $1 AND organization_id = $2', tutor.id, other)).toEqual([
-      { status: 'accepted' },
-    ]);
+    expect(await rows('members', 'status', 'user_id = $1 AND organization_id = $2', tutor.id, other)).toEqual([{ status: 'accepted' }]);
     expect(await rows('tutor_students', 'status', 'tutor_id = $1', tutor.id)).toEqual([{ status: 'active' }]);
     expect(await rows('sessions', 'tutor_id', 'id = $1', elsewhere.id)).toEqual([{ tutor_id: tutor.id }]);
     const left = (id: string) =>
-      rows(
-        'conversation_participants',
-        'left_at IS NOT NULL AS gone',
-        'conversation_id = $1 AND user_id = $2',
-        id,
-        tutor.id,
-      );
+      rows('conversation_participants', 'left_at IS NOT NULL AS gone', 'conversation_id = $1 AND user_id = $2', id, tutor.id);
     expect([await left(ours.id), await left(shared.id)]).toEqual([[{ gone: true }], [{ gone: false }]]);
   });
 });
@@ -171,21 +149,14 @@ describe('POST /v1/students/{id}/offboard', () => {
     await make.tutorStudent(school, (await make.tutor(school)).id, student.id);
     const answer = await offboard('students', student.id);
     expect(answer.body).toEqual({ ...ZEROS, archived_relationships: 1 });
-    expect(await rows('sessions', 'status', 'id IN ($1, $2)', alone.id, together.id)).toEqual([
-      { status: 'cancelled' },
-      { status: 'scheduled' },
-    ]);
-    expect(await rows('lesson_participants', 'status', 'session_id = $1', together.id)).toEqual([
-      { status: 'accepted' },
-      { status: 'cancelled' },
-    ]);
+    expect(await rows('sessions', 'status', 'id IN ($1, $2)', alone.id, together.id)).toEqual([{ status: 'cancelled' }, { status: 'scheduled' }]);
+    expect(await rows('lesson_participants', 'status', 'session_id = $1', together.id)).toEqual([{ status: 'accepted' }, { status: 'cancelled' }]);
     expect((await offboard('students', student.id)).body).toEqual(ZEROS);
   });
 
   it('lets nobody in with an invite that was open, and a new invite lets the student back', async () => {
     const asked = { first_name: 'Mia', last_name: 'Nguyen', email: 'mia.back@example.org', send_invite: true };
-    const create = () =>
-      supertest(api.server).post('/v1/students').set('Authorization', `Token token=${key}`).send(asked);
+    const create = () => supertest(api.server).post('/v1/students').set('Authorization', `Token token=${key}`).send(asked);
     const { id } = (await create()).body as { id: string };
     await offboard('students', id);
     expect(await rows('invites', 'revoked_at IS NOT NULL AS closed', 'target_id = $1', id)).toEqual([{ closed: true }]);
@@ -205,10 +176,7 @@ describe('POST /v1/parents/{id}/offboard', () => {
     expect((await offboard('parents', id)).body).toEqual({ ...ZEROS, archived_relationships: 2 });
     expect((await api.get(`/v1/parents/${id}`, key)).status).toBe(404);
     expect((await offboard('parents', id)).body).toEqual(ZEROS);
-    expect(await rows('members', 'status', 'user_id = ANY ($1)', children)).toEqual([
-      { status: 'accepted' },
-      { status: 'accepted' },
-    ]);
+    expect(await rows('members', 'status', 'user_id = ANY ($1)', children)).toEqual([{ status: 'accepted' }, { status: 'accepted' }]);
   });
 
   it('leaves staff who are parents, too, what they do as staff', async () => {
@@ -222,8 +190,7 @@ describe('POST /v1/parents/{id}/offboard', () => {
   it('DELETE /v1/parents/{id}/students/{id} unlinks one child, once', async () => {
     const [first, second] = [await make.student(school), await make.student(school)];
     const { id } = await make.parent(school, { children: [first.id, second.id] });
-    const unlink = () =>
-      supertest(api.server).delete(`/v1/parents/${id}/students/${first.id}`).set('Authorization', `Token token=${key}`);
+    const unlink = () => supertest(api.server).delete(`/v1/parents/${id}/students/${first.id}`).set('Authorization', `Token token=${key}`);
     expect((await unlink()).status).toBe(204);
     expect((await api.get(`/v1/parents/${id}`, key)).body).toMatchObject({ student_ids: [second.id] });
     expect((await unlink()).status).toBe(404);

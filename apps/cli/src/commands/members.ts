@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import sql from 'sql-template-tag';
-import { membershipsOn, type SessionsAhead } from '@app/accounts';
+import { membershipsOn } from '@app/accounts';
 import { OPERATOR } from '@app/audit';
 import { normalizeEmail } from '@app/database';
+import type { SessionsAhead } from '@app/scheduling';
 import { type CommandContext, withContext } from '../command-context.js';
 import { Failure, print } from '../output.js';
 

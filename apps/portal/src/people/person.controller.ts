@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import type { Ended, SessionsAhead, StaffRole } from '@app/accounts';
+import type { Ended, StaffRole } from '@app/accounts';
 import { canonicalUuid } from '@app/database';
+import type { SessionsAhead } from '@app/scheduling';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';

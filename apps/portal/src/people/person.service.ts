@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type Ended, Offboarding, Roles, type SessionsAhead, type StaffRole } from '@app/accounts';
+import { type Ended, Offboarding, Roles, type StaffRole } from '@app/accounts';
 import { type ActingPerson, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
+import type { SessionsAhead } from '@app/scheduling';
 import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
 import {

@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
-import { type Room, Places, requireRole, STAFF } from '@app/people';
-import { Refused } from '@app/rules';
-import type { Ended, SessionsAhead } from './ended.js';
-
-type Sessions = Pick<Ended, 'handedOver' | 'unassigned' | 'cancelled'>;
+import { type Room, Places } from '@app/people';
 
 /**
  * What people have in an organization beside their membership. Each method ends a part of it inside the ambient
@@ -87,44 +83,6 @@ export class Belongings {
       WHERE organization_id = ${organizationId} AND user_id = ${userId} AND is_published`);
   }
 
-  /**
-   * The sessions that a tutor has yet to begin.
-   *
-   * @throws Refused for somebody who cannot take them over
-   */
-  async sessionsOfTutor(organizationId: string, userId: string, ahead: SessionsAhead): Promise<Sessions> {
-    if (ahead.do === 'cancel') {
-      const cancelled = await this.cancel(
-        organizationId,
-        sql`organization_id = ${organizationId} AND tutor_id = ${userId}`,
-      );
-      return { handedOver: 0, unassigned: 0, cancelled };
-    }
-    const handedOver = ahead.do === 'hand_over' ? await this.handOver(organizationId, userId, ahead.to) : 0;
-    const unassigned = await this.count(sql`
-      UPDATE sessions SET tutor_id = NULL, status = 'pending', updated_at = now()
-      WHERE organization_id = ${organizationId} AND tutor_id = ${userId} AND starts_at > now()
-        AND status IN ('pending', 'scheduled')`);
-    return { handedOver, unassigned, cancelled: 0 };
-  }
-
-  /** A student no longer takes part in what is ahead; a session that nobody else takes part in is cancelled. */
-  async sessionsOfStudent(organizationId: string, userId: string): Promise<Sessions> {
-    await this.db.query(sql`
-      UPDATE lesson_participants p SET status = 'cancelled', cancelled_at = now() FROM sessions s
-      WHERE p.organization_id = ${organizationId} AND p.student_id = ${userId} AND p.status IN ('pending', 'accepted')
-        AND s.organization_id = p.organization_id AND s.id = p.session_id AND s.starts_at > now()
-        AND s.status IN ('pending', 'scheduled')`);
-    const cancelled = await this.cancel(
-      organizationId,
-      sql`organization_id = ${organizationId} AND (student_id = ${userId} OR id IN (
-          SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId} AND student_id = ${userId}))
-        AND NOT EXISTS (SELECT FROM lesson_participants o WHERE o.organization_id = ${organizationId}
-          AND o.session_id = sessions.id AND o.status IN ('pending', 'accepted'))`,
-    );
-    return { handedOver: 0, unassigned: 0, cancelled };
-  }
-
   /** Open invites and links to somebody, and those that only lead to them; their keys' shareable ones too. */
   invites(organizationId: string, userId: string): Promise<number> {
     return this.count(sql`
@@ -134,40 +92,6 @@ export class Belongings {
           OR lower(i.email) = (SELECT u.email_normalized FROM users u WHERE u.id = ${userId})
           OR (i.email IS NULL AND i.api_key_id IN (SELECT k.id FROM api_keys k
             WHERE k.organization_id = ${organizationId} AND k.created_by = ${userId})))`);
-  }
-
-  /** @throws Refused unless this member can take over what a tutor has */
-  private async requireSuccessor(organizationId: string, userId: string, successor: string): Promise<void> {
-    const [row] = await this.db.query<{ role: (typeof STAFF)[number] }>(sql`
-      SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${successor} AND status = 'accepted'
-        AND user_id <> ${userId} FOR SHARE`);
-    if (!row) throw Refused.notFound();
-    requireRole(row.role, 'teach');
-  }
-
-  /** Those at times when the other tutor has no session yet. */
-  private async handOver(organizationId: string, userId: string, successor: string): Promise<number> {
-    await this.requireSuccessor(organizationId, userId, successor);
-    return this.count(sql`
-      UPDATE sessions s SET tutor_id = ${successor}, updated_at = now()
-      WHERE s.organization_id = ${organizationId} AND s.tutor_id = ${userId} AND s.starts_at > now()
-        AND s.status IN ('pending', 'scheduled') AND NOT EXISTS (
-          SELECT FROM sessions o WHERE o.organization_id = ${organizationId} AND o.tutor_id = ${successor}
-            AND o.status <> 'cancelled' AND o.starts_at < s.ends_at AND o.ends_at > s.starts_at)`);
-  }
-
-  private async cancel(organizationId: string, which: Sql): Promise<number> {
-    const cancelled = await this.db.query<{ id: string }>(sql`
-      WITH cancelled AS (
-        UPDATE sessions SET status = 'cancelled', cancelled_at = now(), updated_at = now()
-        WHERE organization_id = ${organizationId} AND starts_at > now() AND status IN ('pending', 'scheduled') AND ${which}
-        RETURNING id)
-      SELECT id FROM cancelled`);
-    await this.db.query(sql`
-      UPDATE lesson_participants SET status = 'cancelled', cancelled_at = now()
-      WHERE organization_id = ${organizationId} AND session_id = ANY (${cancelled.map(({ id }) => id)})
-        AND status IN ('pending', 'accepted')`);
-    return cancelled.length;
   }
 
   private async count(statement: Sql): Promise<number> {

@@ -1,8 +1,7 @@
-/** What happens with the sessions ahead of a tutor who leaves. */
-export type SessionsAhead = { do: 'hand_over'; to: string } | { do: 'unassign' } | { do: 'cancel' };
+import type { SessionsLeft } from '@app/scheduling';
 
 /** What ended with a membership, as numbers of rows; all of them zero if it had ended before. */
-export interface Ended {
+export interface Ended extends SessionsLeft {
   /** False if nobody belonged any more. */
   changed: boolean;
   /** Between tutors and students, or a parent and their children. */
@@ -10,10 +9,6 @@ export interface Ended {
   /** Places in classrooms, and in groups. */
   classrooms: number;
   groups: number;
-  /** Ahead. Those that another tutor has no time for are among the unassigned. */
-  handedOver: number;
-  unassigned: number;
-  cancelled: number;
   /** API keys of theirs. */
   keys: number;
   /** Open invites and links to them, and those that their keys made for anybody. */

@@ -4,8 +4,9 @@ import { Database, type Tables } from '@app/database';
 import { type Actor, AuditLog } from '@app/audit';
 import { Logins } from '@app/people';
 import { Refused } from '@app/rules';
+import { Departures, type SessionsAhead } from '@app/scheduling';
 import { Belongings } from './belongings.js';
-import { type Ended, NOTHING_ENDED, type SessionsAhead } from './ended.js';
+import { type Ended, NOTHING_ENDED } from './ended.js';
 import { type Doer, MembershipNotices } from './membership-notices.js';
 import { Managers } from './managers.js';
 import { isManager, requireMayEnd, type Role } from './who-may.js';
@@ -36,6 +37,7 @@ export class Offboarding {
     private readonly db: Database,
     private readonly logins: Logins,
     private readonly belongings: Belongings,
+    private readonly departures: Departures,
     private readonly managers: Managers,
     private readonly notices: MembershipNotices,
     private readonly audit: AuditLog,
@@ -97,20 +99,26 @@ export class Offboarding {
     if ((await this.belongings.children(organizationId, parentId, studentId)) === 0) throw Refused.notFound();
   }
 
+  /** The membership ends before sessions are looked for: a booking holds its people, so it comes before or finds nobody. */
   private async endMember(
     organizationId: string,
     userId: string,
     role: Role,
     ahead: SessionsAhead = { do: 'unassign' },
-  ) {
-    const { belongings } = this;
-    const sessions =
-      role === 'student'
-        ? await belongings.sessionsOfStudent(organizationId, userId)
-        : await belongings.sessionsOfTutor(organizationId, userId, ahead);
-    if (role !== 'student') await belongings.led(organizationId, userId, ahead.do === 'hand_over' ? ahead.to : null);
+  ): Promise<Ended> {
+    const { belongings, departures } = this;
+    const teaches = role !== 'student';
+    if (teaches) await belongings.led(organizationId, userId, ahead.do === 'hand_over' ? ahead.to : null);
     await belongings.conversations(userId);
-    const ended = {
+    await this.db.query(sql`
+      UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
+      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status <> 'archived'`);
+    const sessions = teaches
+      ? await departures.ofTutor(organizationId, userId, ahead)
+      : await departures.ofStudent(organizationId, userId);
+    if (isManager(role)) await this.managers.replaceCodes(organizationId);
+    await belongings.profile(organizationId, userId);
+    return {
       ...NOTHING_ENDED,
       ...sessions,
       relations: await belongings.relations(organizationId, userId),
@@ -118,12 +126,6 @@ export class Offboarding {
       groups: await belongings.groups(organizationId, userId),
       keys: await this.managers.endKeys(organizationId, userId),
     };
-    await belongings.profile(organizationId, userId);
-    await this.db.query(sql`
-      UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
-      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status <> 'archived'`);
-    if (isManager(role)) await this.managers.replaceCodes(organizationId);
-    return ended;
   }
 
   private async endParent(organizationId: string, userId: string): Promise<number> {

@@ -3,6 +3,7 @@ import { type Env, Vault } from '@app/config';
 import type { Database } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { Invites, Logins, Places } from '@app/people';
+import { departuresOn } from '@app/scheduling';
 import { Belongings } from './belongings.js';
 import { Managers } from './managers.js';
 import { MembershipNotices } from './membership-notices.js';
@@ -15,7 +16,15 @@ export function membershipsOn(db: Database, env: Env): { offboarding: Offboardin
   const managers = new Managers(db, new Invites(db, env, vault));
   const notices = new MembershipNotices(db, env, new Outbox(db, vault, env));
   return {
-    offboarding: new Offboarding(db, logins, new Belongings(db, new Places(db)), managers, notices, audit),
+    offboarding: new Offboarding(
+      db,
+      logins,
+      new Belongings(db, new Places(db)),
+      departuresOn(db),
+      managers,
+      notices,
+      audit,
+    ),
     roles: new Roles(db, logins, managers, notices, audit),
   };
 }

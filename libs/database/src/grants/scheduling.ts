@@ -5,7 +5,7 @@ export const scheduling: Grants = {
   tables: {
     sessions: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
-      portal: 'SELECT, UPDATE (tutor_id, status, cancelled_at, updated_at)',
+      portal: 'SELECT, UPDATE (tutor_id, status, overlap_allowed, cancelled_at, cancellation_reason, updated_at)',
     },
     lesson_participants: {
       api: 'SELECT, INSERT, UPDATE, DELETE',

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import sql, { type Sql } from 'sql-template-tag';
+import { Database } from '@app/database';
+import { Refused } from '@app/rules';
+import { Calendar } from './calendar.js';
+import { overlaps, type Timed } from './overlap.js';
+import { SessionRows } from './session-rows.js';
+
+/** What becomes of the sessions that a tutor has yet to begin. */
+export type SessionsAhead = { do: 'hand_over'; to: string } | { do: 'unassign' } | { do: 'cancel' };
+
+/** What became of them, as numbers. Those that the other tutor has no time for are among the unassigned. */
+export interface SessionsLeft {
+  handedOver: number;
+  unassigned: number;
+  cancelled: number;
+}
+
+interface Ahead extends Timed {
+  id: string;
+}
+
+/** What becomes of sessions when somebody leaves. Sessions that have begun stay as they are. */
+@Injectable()
+export class Departures {
+  constructor(
+    private readonly db: Database,
+    private readonly calendar: Calendar,
+    private readonly rows: SessionRows,
+  ) {}
+
+  /** @throws Refused when the other tutor is not accepted staff */
+  async ofTutor(organizationId: string, userId: string, ahead: SessionsAhead): Promise<SessionsLeft> {
+    const sessions = await this.ahead(organizationId, sql`tutor_id = ${userId}`);
+    if (ahead.do === 'cancel') return { ...NONE, cancelled: await this.cancel(organizationId, sessions) };
+    const handedOver = ahead.do === 'hand_over' ? await this.handOver(organizationId, ahead.to, sessions) : new Set();
+    const rest = sessions.filter(({ id }) => !handedOver.has(id)).map(({ id }) => id);
+    await this.db.query(sql`
+      UPDATE sessions SET tutor_id = NULL, status = 'pending', overlap_allowed = false, updated_at = now()
+      WHERE organization_id = ${organizationId} AND id = ANY (${rest}::uuid[])`);
+    return { ...NONE, handedOver: handedOver.size, unassigned: rest.length };
+  }
+
+  /** The student no longer takes part; a session in which nobody else does is cancelled. */
+  async ofStudent(organizationId: string, userId: string): Promise<SessionsLeft> {
+    const place = sql`SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
+      AND student_id = ${userId} AND status NOT IN ('declined', 'removed', 'cancelled')`;
+    const sessions = await this.ahead(organizationId, sql`id IN (${place})`);
+    const ids = sessions.map(({ id }) => id);
+    const others = await this.db.query<{ session_id: string }>(sql`
+      SELECT DISTINCT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
+        AND session_id = ANY (${ids}::uuid[]) AND student_id <> ${userId}
+        AND status NOT IN ('declined', 'removed', 'cancelled')`);
+    const shared = new Set(others.map(({ session_id: id }) => id));
+    await this.db.query(sql`
+      UPDATE lesson_participants SET status = 'cancelled', cancelled_at = now() WHERE organization_id = ${organizationId}
+        AND student_id = ${userId} AND session_id = ANY (${[...shared]}::uuid[])
+        AND status NOT IN ('declined', 'removed', 'cancelled')`);
+    const alone = sessions.filter(({ id }) => !shared.has(id));
+    return { ...NONE, cancelled: await this.cancel(organizationId, alone) };
+  }
+
+  /** Locked, in the order of their ids. */
+  private ahead(organizationId: string, which: Sql): Promise<Ahead[]> {
+    return this.db.query<Ahead>(sql`
+      SELECT id, starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions
+      WHERE organization_id = ${organizationId} AND starts_at > now() AND status IN ('pending', 'scheduled') AND ${which}
+      ORDER BY id FOR UPDATE`);
+  }
+
+  /** @returns the ids of those at times when the other tutor is free */
+  private async handOver(organizationId: string, to: string, sessions: readonly Ahead[]): Promise<Set<string>> {
+    const [staff] = await this.db.query(sql`
+      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${to} AND status = 'accepted'
+        AND role <> 'student' FOR SHARE`);
+    if (!staff) throw Refused.notFound();
+    if (sessions.length === 0) return new Set();
+    const busy = await this.calendar.hold(organizationId, to, sessions);
+    const free = sessions.filter((session) => !busy.some((other) => overlaps(session, other))).map(({ id }) => id);
+    await this.db.query(sql`
+      UPDATE sessions SET tutor_id = ${to}, updated_at = now()
+      WHERE organization_id = ${organizationId} AND id = ANY (${free}::uuid[])`);
+    return new Set(free);
+  }
+
+  private async cancel(organizationId: string, sessions: readonly Ahead[]): Promise<number> {
+    await this.rows.cancel(
+      organizationId,
+      sessions.map(({ id }) => id),
+      null,
+    );
+    return sessions.length;
+  }
+}
+
+const NONE: SessionsLeft = { handedOver: 0, unassigned: 0, cancelled: 0 };
+
+/** For programs that are not Nest applications. */
+export const departuresOn = (db: Database): Departures => new Departures(db, new Calendar(db), new SessionRows(db));
