@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
-import { Refused } from '@app/rules';
 import { Calendar } from './calendar.js';
 import { overlaps, type Timed } from './overlap.js';
 import { SessionRows } from './session-rows.js';
@@ -29,7 +28,7 @@ export class Departures {
     private readonly rows: SessionRows,
   ) {}
 
-  /** @throws Refused when the other tutor is not accepted staff */
+  /** @param ahead the other tutor is accepted staff, whom the caller holds */
   async ofTutor(organizationId: string, userId: string, ahead: SessionsAhead): Promise<SessionsLeft> {
     const sessions = await this.ahead(organizationId, sql`tutor_id = ${userId}`);
     if (ahead.do === 'cancel') return { ...NONE, cancelled: await this.cancel(organizationId, sessions) };
@@ -70,10 +69,6 @@ export class Departures {
 
   /** @returns the ids of those at times when the other tutor is free */
   private async handOver(organizationId: string, to: string, sessions: readonly Ahead[]): Promise<Set<string>> {
-    const [staff] = await this.db.query(sql`
-      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${to} AND status = 'accepted'
-        AND role <> 'student' FOR SHARE`);
-    if (!staff) throw Refused.notFound();
     if (sessions.length === 0) return new Set();
     const busy = await this.calendar.hold(organizationId, to, sessions);
     const free = sessions.filter((session) => !busy.some((other) => overlaps(session, other))).map(({ id }) => id);

@@ -108,6 +108,7 @@ export class Offboarding {
   ): Promise<Ended> {
     const { belongings, departures } = this;
     const teaches = role !== 'student';
+    if (ahead.do === 'hand_over') await belongings.requireSuccessor(organizationId, userId, ahead.to);
     if (teaches) await belongings.led(organizationId, userId, ahead.do === 'hand_over' ? ahead.to : null);
     await belongings.conversations(userId);
     await this.db.query(sql`
