@@ -25,7 +25,9 @@ const INSERTS = [
 export async function measureBookings({ database, quick }: Bench, api: Server): Promise<void> {
   const { organizationId } = database;
   const idOf = (name: string) => {
-    const hash = createHash('md5').update(organizationId + name).digest('hex');
+    const hash = createHash('md5')
+      .update(organizationId + name)
+      .digest('hex');
     return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   };
   const [tutor, student] = [idOf('tutor1'), idOf('student1')];
@@ -39,7 +41,12 @@ export async function measureBookings({ database, quick }: Bench, api: Server): 
   bare.on('error', () => undefined);
   await bare.connect();
   const book = async () => {
-    const lesson = { tutor_id: tutor, student_id: student, starts_at: new Date(next()).toISOString(), duration_minutes: 60 };
+    const lesson = {
+      tutor_id: tutor,
+      student_id: student,
+      starts_at: new Date(next()).toISOString(),
+      duration_minutes: 60,
+    };
     const body = Buffer.from(JSON.stringify(lesson));
     return (await client.send({ path: '/v1/sessions', idempotencyKey: uuidv7(), body }, 201)).milliseconds;
   };
@@ -49,7 +56,11 @@ export async function measureBookings({ database, quick }: Bench, api: Server): 
     await Promise.all([
       bare.query('BEGIN'),
       bare.query(`SELECT set_config('app.organization_id', $1, true)`, [organizationId]),
-      bare.query({ name: 'session', text: INSERTS[0]!, values: [session, organizationId, tutor, student, new Date(at), new Date(at + HOUR_MS)] }),
+      bare.query({
+        name: 'session',
+        text: INSERTS[0]!,
+        values: [session, organizationId, tutor, student, new Date(at), new Date(at + HOUR_MS)],
+      }),
       bare.query({ name: 'place', text: INSERTS[1]!, values: [place, organizationId, session, student] }),
       bare.query('COMMIT'),
     ]);
@@ -60,7 +71,10 @@ export async function measureBookings({ database, quick }: Bench, api: Server): 
     say(`\nBooking of a session: ${plan.rounds} rounds of ${plan.calls} calls, in turns\n`);
     const [ours, least] = await inTurns([book, insert], plan);
     say(row('', ['p50 ms', 'p95 ms']));
-    for (const [name, { p50, p95 }] of [['this API', ours!], ['bare insert of the rows (pg)', least!]] as const) {
+    for (const [name, { p50, p95 }] of [
+      ['this API', ours!],
+      ['bare insert of the rows (pg)', least!],
+    ] as const) {
       say(row(name, [medianOf(p50).toFixed(2), medianOf(p95).toFixed(2)]));
     }
     say(`\n${row('this API against the bare insert', ['ratio', 'rounds', 'target'])}`);

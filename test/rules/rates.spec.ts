@@ -26,7 +26,8 @@ describe('the best cell', () => {
   it('fits, and no other that fits is more specific', () => {
     fc.assert(
       fc.property(cells, key, session, (all, bandId, wanted) => {
-        const fits = (one: RateCell) => KEYS.every((name) => one[name] === null || one[name] === { bandId, ...wanted }[name]);
+        const fits = (one: RateCell) =>
+          KEYS.every((name) => one[name] === null || one[name] === { bandId, ...wanted }[name]);
         const best = bestCell(all, bandId, wanted);
         const fitting = all.filter(fits);
         expect(best === null).toBe(fitting.length === 0);
@@ -42,16 +43,27 @@ describe('the best cell', () => {
 });
 
 describe('settling', () => {
-  const students = fc.uniqueArray(fc.record({ id: fc.uuid(), bandId: key }), { selector: ({ id }) => id, minLength: 1, maxLength: 5 });
+  const students = fc.uniqueArray(fc.record({ id: fc.uuid(), bandId: key }), {
+    selector: ({ id }) => id,
+    minLength: 1,
+    maxLength: 5,
+  });
   const terms = fc.record({ tierId: key, groupRateCents: cents, students, cells });
-  const subject = fc.record({ subjectId: key, mode: fc.constantFrom(null, 'online', 'in_person'), groupId: key, classroomId: key });
+  const subject = fc.record({
+    subjectId: key,
+    mode: fc.constantFrom(null, 'online', 'in_person'),
+    groupId: key,
+    classroomId: key,
+  });
 
   it('gives every student one place, at the rate that the request names', () => {
     fc.assert(
       fc.property(terms, subject, fc.integer({ min: 0, max: 9_000 }), (found, what, rate) => {
         const { places } = settle(found, what, rate);
         expect(places.map(({ studentId }) => studentId)).toEqual(found.students.map(({ id }) => id));
-        expect(new Set(places.map(({ rateCents, rateGiven }) => `${rateCents} ${rateGiven}`))).toEqual(new Set([`${rate} true`]));
+        expect(new Set(places.map(({ rateCents, rateGiven }) => `${rateCents} ${rateGiven}`))).toEqual(
+          new Set([`${rate} true`]),
+        );
         expect(commonRate(places)).toBe(rate);
       }),
     );
@@ -60,12 +72,15 @@ describe('settling', () => {
   it('keeps what was set, and nothing else', () => {
     fc.assert(
       fc.property(terms, subject, cents, fc.boolean(), (found, what, rateCents, rateGiven) => {
-        const before = found.students.slice(0, 1).map(({ id }) => ({ studentId: id, rateCents, rateGiven: rateGiven && rateCents !== null }));
+        const before = found.students
+          .slice(0, 1)
+          .map(({ id }) => ({ studentId: id, rateCents, rateGiven: rateGiven && rateCents !== null }));
         const [fresh, kept] = [settle(found, what), settle(found, what, undefined, before)];
         expect(kept.places.slice(1)).toEqual(fresh.places.slice(1));
         expect(kept.places[0]!.rateCents).toBe(before[0]!.rateGiven ? rateCents : fresh.places[0]!.rateCents);
         expect(settle(found, what, null, before)).toEqual(fresh);
-        if (what.mode !== 'in_person') expect(kept.places.every(({ surchargeCents }) => surchargeCents === null)).toBe(true);
+        if (what.mode !== 'in_person')
+          expect(kept.places.every(({ surchargeCents }) => surchargeCents === null)).toBe(true);
       }),
     );
   });

@@ -53,7 +53,11 @@ export function clashesOf(times: readonly Timed[], busy: readonly Busy[]): Clash
 }
 
 export function overlapWith({ sessionId }: Clash): Refused {
-  return Refused.conflict('session_overlap', 'The tutor has another session at this time. Choose a different one, or send "allow_overlap".', {
-    session_id: sessionId,
-  });
+  return Refused.conflict(
+    'session_overlap',
+    'The tutor has another session at this time. Choose a different one, or send "allow_overlap".',
+    {
+      session_id: sessionId,
+    },
+  );
 }

@@ -33,7 +33,11 @@ export class LessonTerms {
    * @param strict whether the tutor must be accepted staff; one who stays may have left
    * @throws Refused for anybody or anything that is not the organization's, or not accepted
    */
-  async of(organizationId: string, { tutorId, who, subjectId, groupId, classroomId }: Wanted, strict: boolean): Promise<Terms> {
+  async of(
+    organizationId: string,
+    { tutorId, who, subjectId, groupId, classroomId }: Wanted,
+    strict: boolean,
+  ): Promise<Terms> {
     const own = sql`organization_id = ${organizationId}`;
     const [found] = await this.db.query<Row>(sql`
       WITH tutor AS (

@@ -40,7 +40,12 @@ export interface Pay {
 export const NO_PAY: Pay = { payRateCents: null, payPct: null };
 
 /** A session without a mode counts as online, which has no surcharge. */
-export function kindOf(where: { classroom: boolean; group: boolean; students: number; mode: string | null }): SessionKind {
+export function kindOf(where: {
+  classroom: boolean;
+  group: boolean;
+  students: number;
+  mode: string | null;
+}): SessionKind {
   if (where.classroom) return 'classroom';
   if (where.group || where.students > 1) return 'group';
   return where.mode === 'in_person' ? '1on1_inperson' : '1on1_online';

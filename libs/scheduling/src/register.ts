@@ -24,12 +24,17 @@ export class Register {
   ) {}
 
   /** @throws Refused for one of a cancelled session, and for a price once the session is completed */
-  async change(organizationId: string, id: string, { status, attendance, rateCents }: ParticipantChange): Promise<void> {
+  async change(
+    organizationId: string,
+    id: string,
+    { status, attendance, rateCents }: ParticipantChange,
+  ): Promise<void> {
     const [session] = await this.db.query<{ id: string; status: (typeof SESSION.values)[number] }>(sql`
       SELECT s.id, s.status FROM sessions s
       JOIN lesson_participants p ON p.organization_id = s.organization_id AND p.session_id = s.id
       WHERE p.organization_id = ${organizationId} AND p.id = ${id} FOR UPDATE OF s`);
     if (!session) throw Refused.notFound();
+    if (status === undefined && attendance === undefined && rateCents === undefined) return;
     const allowed = rateCents === undefined ? SESSION.values.filter((state) => state !== 'cancelled') : OPEN;
     if (!allowed.includes(session.status)) throw Refused.invalidState(session.status, allowed);
     await this.db.query(sql`

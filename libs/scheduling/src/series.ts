@@ -53,7 +53,7 @@ export class Series {
   }
 
   /** Cancels the series' sessions from a day or an instant on. @returns the ids of those that are cancelled from then on */
-  async cancel(organizationId: string, seriesId: string, from: DateBound | undefined): Promise<string[]> {
+  async cancel(organizationId: string, seriesId: string, from: DateBound | null): Promise<string[]> {
     const at = !from
       ? new Date()
       : from.wholeDay

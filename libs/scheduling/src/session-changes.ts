@@ -43,12 +43,15 @@ export class SessionChanges {
   ) {}
 
   /**
+   * Without any field it changes nothing.
+   *
    * @throws Refused for a session that is completed or cancelled, unknown people, and a time at which the tutor has
    *   another session
    */
   async change(organizationId: string, id: string, change: SessionChange): Promise<void> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
     if (!session) throw Refused.notFound();
+    if (Object.values(change).every((value) => value === undefined)) return;
     if (!OPEN.includes(session.status)) throw Refused.invalidState(session.status, OPEN);
     const changed: Partial<SessionRow> = {
       ...(change.title !== undefined && { title: change.title }),
@@ -73,7 +76,11 @@ export class SessionChanges {
     if (sessions.length === 0) throw Refused.notFound();
     const ahead = sessions.filter(({ startsAt, status }) => startsAt >= from && status !== 'completed');
     const open = ahead.filter(({ status }) => OPEN.includes(status));
-    await this.rows.cancel(organizationId, open.map(({ id }) => id), null);
+    await this.rows.cancel(
+      organizationId,
+      open.map(({ id }) => id),
+      null,
+    );
     return ahead.map(({ id }) => id);
   }
 
@@ -82,7 +89,10 @@ export class SessionChanges {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
     if (!session) throw Refused.notFound();
     if (session.status === 'completed') {
-      throw Refused.invalidState(session.status, SESSION.values.filter((state) => state !== 'completed'));
+      throw Refused.invalidState(
+        session.status,
+        SESSION.values.filter((state) => state !== 'completed'),
+      );
     }
     await this.rows.remove(organizationId, id);
   }
@@ -96,7 +106,8 @@ export class SessionChanges {
   ): Promise<Place[] | null> {
     const { studentRateCents: rate, tutorPayRateCents: pay, who } = change;
     const subject = {
-      subjectId: change.subject === undefined ? session.subjectId : await this.terms.subjectId(organizationId, change.subject),
+      subjectId:
+        change.subject === undefined ? session.subjectId : await this.terms.subjectId(organizationId, change.subject),
       mode: change.mode === undefined ? session.mode : change.mode,
       groupId: who && !('studentIds' in who) ? idOf(who, 'groupId') : session.groupId,
       classroomId: who && !('studentIds' in who) ? idOf(who, 'classroomId') : session.classroomId,
@@ -105,13 +116,17 @@ export class SessionChanges {
     const moved = tutorId !== session.tutorId;
     const before = await this.places(organizationId, session.id);
     const staying = new Set(before.map(({ studentId }) => studentId));
-    const same = !who || ('studentIds' in who && who.studentIds.length === staying.size && who.studentIds.every((id) => staying.has(id)));
+    const same =
+      !who ||
+      ('studentIds' in who && who.studentIds.length === staying.size && who.studentIds.every((id) => staying.has(id)));
     const settled = !moved && same && subject.subjectId === session.subjectId && subject.mode === session.mode;
     if (settled && rate === undefined && pay === undefined) return null;
 
     const wanted = { tutorId, who: who && !same ? who : { sessionId: session.id }, ...subject };
     const terms = await this.terms.of(organizationId, wanted, moved);
-    const newcomers = terms.students.filter(({ id }) => session.rateGiven && session.rateCents !== null && !staying.has(id));
+    const newcomers = terms.students.filter(
+      ({ id }) => session.rateGiven && session.rateCents !== null && !staying.has(id),
+    );
     const agreed = newcomers.map(({ id }) => ({ studentId: id, rateCents: session.rateCents, rateGiven: true }));
     const { places, pay: due } = settle(terms, subject, rate, [...before, ...agreed]);
 
@@ -121,7 +136,11 @@ export class SessionChanges {
     if (pay !== undefined && pay !== null) {
       Object.assign(changed, { tutor_pay_rate_cents: pay, tutor_pay_pct: null, tutor_pay_given: true });
     } else if (pay === null || (!settled && !session.payGiven)) {
-      Object.assign(changed, { tutor_pay_rate_cents: due.payRateCents, tutor_pay_pct: due.payPct, tutor_pay_given: false });
+      Object.assign(changed, {
+        tutor_pay_rate_cents: due.payRateCents,
+        tutor_pay_pct: due.payPct,
+        tutor_pay_given: false,
+      });
     }
     return settled && rate === undefined ? null : places;
   }
@@ -135,12 +154,17 @@ export class SessionChanges {
   ): Promise<void> {
     const time = timeOf(session, change);
     const tutorId = change.tutorId ?? session.tutorId;
-    const still = time.startsAt.getTime() === session.startsAt.getTime() && time.endsAt.getTime() === session.endsAt.getTime();
+    const still =
+      time.startsAt.getTime() === session.startsAt.getTime() && time.endsAt.getTime() === session.endsAt.getTime();
     if (still && tutorId === session.tutorId) return;
     const busy = tutorId ? await this.calendar.hold(organizationId, tutorId, [time], session.id) : [];
     const [clash] = clashesOf([time], busy);
     if (clash && !change.allowOverlap) throw overlapWith(clash);
-    Object.assign(changed, { tutor_id: tutorId, starts_at: time.startsAt.toISOString(), ends_at: time.endsAt.toISOString() });
+    Object.assign(changed, {
+      tutor_id: tutorId,
+      starts_at: time.startsAt.toISOString(),
+      ends_at: time.endsAt.toISOString(),
+    });
     Object.assign(changed, { duration_minutes: minutesOf(time), overlap_allowed: overlapping(time, busy).length > 0 });
   }
 
@@ -178,6 +202,10 @@ function timeOf(session: Stored, { startsAt = session.startsAt, endsAt, minutes 
   if (endsAt && (minutesOf(time) < SHORTEST || minutesOf(time) > LONGEST)) {
     throw Refused.invalid(`A session takes ${SHORTEST} to ${LONGEST} minutes.`, 'ends_at');
   }
-  if (time.endsAt > LAST_INSTANT) throw Refused.invalid('The session must end in the year 9999 at the latest.', endsAt ? 'ends_at' : 'duration_minutes');
+  if (time.endsAt > LAST_INSTANT)
+    throw Refused.invalid(
+      'The session must end in the year 9999 at the latest.',
+      endsAt ? 'ends_at' : 'duration_minutes',
+    );
   return time;
 }

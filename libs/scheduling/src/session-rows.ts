@@ -99,7 +99,9 @@ export class SessionRows {
   async remove(organizationId: string, id: string): Promise<void> {
     try {
       await Promise.all([
-        this.db.query(sql`DELETE FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${id}`),
+        this.db.query(
+          sql`DELETE FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${id}`,
+        ),
         this.db.query(sql`DELETE FROM sessions WHERE organization_id = ${organizationId} AND id = ${id}`),
       ]);
     } catch (error) {

@@ -14,6 +14,8 @@ type Answer = { status: number; body: Json; text: string };
 
 const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
 const fixtures = await createFixtures(api);
+// One that can change.
+fixtures.a.path.session_id = (await api.make.session(fixtures.a.id)).id;
 const key = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
 
 /** Every write with a JSON body, with its schema. */
@@ -23,9 +25,17 @@ const writes = (): { route: Route; schema: Schema }[] =>
     return shape ? [{ route, schema: schemaOf(shape) }] : [];
   });
 
-/** A valid body with only the required fields, plus an email address where allowed, because invites need one. */
+/** Optional fields without which a body is not valid: an address for invites, and one of several for sessions. */
+function neededBy({ properties = {} }: Schema): string[] {
+  const needed = ['email', ...('starts_at' in properties ? ['student_id', 'duration_minutes', 'count'] : [])];
+  return needed.filter((name) => name in properties);
+}
+
+let hours = 0;
+
+/** A valid body with only the required fields, and those that are needed besides. */
 function smallest(schema: Schema, route: Route): Json {
-  const names = [...((schema.required ?? []) as string[]), ...('email' in schema.properties! ? ['email'] : [])];
+  const names = [...new Set([...((schema.required ?? []) as string[]), ...neededBy(schema)])];
   return Object.fromEntries(names.map((name) => [name, valueOf(name, schema.properties![name]!, route)]));
 }
 
@@ -34,6 +44,9 @@ function valueOf(name: string, schema: Schema, route: Route): unknown {
   if (name === 'slug') return `post-${uuidv7()}`;
   if (name === 'user_id') return fixtures.a.path[route.path.endsWith('tutors') ? 'tutor_id' : 'student_id'];
   if (schema.format === 'uuid') return fixtures.a.path[name];
+  // Each at a time of its own: a tutor is booked once.
+  if (schema.format === 'date-time') return new Date(Date.UTC(2030, 0, 1, ++hours)).toISOString();
+  if (schema.minimum !== undefined) return Math.max(schema.minimum, name === 'duration_minutes' ? 60 : 1);
   if (schema.enum) return schema.enum[0];
   if (schema.type === 'array') return (schema.items as { oneOf: Schema[] }).oneOf.map((item) => smallest(item, route));
   return 'Text';
@@ -57,7 +70,8 @@ function fieldsOf(route: Route, whole: Schema): Field[] {
         const { [name]: _out, ...rest } = base();
         return within(value.length === 1 ? { ...rest, [name]: value[0] } : rest);
       };
-      const required = ((schema.required ?? []) as string[]).includes(name);
+      const needed = [...((schema.required ?? []) as string[]), ...neededBy(schema).filter((one) => one !== 'email')];
+      const required = needed.includes(name);
       fields.push({ route, at: [...at, name], schema: property, required, body });
       const object = [property, ...((property.oneOf ?? []) as Schema[])].find(({ properties }) => properties);
       if (object) visit(object, [...at, name], (inner) => within({ ...base(), [name]: inner }));

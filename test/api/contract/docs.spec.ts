@@ -23,7 +23,7 @@ const document = await documentOf(api);
 const VERBS: Record<string, RegExp> = {
   GET: /^(list|get|find)_/,
   POST: /^(create|add|bulk_invite|send|upload|link|complete|cancel|offboard|publish|refresh)_/,
-  PUT: /^(update|complete)_/,
+  PUT: /^(update|replace|complete)_/,
   PATCH: /^update_/,
   DELETE: /^remove_/,
 };

@@ -19,7 +19,10 @@ describe('a session', () => {
     expect(await at.participants(id)).toMatchObject([{ student_id: s1, status: 'accepted', attendance: null }]);
 
     const taken = await at.book('2027-03-01T05:30:00Z');
-    expect(taken).toMatchObject({ status: 409, body: { error: { code: 'session_overlap', details: { session_id: id } } } });
+    expect(taken).toMatchObject({
+      status: 409,
+      body: { error: { code: 'session_overlap', details: { session_id: id } } },
+    });
     expect((await at.book('2027-03-01T05:30:00Z', { tutor_id: at.t2 })).status).toBe(201);
     expect((await at.book('2027-03-01T06:00:00Z')).status).toBe(201);
     const beside = await at.book('2027-03-01T05:30:00Z', { allow_overlap: true });
@@ -31,9 +34,13 @@ describe('a session', () => {
     });
     const back = await at.put(id, { starts_at: '2027-03-01T06:30:00Z' });
     expect(back).toMatchObject({ status: 409, body: { error: { code: 'session_overlap' } } });
-    for (const change of [{ ends_at: '2027-03-01T07:00:00Z' }, { starts_at: '9999-12-31T23:59:00Z' }]) expect((await at.put(id, change)).status).toBe(422);
+    for (const change of [{ ends_at: '2027-03-01T07:00:00Z' }, { starts_at: '9999-12-31T23:59:00Z' }])
+      expect((await at.put(id, change)).status).toBe(422);
     expect(await at.put(id, {})).toMatchObject({ status: 200, body: { starts_at: '2027-03-01T08:00:00.000Z' } });
-    expect((await at.put(id, { duration_minutes: 90 })).body).toMatchObject({ ends_at: '2027-03-01T09:30:00.000Z', duration_minutes: 90 });
+    expect((await at.put(id, { duration_minutes: 90 })).body).toMatchObject({
+      ends_at: '2027-03-01T09:30:00.000Z',
+      duration_minutes: 90,
+    });
 
     for (let time = 0; time < 2; time++) {
       expect(await cancel(at, id, { reason: 'Ill' })).toMatchObject({ status: 200, body: { id, status: 'cancelled' } });
@@ -43,7 +50,10 @@ describe('a session', () => {
     expect(participant!.cancelled_at).not.toBeNull();
     const late = await at.put(id, { title: 'Later' });
     expect(late.status).toBe(409);
-    expect(late.body.error).toMatchObject({ code: 'invalid_state', details: { state: 'cancelled', allowed: ['pending', 'scheduled'] } });
+    expect(late.body.error).toMatchObject({
+      code: 'invalid_state',
+      details: { state: 'cancelled', allowed: ['pending', 'scheduled'] },
+    });
     expect((await at.book('2027-03-01T08:00:00Z')).status).toBe(201);
   });
 
@@ -81,10 +91,14 @@ describe('a session', () => {
 
     // Who is missing is removed, and may come back.
     expect((await at.put(together.id, { student_ids: [s1] })).body.student_id).toBe(s1);
-    expect(statuses(await at.participants(together.id))).toEqual(statusesOf({ [s1]: 'accepted', [s2]: 'removed', [s3]: 'removed' }));
+    expect(statuses(await at.participants(together.id))).toEqual(
+      statusesOf({ [s1]: 'accepted', [s2]: 'removed', [s3]: 'removed' }),
+    );
     expect((await at.sessions(`student_id=${s2}`)).map(({ id }) => id)).toEqual([inRoom.id]);
     expect((await at.put(together.id, { student_ids: [s1, s2] })).body.student_id).toBeNull();
-    expect(statuses(await at.participants(together.id))).toEqual(statusesOf({ [s1]: 'accepted', [s2]: 'accepted', [s3]: 'removed' }));
+    expect(statuses(await at.participants(together.id))).toEqual(
+      statusesOf({ [s1]: 'accepted', [s2]: 'accepted', [s3]: 'removed' }),
+    );
   });
 
   it('has a subject, named by its id or its code', async () => {
@@ -106,14 +120,25 @@ describe('a session', () => {
     const room = await make.classroom(other.school);
     const group = await make.group(other.school, { tutorId: other.t1 });
     const wrong = [
-      { tutor_id: other.t1 }, { tutor_id: left.id }, { tutor_id: at.students[0] }, { tutor_id: uuidv7() },
-      { student_ids: [at.students[0], other.students[0]] }, { student_ids: [archived.id] }, { student_ids: [at.t2] },
-      { subject_id: foreign.id }, { classroom_id: room.id }, { group_id: group.id },
+      { tutor_id: other.t1 },
+      { tutor_id: left.id },
+      { tutor_id: at.students[0] },
+      { tutor_id: uuidv7() },
+      { student_ids: [at.students[0], other.students[0]] },
+      { student_ids: [archived.id] },
+      { student_ids: [at.t2] },
+      { subject_id: foreign.id },
+      { classroom_id: room.id },
+      { group_id: group.id },
     ];
     for (const more of wrong) expect([more, (await at.book('2027-03-04T05:00:00Z', more)).status]).toEqual([more, 404]);
     const { body } = await at.book('2027-03-04T05:00:00Z');
     for (const more of wrong) expect([more, (await at.put(body.id, more)).status]).toEqual([more, 404]);
-    for (const [method, path] of [['put', ''], ['delete', ''], ['post', '/cancel']] as const) {
+    for (const [method, path] of [
+      ['put', ''],
+      ['delete', ''],
+      ['post', '/cancel'],
+    ] as const) {
       const found = await other.send(method, `/v1/sessions/${body.id}${path}`, method === 'delete' ? undefined : {});
       expect([method, found.status]).toEqual([method, 404]);
     }
@@ -130,16 +155,24 @@ describe('a session', () => {
     ['an end before the start', { ends_at: '2027-03-05T04:00:00Z', duration_minutes: undefined }, 'ends_at'],
     ['four minutes', { duration_minutes: 4 }, 'duration_minutes'],
     ['half a day and a minute', { duration_minutes: 721 }, 'duration_minutes'],
-    ['students twice', { student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] }, 'student_ids'],
+    [
+      'students twice',
+      { student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] },
+      'student_ids',
+    ],
     ['nobody', { student_ids: [] }, 'student_ids'],
-    ['two ways to say who', { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] }, 'student_ids'],
+    [
+      'two ways to say who',
+      { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] },
+      'student_ids',
+    ],
     ['another state', { status: 'completed' }, 'status'],
     ['a price above the bound', { student_rate_cents: 10_000_001 }, 'student_rate_cents'],
     ['an end after the calendar', { starts_at: '9999-12-31T23:59:00Z' }, 'starts_at'],
   ])('is refused with %s', async (_what, more, field) => {
     const at = await CalendarFixture.open(api);
     const { status, body } = await at.book('2027-03-05T05:00:00Z', more);
-    expect([status, body.detail?.map(({ loc }) => loc[1])]).toEqual([422, [field]]);
+    expect([status, body.detail.map(({ loc }) => loc[1])]).toEqual([422, [field]]);
   });
 
   it('is deleted unless it is completed or named elsewhere', async () => {
@@ -159,12 +192,20 @@ describe('a session', () => {
     expect(await at.participants(paid.id)).toHaveLength(1);
 
     const done = await make.session(at.school, { status: 'completed' });
-    expect((await remove(done.id)).body.error).toMatchObject({ code: 'invalid_state', details: { state: 'completed' } });
+    expect((await remove(done.id)).body.error).toMatchObject({
+      code: 'invalid_state',
+      details: { state: 'completed' },
+    });
   });
 
   it('is repeated by its idempotency key, and booked once', async () => {
     const at = await CalendarFixture.open(api);
-    const body = { tutor_id: at.t1, student_id: at.students[0], starts_at: '2027-03-07T05:00:00Z', duration_minutes: 60 };
+    const body = {
+      tutor_id: at.t1,
+      student_id: at.students[0],
+      starts_at: '2027-03-07T05:00:00Z',
+      duration_minutes: 60,
+    };
     const send = () => at.send('post', '/v1/sessions', body, { idempotencyKey: 'lesson-1' });
     const [first, second] = [await send(), await send()];
     expect([first.status, second.status, second.headers['idempotency-replayed']]).toEqual([201, 201, 'true']);
@@ -179,8 +220,17 @@ describe('a price', () => {
     const [s1, s2] = at.students;
     expect((await at.book('2027-04-01T05:00:00Z')).body.student_rate_cents).toBeNull();
     const [band] = await make.insert('rate_bands', [{ id: uuidv7(), organization_id: at.school, name: 'Senior' }]);
-    await make.query('UPDATE members SET rate_band_id = $1 WHERE organization_id = $2 AND user_id = $3', [band!.id, at.school, s1]);
-    await at.cell({ session_kind: '1on1_online', student_rate_cents: 8000, tutor_pay_mode: 'flat', tutor_flat_rate_cents: 4000 });
+    await make.query('UPDATE members SET rate_band_id = $1 WHERE organization_id = $2 AND user_id = $3', [
+      band!.id,
+      at.school,
+      s1,
+    ]);
+    await at.cell({
+      session_kind: '1on1_online',
+      student_rate_cents: 8000,
+      tutor_pay_mode: 'flat',
+      tutor_flat_rate_cents: 4000,
+    });
     await at.cell({ session_kind: '1on1_online', band_id: band!.id, student_rate_cents: 9000 });
     await at.cell({ session_kind: 'group', student_rate_cents: 5000 });
     expect((await at.book('2027-04-01T06:00:00Z')).body.student_rate_cents).toBe(9000);
@@ -192,7 +242,9 @@ describe('a price', () => {
     const { body: both } = await at.book('2027-04-01T09:00:00Z', { student_ids: [s1, s2] });
     expect(both.student_rate_cents).toBe(5000);
     const sibling = (await at.participants(both.id)).find(({ student_id }) => student_id === s2)!;
-    const patched = await at.send<ShownParticipant>('patch', `/v1/lesson-participants/${sibling.id}`, { rate_cents: 2500 });
+    const patched = await at.send<ShownParticipant>('patch', `/v1/lesson-participants/${sibling.id}`, {
+      rate_cents: 2500,
+    });
     expect([patched.status, patched.body.rate_cents]).toEqual([200, 2500]);
     expect((await at.put(both.id, { title: 'Siblings' })).body.student_rate_cents).toBeNull();
     // It stays when prices are settled anew, because somebody has set it.
@@ -209,10 +261,19 @@ describe('a price', () => {
     expect((await at.put(body.id, same)).body.student_rate_cents).toBe(8000);
     await at.cell({ session_kind: '1on1_inperson', student_rate_cents: 9500, inperson_surcharge_cents: 1000 });
     expect((await at.put(body.id, { mode: 'in_person' })).body.student_rate_cents).toBe(9500);
-    const [row] = await make.query<{ surcharge_cents: string }>('SELECT surcharge_cents FROM lesson_participants WHERE session_id = $1', [body.id]);
+    const [row] = await make.query<{ surcharge_cents: string }>(
+      'SELECT surcharge_cents FROM lesson_participants WHERE session_id = $1',
+      [body.id],
+    );
     expect(Number(row!.surcharge_cents)).toBe(1000);
-    expect((await at.put(body.id, { student_rate_cents: 7000, tutor_pay_rate_cents: 3000 })).body).toMatchObject({ student_rate_cents: 7000, tutor_pay_rate_cents: 3000 });
-    expect((await at.put(body.id, { mode: 'online' })).body).toMatchObject({ student_rate_cents: 7000, tutor_pay_rate_cents: 3000 });
+    expect((await at.put(body.id, { student_rate_cents: 7000, tutor_pay_rate_cents: 3000 })).body).toMatchObject({
+      student_rate_cents: 7000,
+      tutor_pay_rate_cents: 3000,
+    });
+    expect((await at.put(body.id, { mode: 'online' })).body).toMatchObject({
+      student_rate_cents: 7000,
+      tutor_pay_rate_cents: 3000,
+    });
     expect((await at.put(body.id, { student_rate_cents: null })).body.student_rate_cents).toBe(9000);
   });
 });
@@ -223,8 +284,15 @@ describe('a register', () => {
     const { body } = await at.book('2027-04-03T05:00:00Z', { student_ids: at.students });
     const [one] = await at.participants(body.id);
     const patch = (change: object) => at.send<ShownParticipant>('patch', `/v1/lesson-participants/${one!.id}`, change);
-    expect((await patch({ attendance: 'no_show' })).body).toMatchObject({ id: one!.id, attendance: 'no_show', status: 'accepted' });
-    expect((await patch({ status: 'declined', attendance: null })).body).toMatchObject({ status: 'declined', attendance: null });
+    expect((await patch({ attendance: 'no_show' })).body).toMatchObject({
+      id: one!.id,
+      attendance: 'no_show',
+      status: 'accepted',
+    });
+    expect((await patch({ status: 'declined', attendance: null })).body).toMatchObject({
+      status: 'declined',
+      attendance: null,
+    });
     const read = await at.send<ShownParticipant>('get', `/v1/lesson-participants/${one!.id}`);
     expect([read.status, read.body.status]).toEqual([200, 'declined']);
     await cancel(at, body.id);
@@ -244,6 +312,7 @@ describe('a register', () => {
 });
 
 const cancel = (at: CalendarFixture, id: string, body?: object) => at.send('post', `/v1/sessions/${id}/cancel`, body);
-const statuses = (all: ShownParticipant[]) => statusesOf(Object.fromEntries(all.map((one) => [one.student_id, one.status])));
+const statuses = (all: ShownParticipant[]) =>
+  statusesOf(Object.fromEntries(all.map((one) => [one.student_id, one.status])));
 const statusesOf = (byStudent: Record<string, string>) => byStudent;
 const rates = (all: ShownParticipant[]) => Object.fromEntries(all.map((one) => [one.student_id, one.rate_cents]));

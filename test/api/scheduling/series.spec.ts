@@ -15,7 +15,12 @@ async function open() {
   const at = await CalendarFixture.open(api);
   const series = (startsAt: string, more: object) =>
     at.send<Series>('post', '/v1/session-series', {
-      tutor_id: at.t1, student_id: at.students[0], starts_at: startsAt, duration_minutes: 60, every_weeks: 1, ...more,
+      tutor_id: at.t1,
+      student_id: at.students[0],
+      starts_at: startsAt,
+      duration_minutes: 60,
+      every_weeks: 1,
+      ...more,
     });
   const cancel = (id: string, body?: object) =>
     at.send<{ data: ShownSession[] }>('post', `/v1/session-series/${id}/cancel`, body);
@@ -23,7 +28,9 @@ async function open() {
 }
 
 const inMelbourne = (instant: string) =>
-  new Intl.DateTimeFormat('en-AU', { timeZone: 'Australia/Melbourne', timeStyle: 'short', hourCycle: 'h23' }).format(new Date(instant));
+  new Intl.DateTimeFormat('en-AU', { timeZone: 'Australia/Melbourne', timeStyle: 'short', hourCycle: 'h23' }).format(
+    new Date(instant),
+  );
 
 describe('a series', () => {
   it('keeps its time of day across a change of the clocks', async () => {
@@ -41,10 +48,23 @@ describe('a series', () => {
   it('ends with a day, and takes place every so many weeks', async () => {
     const { series } = await open();
     const { body } = await series('2027-02-02T05:00:00Z', { every_weeks: 2, until: '2027-03-02' });
-    expect(body.data.map(({ starts_at }) => starts_at.slice(0, 10))).toEqual(['2027-02-02', '2027-02-16', '2027-03-02']);
+    expect(body.data.map(({ starts_at }) => starts_at.slice(0, 10))).toEqual([
+      '2027-02-02',
+      '2027-02-16',
+      '2027-03-02',
+    ]);
     expect((await series('2027-02-02T09:00:00Z', { until: '2027-02-01' })).status).toBe(422);
-    expect((await series('2027-02-02T09:00:00Z', { until: '2029-02-01' })).body.detail[0]!.loc).toEqual(['body', 'until']);
-    for (const more of [{}, { count: 1 }, { count: 61 }, { count: 5, until: '2027-03-01' }, { count: 5, every_weeks: 5 }]) {
+    expect((await series('2027-02-02T09:00:00Z', { until: '2029-02-01' })).body.detail[0]!.loc).toEqual([
+      'body',
+      'until',
+    ]);
+    for (const more of [
+      {},
+      { count: 1 },
+      { count: 61 },
+      { count: 5, until: '2027-03-01' },
+      { count: 5, every_weeks: 5 },
+    ]) {
       expect([more, (await series('2027-02-02T09:00:00Z', more)).status]).toEqual([more, 422]);
     }
   });
@@ -53,7 +73,10 @@ describe('a series', () => {
     const { at, series } = await open();
     const { body: other } = await at.book('2027-02-09T05:30:00Z');
     const refused = await series('2027-02-02T05:00:00Z', { count: 4 });
-    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'session_overlap', details: { session_id: other.id } } } });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { error: { code: 'session_overlap', details: { session_id: other.id } } },
+    });
     expect(await at.sessions()).toHaveLength(1);
     const { body } = await series('2027-02-02T05:00:00Z', { count: 4, skip_conflicts: true });
     expect(body.data).toHaveLength(3);

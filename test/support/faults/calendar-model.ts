@@ -40,7 +40,12 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constant('series' as const), tutor, start, length, count: fc.integer({ min: 2, max: 4 }), skip: fc.boolean(),
+      kind: fc.constant('series' as const),
+      tutor,
+      start,
+      length,
+      count: fc.integer({ min: 2, max: 4 }),
+      skip: fc.boolean(),
     }),
   },
 );
@@ -64,35 +69,73 @@ class Calendar {
   /** @throws Error that says what is wrong */
   async round(commands: readonly Command[]): Promise<void> {
     const before = [...this.lessons.values()];
-    const sent = await Promise.all(commands.map(async (one) => ({ one, ...this.wish(one, before), answer: await this.send(one, before) })));
-    const placed = sent.filter(({ answer }) => answer.status < 300).flatMap(({ one, wanted, answer }) => made(one, answer).map((id, index) => ({ id, ...wanted[index]! })));
-    const after = await this.read(sent.flatMap(({ one, answer }) => (answer.status < 300 && 'allow' in one && one.allow ? made(one, answer) : [])), placed.map(({ id }) => id));
+    const sent = await Promise.all(
+      commands.map(async (one) => ({ one, ...this.wish(one, before), answer: await this.send(one, before) })),
+    );
+    const placed = sent
+      .filter(({ answer }) => answer.status < 300)
+      .flatMap(({ one, wanted, answer }) => made(one, answer).map((id, index) => ({ id, ...wanted[index]! })));
+    const after = await this.read(
+      sent.flatMap(({ one, answer }) => (answer.status < 300 && 'allow' in one && one.allow ? made(one, answer) : [])),
+      placed.map(({ id }) => id),
+    );
     for (const { one, target, wanted, answer } of sent) {
       const { status, body } = answer;
       const told = `${JSON.stringify(one)}: ${status} ${JSON.stringify(body)}`;
       if (status >= 500) throw new Error(told);
       if (status === 409 && body.error.code === 'session_overlap') {
         const versions = [...before, ...after, ...placed].filter(({ id }) => id === body.error.details.session_id);
-        if (!versions.some((other) => wanted.some((time) => overlaps(time, other)))) throw new Error(`names no session that was there: ${told}`);
+        if (!versions.some((other) => wanted.some((time) => overlaps(time, other))))
+          throw new Error(`names no session that was there: ${told}`);
       }
       if (commands.length > 1) continue;
-      const clashes = wanted.filter((time) => before.some((other) => !other.cancelled && other.tutor === time.tutor && other.id !== target?.id && overlaps(time, other)));
+      const clashes = wanted.filter((time) =>
+        before.some(
+          (other) => !other.cancelled && other.tutor === time.tutor && other.id !== target?.id && overlaps(time, other),
+        ),
+      );
       const mayOverlap = 'allow' in one && one.allow;
-      const moved = one.kind !== 'move' || !target || target.tutor !== wanted[0]!.tutor || target.startsAt.getTime() !== wanted[0]!.startsAt.getTime();
-      const refused = moved && clashes.length > 0 && !mayOverlap && !(one.kind === 'series' && one.skip && clashes.length < wanted.length);
+      const moved =
+        one.kind !== 'move' ||
+        !target ||
+        target.tutor !== wanted[0]!.tutor ||
+        target.startsAt.getTime() !== wanted[0]!.startsAt.getTime();
+      const refused =
+        moved &&
+        clashes.length > 0 &&
+        !mayOverlap &&
+        !(one.kind === 'series' && one.skip && clashes.length < wanted.length);
       const gone = 'which' in one && !target;
       const closed = one.kind === 'move' && target?.cancelled;
-      const right = gone ? 404 : closed || refused ? 409 : one.kind === 'delete' ? 204 : one.kind === 'create' || one.kind === 'series' ? 201 : 200;
+      const right = gone
+        ? 404
+        : closed || refused
+          ? 409
+          : one.kind === 'delete'
+            ? 204
+            : one.kind === 'create' || one.kind === 'series'
+              ? 201
+              : 200;
       if (status !== right) throw new Error(`must be ${right}: ${told}`);
     }
     for (const { id, startsAt, endsAt } of placed) {
       const touched = sent.filter(({ target }) => target?.id === id).length;
       const now = this.lessons.get(id);
       const right = now && now.startsAt.getTime() === startsAt.getTime() && now.endsAt.getTime() === endsAt.getTime();
-      if (touched <= 1 && !right) throw new Error(`is not where it was placed: ${JSON.stringify({ id, startsAt, now })}`);
+      if (touched <= 1 && !right)
+        throw new Error(`is not where it was placed: ${JSON.stringify({ id, startsAt, now })}`);
     }
     for (const lesson of after) {
-      const other = after.find((one) => one !== lesson && one.tutor === lesson.tutor && overlaps(one, lesson) && !one.cancelled && !lesson.cancelled && !one.allowed && !lesson.allowed);
+      const other = after.find(
+        (one) =>
+          one !== lesson &&
+          one.tutor === lesson.tutor &&
+          overlaps(one, lesson) &&
+          !one.cancelled &&
+          !lesson.cancelled &&
+          !one.allowed &&
+          !lesson.allowed,
+      );
       if (other) throw new Error(`overlap: ${JSON.stringify([lesson, other])}`);
     }
   }
@@ -102,9 +145,17 @@ class Calendar {
     const target = 'which' in one ? before[one.which % Math.max(before.length, 1)] : undefined;
     if (one.kind === 'cancel' || one.kind === 'delete') return { target, wanted: [] };
     const tutor = one.tutor === 0 ? this.at.t1 : this.at.t2;
-    const length = one.kind === 'move' ? (target ? (target.endsAt.getTime() - target.startsAt.getTime()) / QUARTER_MS : 1) : one.length;
+    const length =
+      one.kind === 'move'
+        ? target
+          ? (target.endsAt.getTime() - target.startsAt.getTime()) / QUARTER_MS
+          : 1
+        : one.length;
     const weeks = one.kind === 'series' ? one.count : 1;
-    return { target, wanted: Array.from({ length: weeks }, (_, week) => ({ tutor, ...timeOf(one.start, length, week) })) };
+    return {
+      target,
+      wanted: Array.from({ length: weeks }, (_, week) => ({ tutor, ...timeOf(one.start, length, week) })),
+    };
   }
 
   private send(one: Command, before: readonly Lesson[]): Promise<Sent<ShownSession & { data?: ShownSession[] }>> {
@@ -117,7 +168,12 @@ class Calendar {
       case 'create':
         return this.at.send('post', '/v1/sessions', { ...lesson, allow_overlap: one.allow });
       case 'series':
-        return this.at.send('post', '/v1/session-series', { ...lesson, every_weeks: 1, count: one.count, skip_conflicts: one.skip });
+        return this.at.send('post', '/v1/session-series', {
+          ...lesson,
+          every_weeks: 1,
+          count: one.count,
+          skip_conflicts: one.skip,
+        });
       case 'move':
         return this.at.send('put', `/v1/sessions/${id}`, { ...placed, allow_overlap: one.allow });
       case 'cancel':
@@ -131,7 +187,10 @@ class Calendar {
   private async read(allowed: string[], placed: string[]): Promise<Lesson[]> {
     const stored: ShownSession[] = [];
     for (let cursor: string | null = 'start'; cursor !== null;) {
-      const page: Sent<{ data: ShownSession[]; meta: { next_cursor: string | null } }> = await this.at.send('get', `/v1/sessions?limit=100&cursor=${cursor}`);
+      const page: Sent<{ data: ShownSession[]; meta: { next_cursor: string | null } }> = await this.at.send(
+        'get',
+        `/v1/sessions?limit=100&cursor=${cursor}`,
+      );
       stored.push(...page.body.data);
       cursor = page.body.meta.next_cursor;
     }
@@ -153,16 +212,23 @@ function made(one: Command, { body }: Sent<ShownSession & { data?: ShownSession[
   if (one.kind === 'create' || one.kind === 'move') return [body.id];
   if (one.kind !== 'series') return [];
   // Their times are compared only if none was left out.
-  const { data = [], skipped } = body as unknown as { data: ShownSession[]; skipped: unknown[] };
+  const { data, skipped } = body as unknown as { data: ShownSession[]; skipped: unknown[] };
   return skipped.length === 0 ? data.map(({ id }) => id) : [];
 }
 
 /** Runs random histories by up to eight clients at once. @returns the shortest one that breaks a rule, and which; null for none */
-export async function findOverlap(api: TestApi, { seed, runs }: { seed: number; runs: number }): Promise<string | null> {
+export async function findOverlap(
+  api: TestApi,
+  { seed, runs }: { seed: number; runs: number },
+): Promise<string | null> {
   const property = fc.asyncProperty(history, async (rounds) => {
     const calendar = new Calendar(await CalendarFixture.open(api));
     for (const commands of rounds) await calendar.round(commands);
   });
-  const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns: runs, endOnFailure: true });
+  const { failed, counterexample, errorInstance } = await fc.check(property, {
+    seed,
+    numRuns: runs,
+    endOnFailure: true,
+  });
   return failed ? `${String(errorInstance)} in ${JSON.stringify(counterexample)}` : null;
 }

@@ -36,7 +36,11 @@ function* tutorTiers(school: School): Rows {
 /** A price for each kind of session, and another for each band and tier that costs more. */
 function* rateCells(school: School): Rows {
   let index = 0;
-  const cell = (session_kind: string, keys: { band_id?: string; tutor_tier_id?: string }, student_rate_cents: number) => ({
+  const cell = (
+    session_kind: string,
+    keys: { band_id?: string; tutor_tier_id?: string },
+    student_rate_cents: number,
+  ) => ({
     id: school.id('rate-cell', index++),
     band_id: null,
     tutor_tier_id: null,

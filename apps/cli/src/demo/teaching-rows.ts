@@ -257,13 +257,13 @@ function* lessonParticipants(school: School): Rows {
   const answers = ['accepted', 'accepted', 'pending', 'accepted', 'declined', 'accepted', 'cancelled', 'removed'];
   const attendances = ['attended', 'attended', 'excused', 'attended', 'no_show'];
   for (const [index, one] of allSessions(school)) {
-    const { id: session_id, status, student: only, participants, startsAt, rate, createdAt } = one;
+    const { id: session_id, status, student: only, participants, startsAt, rate, createdAt, seriesId } = one;
     for (const [place, student] of participants.entries()) {
       const alone = status === 'cancelled' ? 'cancelled' : 'accepted';
       const answer = only === null ? answers[(index + place) % answers.length]! : alone;
       const came = status === 'completed' && answer === 'accepted';
       yield {
-        id: school.id('participant', index * 4 + place),
+        id: seriesId ? school.id('term-participant', index - sessionCount(school)) : school.id('participant', index * 4 + place),
         session_id,
         student_id: school.studentId(student),
         status: answer,

@@ -8,25 +8,25 @@ export const MOST_RATE = 10_000_000;
 const STATUSES = ['pending', 'scheduled'] as const;
 const WHO = ['student_id', 'student_ids', 'group_id', 'classroom_id'] as const;
 
-/** What a new session and a change of one have in common. null means no value. */
+/** What a new session and a change of one have in common. null means no value, or to leave the field out. */
 class SessionFields {
-  @field.Uuid({ description: 'The only student.' })
-  student_id?: string;
+  @field.Uuid({ nullable: true, description: 'The only student.' })
+  student_id?: string | null;
 
-  @field.Uuids({ min: 1, max: 50 }, { description: 'Several students.' })
-  student_ids?: string[];
+  @field.Uuids({ min: 1, max: 50 }, { nullable: true, description: 'Several students.' })
+  student_ids?: string[] | null;
 
-  @field.Uuid({ description: 'The students who are in this group now. Its rate applies.' })
-  group_id?: string;
+  @field.Uuid({ nullable: true, description: 'The students who are in this group now. Its rate applies.' })
+  group_id?: string | null;
 
-  @field.Uuid({ description: 'The students who are in this classroom now.' })
-  classroom_id?: string;
+  @field.Uuid({ nullable: true, description: 'The students who are in this classroom now.' })
+  classroom_id?: string | null;
 
-  @field.WholeMinute({ description: 'Instead of `duration_minutes`.' })
-  ends_at?: Date;
+  @field.WholeMinute({ nullable: true, description: 'Instead of `duration_minutes`.' })
+  ends_at?: Date | null;
 
-  @field.Integer(SHORTEST, LONGEST, { description: 'Instead of `ends_at`.' })
-  duration_minutes?: number;
+  @field.Integer(SHORTEST, LONGEST, { nullable: true, description: 'Instead of `ends_at`.' })
+  duration_minutes?: number | null;
 
   @field.Text({ min: 1, max: 200 }, { nullable: true })
   title?: string | null;
@@ -97,7 +97,7 @@ export class UpdateSession extends SessionFields implements Interdependent {
 }
 
 const given = (body: object, names: readonly string[]): string[] =>
-  names.filter((name) => (body as Record<string, unknown>)[name] !== undefined);
+  names.filter((name) => ((body as Record<string, unknown>)[name] ?? null) !== null);
 
 function exactlyOne(body: object, names: readonly string[]): Fault[] {
   if (given(body, names).length > 0) return atMostOne(body, names);
@@ -125,12 +125,12 @@ function whoOf({ student_id, student_ids, group_id, classroom_id }: SessionField
   if (group_id) return { groupId: group_id };
   if (classroom_id) return { classroomId: classroom_id };
   const ids = student_id ? [student_id] : student_ids;
-  return ids && { studentIds: ids };
+  return ids ? { studentIds: ids } : undefined;
 }
 
 /** The session that a booking wants, and its first time. */
 export function wantedBy(body: CreateSession) {
-  const { tutor_id: tutorId, starts_at: startsAt, duration_minutes: minutes = 0, status } = body;
+  const { tutor_id: tutorId, starts_at: startsAt, duration_minutes: minutes, status } = body;
   const wanted: WantedSession = {
     tutorId,
     who: whoOf(body)!,
@@ -142,7 +142,7 @@ export function wantedBy(body: CreateSession) {
     tutorPayRateCents: body.tutor_pay_rate_cents ?? null,
     allowOverlap: body.allow_overlap,
   };
-  return { wanted, time: { startsAt, endsAt: body.ends_at ?? new Date(startsAt.getTime() + minutes * 60_000) } };
+  return { wanted, time: { startsAt, endsAt: body.ends_at ?? new Date(startsAt.getTime() + (minutes ?? 0) * 60_000) } };
 }
 
 export function changeBy(body: UpdateSession): SessionChange {
@@ -157,7 +157,7 @@ export function changeBy(body: UpdateSession): SessionChange {
     tutorPayRateCents: body.tutor_pay_rate_cents,
     allowOverlap: body.allow_overlap,
     startsAt: body.starts_at,
-    endsAt: body.ends_at,
-    minutes: body.duration_minutes,
+    endsAt: body.ends_at ?? undefined,
+    minutes: body.duration_minutes ?? undefined,
   };
 }

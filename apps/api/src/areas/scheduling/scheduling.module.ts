@@ -10,7 +10,10 @@ import { SessionsModule } from './sessions/sessions.module.js';
   tags: {
     availabilities: ['Availability', 'When tutors teach: weekly hours, time off, and the slots that are left.'],
     sessions: ['Sessions', 'Lessons, with their tutors and students.'],
-    'lesson-participants': ['Lesson participants', 'Who takes part in a session, who came, and what each pays for an hour.'],
+    'lesson-participants': [
+      'Lesson participants',
+      'Who takes part in a session, who came, and what each pays for an hour.',
+    ],
     'session-series': ['Session series', 'Lessons that repeat at the same time of the week.'],
   },
 })

@@ -106,7 +106,8 @@ export const FAILURES = {
   Conflict: {
     status: 409,
     description:
-      'The first request with this `Idempotency-Key` is still running, or the record’s state does not allow it.',
+      'The first request with this `Idempotency-Key` is still running, the record’s state does not allow it, or another ' +
+      'record is in the way.',
     examples: [
       new ApiError(
         'idempotency_key_in_use',

@@ -75,10 +75,8 @@ export const lockedTutor = (caller: Caller, id: string): Sql => sql`
   SELECT FROM members m WHERE m.organization_id = ${caller.organizationId} AND m.user_id = ${id} AND m.role <> 'student'
   FOR NO KEY UPDATE`;
 
-/** What a tutor's slots depend on between two instants: status, weekly hours, sessions, time off. */
+/** What a tutor's slots depend on between two instants: status, weekly hours, sessions (at most a day long), time off. */
 export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date): [Sql, Sql, Sql, Sql] {
-  // No session takes longer than a day: the index on starts_at finds them.
-  const dayBefore = new Date(from.getTime() - 86_400_000);
   const own = sql`organization_id = ${caller.organizationId} AND tutor_id = ${tutorId}`;
   return [
     sql`SELECT status FROM members
@@ -86,7 +84,7 @@ export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date
     sql`SELECT day_of_week AS "dayOfWeek", start_time AS "startTime", end_time AS "endTime", timezone
       FROM availabilities WHERE ${own}`,
     sql`SELECT starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions
-      WHERE ${own} AND status <> 'cancelled' AND starts_at > ${dayBefore.toISOString()}
+      WHERE ${own} AND status <> 'cancelled' AND starts_at > ${from.toISOString()}::timestamptz - interval '1 day'
         AND starts_at < ${to.toISOString()} AND ends_at > ${from.toISOString()}`,
     sql`SELECT to_char(starts_on, 'YYYY-MM-DD') AS "startsOn", to_char(ends_on, 'YYYY-MM-DD') AS "endsOn"
       FROM time_off WHERE ${own}`,

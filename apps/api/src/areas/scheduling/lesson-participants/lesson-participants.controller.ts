@@ -15,7 +15,8 @@ export class LessonParticipantsController {
   @Documented({
     id: 'update_lesson_participant',
     summary: 'Records the attendance of a participant, their status, or their price',
-    description: 'Omitted fields stay unchanged. The price is fixed once the session is completed; a cancelled session is a 409.',
+    description:
+      'Omitted fields stay unchanged. The price is fixed once the session is completed; a cancelled session is a 409.',
     answer: one(PARTICIPANT.view),
     example: { attendance: 'attended' },
     conflicts: ['invalid_state'],

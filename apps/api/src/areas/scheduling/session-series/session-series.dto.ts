@@ -8,19 +8,20 @@ export class CreateSeries extends CreateSession {
   @field.Integer(1, 4, { required: true })
   every_weeks: number;
 
-  @field.Integer(2, MOST_IN_SERIES, { description: 'How many sessions. Instead of `until`.' })
-  count?: number;
+  @field.Integer(2, MOST_IN_SERIES, { nullable: true, description: 'How many sessions. Instead of `until`.' })
+  count?: number | null;
 
-  @field.Day({ description: 'The last day, in the organization’s time zone. Instead of `count`.' })
-  until?: string;
+  @field.Day({ nullable: true, description: 'The last day, in the organization’s time zone. Instead of `count`.' })
+  until?: string | null;
 
   @field.Flag({ default: false, description: 'Leaves out times at which the tutor has another session.' })
   skip_conflicts = false;
 
   override [TOGETHER](): Fault[] {
+    const [count, until] = [this.count ?? null, this.until ?? null];
     const faults = super[TOGETHER]();
-    if (this.count === undefined && this.until === undefined) faults.push(new Fault('missing', 'Send one of: count, until.', ['count']));
-    if (this.count !== undefined && this.until !== undefined) faults.push(new Fault('value_error', 'Send either this or count.', ['until']));
+    if (count === null && until === null) faults.push(new Fault('missing', 'Send one of: count, until.', ['count']));
+    if (count !== null && until !== null) faults.push(new Fault('value_error', 'Send either this or count.', ['until']));
     return faults;
   }
 }
@@ -28,7 +29,9 @@ export class CreateSeries extends CreateSession {
 /** From when on a series ends. */
 export class CancelSeries {
   @field.bodyField(kinds.dateBound, {
-    description: 'The sessions that start at or after this; a day is one of the organization’s time zone. Now, if left out.',
+    nullable: true,
+    description:
+      'The sessions that start at or after this; a day is one of the organization’s time zone. Now, if left out.',
   })
-  from?: DateBound;
+  from?: DateBound | null;
 }

@@ -18,7 +18,7 @@ export class SessionSeriesService {
   async create(caller: Caller, body: CreateSeries): Promise<JsonText> {
     const { every_weeks: everyWeeks, count, until, skip_conflicts: skipConflicts } = body;
     const { wanted, time } = wantedBy(body);
-    const repeated = { everyWeeks, count, until };
+    const repeated = { everyWeeks, count: count ?? undefined, until: until ?? undefined };
     const booked = await this.series.book(caller.organizationId, wanted, time, repeated, skipConflicts);
     const { seriesId: series_id, ids } = booked;
     this.audit.note({ series_id, session_ids: ids });
@@ -32,7 +32,7 @@ export class SessionSeriesService {
   }
 
   async cancel(caller: Caller, id: string, { from }: CancelSeries): Promise<{ data: unknown }> {
-    const ids = await this.series.cancel(caller.organizationId, id, from);
+    const ids = await this.series.cancel(caller.organizationId, id, from ?? null);
     this.audit.note({ series_id: id, session_ids: ids });
     return { data: JSON.parse(await this.sessions(caller, ids)) as unknown };
   }

@@ -78,7 +78,8 @@ export class SessionsController {
   @Documented({
     id: 'remove_session',
     summary: 'Deletes a session that was booked by mistake',
-    description: 'Not a completed one, nor one that another record names, such as a payment: 409. Cancel these instead.',
+    description:
+      'Not a completed one, nor one that another record names, such as a payment: 409. Cancel these instead.',
     answer: null,
     conflicts: ['invalid_state', 'still_referenced'],
   })
