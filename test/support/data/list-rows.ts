@@ -25,12 +25,12 @@ export interface ListFixture {
   session: string;
 }
 
-/** @param at creation time of the stage's people, who appear in lists themselves */
+/** @param at creation time of the stage's people and its session, who appear in lists themselves */
 export async function createListFixture(make: Factories, at: Date): Promise<ListFixture> {
   const { id: school } = await make.organization();
   const tutor = (await make.tutor(school, { createdAt: at, profile: { createdAt: at } })).id;
   const student = (await make.student(school, { createdAt: at })).id;
-  const { id: session } = await make.session(school, { tutorId: tutor, studentId: student });
+  const { id: session } = await make.session(school, { tutorId: tutor, studentId: student, createdAt: at });
   return { school, tutor, student, session };
 }
 
@@ -70,8 +70,8 @@ const feedback = rowsOf('session_feedback', (_row, { session, tutor }) => ({
 
 export interface ListRows {
   insert: Insert;
-  /** The stage's person who is in the list from the start. */
-  already?: 'tutor' | 'student';
+  /** The record of the stage that is in the list from the start. */
+  already?: 'tutor' | 'student' | 'session';
 }
 
 /** The driving table of a list; of `organization_results`, which the database derives, that of its origin. */
@@ -81,6 +81,7 @@ export const tableOf = ({ source }: List): string => source.table.sql.split(' ')
 const OTHER_ROWS: Record<string, ListRows> = {
   list_session_feedback: { insert: feedback },
   list_tutor_reviews: { insert: feedback },
+  list_sessions: { insert: rowsOf('sessions'), already: 'session' },
   list_lesson_participants: {
     insert: async (make, stage, rows) => {
       const made = await make.insert('sessions', rows.map(() => ({ tutor_id: stage.tutor })), { organization_id: stage.school }); // prettier-ignore
