@@ -75,9 +75,10 @@ describe('a day in a zone', () => {
         const [start, end] = [startOfDay(day, zone), endOfDay(day, zone)];
         expect(end.getTime() + 1).toBe(startOfDay(addDays(day, 1), zone).getTime());
         const hours = (end.getTime() + 1 - start.getTime()) / 3_600_000;
-        if (instantsOf(`${day}T12:00`, zone).length === 0) return expect(hours).toBe(0); // Apia skipped a day.
-        expect(hours).toBeGreaterThanOrEqual(22);
-        expect(hours).toBeLessThanOrEqual(26);
+        // Apia skipped a day.
+        const skipped = instantsOf(`${day}T12:00`, zone).length === 0;
+        expect(hours).toBeGreaterThanOrEqual(skipped ? 0 : 22);
+        expect(hours).toBeLessThanOrEqual(skipped ? 0 : 26);
         expect([dayOf(start, zone), dayOf(end, zone)]).toEqual([day, day]);
         expect(dayOf(new Date(start.getTime() - 1), zone) < day).toBe(true);
         for (const at of instantsOf(`${day}T${time}`, zone)) expect(at >= start && at <= end).toBe(true);

@@ -51,7 +51,7 @@ export class SessionChanges {
   async change(organizationId: string, id: string, change: SessionChange): Promise<void> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
     if (!session) throw Refused.notFound();
-    if (Object.values(change).every((value) => value === undefined)) return;
+    if (Object.values<unknown>(change).every((value) => value === undefined)) return;
     if (!OPEN.includes(session.status)) throw Refused.invalidState(session.status, OPEN);
     const changed: Partial<SessionRow> = {
       ...(change.title !== undefined && { title: change.title }),

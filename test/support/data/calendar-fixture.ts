@@ -74,7 +74,7 @@ export class CalendarFixture {
   ): Promise<Sent<Body>> {
     const request = supertest(this.api.server)[method](path).set('Authorization', `Token token=${key}`);
     if (idempotencyKey) request.set('Idempotency-Key', idempotencyKey);
-    return (await (body ? request.send(body) : request)) as unknown as Sent<Body>;
+    return body ? await request.send(body) : await request;
   }
 
   /** Books an hour of the first tutor with the first student. */

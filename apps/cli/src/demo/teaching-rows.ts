@@ -263,7 +263,9 @@ function* lessonParticipants(school: School): Rows {
       const answer = only === null ? answers[(index + place) % answers.length]! : alone;
       const came = status === 'completed' && answer === 'accepted';
       yield {
-        id: seriesId ? school.id('term-participant', index - sessionCount(school)) : school.id('participant', index * 4 + place),
+        id: seriesId
+          ? school.id('term-participant', index - sessionCount(school))
+          : school.id('participant', index * 4 + place),
         session_id,
         student_id: school.studentId(student),
         status: answer,

@@ -21,7 +21,8 @@ export class CreateSeries extends CreateSession {
     const [count, until] = [this.count ?? null, this.until ?? null];
     const faults = super[TOGETHER]();
     if (count === null && until === null) faults.push(new Fault('missing', 'Send one of: count, until.', ['count']));
-    if (count !== null && until !== null) faults.push(new Fault('value_error', 'Send either this or count.', ['until']));
+    if (count !== null && until !== null)
+      faults.push(new Fault('value_error', 'Send either this or count.', ['until']));
     return faults;
   }
 }
