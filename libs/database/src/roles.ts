@@ -74,7 +74,9 @@ const REACHED = `
     WHERE g.rolname::text <> ALL (r.path))`;
 
 type Power =
-  | 'bypasses' | 'replicates' | 'predefined'
+  | 'bypasses'
+  | 'replicates'
+  | 'predefined'
   | `makes_${'roles' | 'databases'}`
   | `owns_${'database' | 'objects'}`
   | `creates_${'objects' | 'schemas'}`;
