@@ -2,15 +2,7 @@ import { Body as NestBody, Controller, Get, Post, type Type } from '@nestjs/comm
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import supertest from 'supertest';
-import {
-  orDefault,
-  parameter,
-  queryOf,
-  RequireScopes,
-  required,
-  ValidBody,
-  ValidQuery,
-} from '../../../apps/api/src/http/kit.js';
+import { orDefault, parameter, queryOf, RequireScopes, required, ValidBody, ValidQuery } from '../../../apps/api/src/http/kit.js';
 import * as field from '../../../apps/api/src/http/validation/fields.js';
 import * as kinds from '../../../apps/api/src/http/validation/kinds.js';
 import { listOf, object } from '../../../apps/api/src/http/validation/nested-kinds.js';
@@ -113,8 +105,7 @@ const get = async (name: string, query: string) => {
 /** Texts are written plainly in the table. */
 const isText = ({ kind }: Row) => kind.schema.type === 'string';
 const written = (row: Row, value: string) => (isText(row) ? JSON.stringify(value) : value);
-const goodOf = (row: Row): [string, unknown][] =>
-  Array.isArray(row.good) ? row.good.map((value) => [value, value]) : Object.entries(row.good);
+const goodOf = (row: Row): [string, unknown][] => (Array.isArray(row.good) ? row.good.map((value) => [value, value]) : Object.entries(row.good));
 
 const at = (value: unknown, loc: (string | number)[]): unknown =>
   loc.reduce<unknown>((inner, name) => (inner as Record<string, unknown>)[name], value);

@@ -20,18 +20,7 @@ export interface KindRow {
   query?: { good: Record<string, unknown>; bad: Record<string, string[]> } | null;
 }
 
-const DAYS_THAT_ARE_NOT = [
-  '',
-  '2026-02-30',
-  '2026-13-01',
-  '0000-01-01',
-  '10000-01-01',
-  '20260501',
-  '2026-W18-5',
-  '2026-5-1',
-  'now',
-  'infinity',
-];
+const DAYS_THAT_ARE_NOT = ['', '2026-02-30', '2026-13-01', '0000-01-01', '10000-01-01', '20260501', '2026-W18-5', '2026-5-1', 'now', 'infinity'];
 const INSTANTS_THAT_ARE_NOT = [
   ...DAYS_THAT_ARE_NOT,
   '2026-05-01T24:00Z',
@@ -58,12 +47,7 @@ const TIMES_THAT_ARE_NOT = [
   '٠٩:٣٠',
 ];
 const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
-const numbers = (
-  least: string,
-  most: string,
-  below: string,
-  above: string,
-): Pick<KindRow, 'good' | 'bad' | 'query'> => ({
+const numbers = (least: string, most: string, below: string, above: string): Pick<KindRow, 'good' | 'bad' | 'query'> => ({
   good: { [least]: Number(least), [most]: Number(most), [`${most}.0`]: Number(most), [`${most}e0`]: Number(most) },
   bad: {
     int_type: ['1.5', '1e-1', '"1"', '"1.0"', '""', '"one"'],
@@ -73,24 +57,7 @@ const numbers = (
   query: {
     good: { [least]: Number(least), [most]: Number(most), [`00${most}`]: Number(most) },
     bad: {
-      int_parsing: [
-        '',
-        '1.0',
-        '1.5',
-        '1e3',
-        '0x1',
-        '+1',
-        ' 1',
-        '1 ',
-        '1\n',
-        '1\0',
-        '١',
-        '--1',
-        '1_0',
-        'true',
-        'Infinity',
-        'NaN',
-      ],
+      int_parsing: ['', '1.0', '1.5', '1e3', '0x1', '+1', ' 1', '1 ', '1\n', '1\0', '١', '--1', '1_0', 'true', 'Infinity', 'NaN'],
       greater_than_equal: [below, '-9007199254740993', `-${'9'.repeat(400)}`],
       less_than_equal: [above, '9007199254740993', '9'.repeat(400)],
     },

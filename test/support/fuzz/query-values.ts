@@ -20,9 +20,7 @@ const BY_KIND = new Map<DeclaredKind, Kind>([
 export async function parametersOfReads(api: TestApi): Promise<Parameter[]> {
   const document = await documentOf(api);
   return keyedReads(api).flatMap((route) => {
-    const declared = new Map(
-      queryFieldsOf(queryClassOf(route.handler) ?? Object).map(({ name, kind }) => [name, kind]),
-    );
+    const declared = new Map(queryFieldsOf(queryClassOf(route.handler) ?? Object).map(({ name, kind }) => [name, kind]));
     return [...queryOf(document, route)].map(([name, schema]) => {
       return { route, name, schema, kind: kindOf(name, declared.get(name)!, schema) };
     });
@@ -126,7 +124,5 @@ export function badValues({ kind, schema }: Parameter): string[] {
   ]);
   const bad = [...BAD[kind], ...beyond, ...beside];
   // What looks wrong may fit the pattern of a token; encoded values never do.
-  return kind === 'token'
-    ? bad.filter((value) => value.includes('%') || !new RegExp(schema.pattern!).test(value))
-    : bad;
+  return kind === 'token' ? bad.filter((value) => value.includes('%') || !new RegExp(schema.pattern!).test(value)) : bad;
 }
