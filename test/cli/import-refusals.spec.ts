@@ -183,7 +183,8 @@ describe('an import with invalid rows', () => {
   });
 
   it('leaves nothing behind when the last file fails', async () => {
-    const counts = () => Promise.all(['users', 'members', 'sessions', 'session_students'].map((table) => imports.count(table)));
+    const counts = () =>
+      Promise.all(['users', 'members', 'sessions', 'session_students'].map((table) => imports.count(table)));
     const before = await counts();
     const post = { id: id(), brand: 'primary', title: 'x', slug: 'x' };
     const other = await imports.database.organization();

@@ -94,8 +94,7 @@ describe('an import', () => {
   it('fills omitted fields with their defaults', async () => {
     const post = { id: id(), brand: 'primary', title: 'News', slug: 'news' };
     await imports.load({ blog_posts: [post] });
-    const [row] = await imports.rows('SELECT *, created_at > now() - interval $$1 minute$$ AS fresh FROM blog_posts',
-    );
+    const [row] = await imports.rows('SELECT *, created_at > now() - interval $$1 minute$$ AS fresh FROM blog_posts');
     expect(row).toMatchObject({ status: 'draft', tags: [], publish_to_website: true, excerpt: null, fresh: true });
   });
 
@@ -123,15 +122,10 @@ describe('an import', () => {
     await imports.load(files);
     const [homework] = await imports.rows('SELECT due_date, files FROM homework');
     expect(homework).toEqual({ due_date: new Date('2026-05-01T09:30:00Z'), files: [{ a: 'ünïcode "\\ \n' }] });
-    const [adjustment] = await imports.rows('SELECT period_end::text, amount_cents FROM adjustments',
-    );
+    const [adjustment] = await imports.rows('SELECT period_end::text, amount_cents FROM adjustments');
     expect(adjustment).toEqual({ period_end: '2026-05-31', amount_cents: '-250' });
-    expect(await imports.rows('SELECT tags FROM blog_posts')).toEqual([
-      { tags: ['a,b', '"c"', '{d}', 'NULL', ''] },
-    ]);
-    expect(await imports.rows('SELECT distance_km FROM mileage_trips')).toEqual([
-      { distance_km: 4.25 },
-    ]);
+    expect(await imports.rows('SELECT tags FROM blog_posts')).toEqual([{ tags: ['a,b', '"c"', '{d}', 'NULL', ''] }]);
+    expect(await imports.rows('SELECT distance_km FROM mileage_trips')).toEqual([{ distance_km: 4.25 }]);
   });
 
   it('accepts a byte order mark, CRLF, blank lines and a missing final newline', async () => {

@@ -33,7 +33,10 @@ const ENDS: Record<string, (on: pg.Client, userId: string, email: string) => Pro
     await on.query('SELECT use_password_link($1, $2, NULL, NULL)', [secret, 'a hash']);
   },
   'the person changes the password': (on, id) =>
-    on.query('SELECT change_password((SELECT secret_hash FROM portal_sessions WHERE user_id = $1 LIMIT 1), $2)', [id, 'a hash']),
+    on.query('SELECT change_password((SELECT secret_hash FROM portal_sessions WHERE user_id = $1 LIMIT 1), $2)', [
+      id,
+      'a hash',
+    ]),
   'the address changes': (on, id) =>
     on.query(`UPDATE users SET email = 'x' || email, email_normalized = 'x' || email WHERE id = $1`, [id]),
 };
