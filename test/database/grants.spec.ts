@@ -87,7 +87,11 @@ describe('the rights of the roles', () => {
   });
 
   it.each<[string, ProcessRole, string]>([
-    ['GRANT UPDATE (scopes) ON api_keys TO tutoring_app', 'api', 'UPDATE (last_used_at, revoked_at, scopes) on api_keys'],
+    [
+      'GRANT UPDATE (scopes) ON api_keys TO tutoring_app',
+      'api',
+      'UPDATE (last_used_at, revoked_at, scopes) on api_keys',
+    ],
     ['GRANT INSERT ON api_keys TO tutoring_app', 'api', 'INSERT ('],
     ['GRANT SELECT (payload) ON outbox TO tutoring_worker', 'worker', 'payload'],
     ['GRANT TRUNCATE ON audit_log TO tutoring_app', 'api', 'TRUNCATE'],

@@ -150,8 +150,7 @@ describe('every write refuses a body', () => {
       const { status } = await ask(route, { body: `{${JSON.stringify(name)}:${value}}` });
       // An odd text may be the only field that a record needs.
       const enough = status === 201 && requiredOf(route).join() === name;
-      if (!enough && (status < 400 || status >= 500))
-        wrong.push(`${nameOf(route)} ${name}=${value.slice(0, 50)} ${status}`);
+      if (!enough && (status < 400 || status >= 500)) wrong.push(`${nameOf(route)} ${name}=${value.slice(0, 50)} ${status}`);
     });
     console.log(`${cases.length} odd values over ${routes.length} writes`);
     expect(wrong).toEqual([]);

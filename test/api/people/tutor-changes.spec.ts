@@ -42,13 +42,7 @@ it('changes every field, and leaves each that is absent', async () => {
   expect(await put(id, ALL)).toEqual({ status: 200, body: changed });
   expect(await put(id, {})).toEqual({ status: 200, body: changed });
   for (const [name, value] of Object.entries(ALL)) {
-    const cleared = Array.isArray(value)
-      ? []
-      : typeof value === 'boolean'
-        ? false
-        : name.endsWith('_name')
-          ? 'B'
-          : null;
+    const cleared = Array.isArray(value) ? [] : typeof value === 'boolean' ? false : name.endsWith('_name') ? 'B' : null;
     const { body } = await put(id, { [name]: cleared });
     expect(body).toEqual({
       ...changed,
@@ -97,9 +91,7 @@ it('makes a missing profile of an owner, an admin or a tutor, and of nobody else
 it('replaces the subjects, named by ids or codes', async () => {
   const { id: teaching } = await make.organization();
   const [{ id }, as] = [await make.tutor(teaching), await keyOf(teaching)];
-  const [maths, physics, art] = await Promise.all(
-    ['Maths', 'Physics', 'Art'].map((name) => make.subject(teaching, { name })),
-  );
+  const [maths, physics, art] = await Promise.all(['Maths', 'Physics', 'Art'].map((name) => make.subject(teaching, { name })));
   const foreign = await make.subject(other);
   const teach = async (subjects: string[]) => {
     const { status, body } = await put(id, { tutor_subjects: subjects }, as);
@@ -121,20 +113,8 @@ it('puts a tutor into a tier, and a student into a rate band, of the organizatio
     return { status: answer.status, body: answer.body as object };
   };
   for (const [method, path, field, own, foreign] of [
-    [
-      'put',
-      `/v1/tutors/${tutor.id}`,
-      'tutor_tier_id',
-      (await make.tutorTier(school)).id,
-      (await make.tutorTier(other)).id,
-    ],
-    [
-      'patch',
-      `/v1/students/${student.id}`,
-      'rate_band_id',
-      (await make.rateBand(school)).id,
-      (await make.rateBand(other)).id,
-    ],
+    ['put', `/v1/tutors/${tutor.id}`, 'tutor_tier_id', (await make.tutorTier(school)).id, (await make.tutorTier(other)).id],
+    ['patch', `/v1/students/${student.id}`, 'rate_band_id', (await make.rateBand(school)).id, (await make.rateBand(other)).id],
   ] as const) {
     expect(await change(method, path, { [field]: own })).toMatchObject({ status: 200, body: { [field]: own } });
     expect((await change(method, path, { [field]: foreign })).status).toBe(404);

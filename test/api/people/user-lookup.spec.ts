@@ -58,8 +58,7 @@ it('compares phone numbers by their digits, of which there must be one', async (
   await make.student(school, { user: { phone: '' } });
   for (const spelled of [phone, digits(phone), digits(phone).split('').join('-'), ` ${phone} `])
     expect([spelled, await idFor({ phone: spelled })]).toEqual([spelled, id]);
-  for (const phone of [digits(newPhone()), 'ask', '+', digits(newPhone()).slice(1)])
-    expect([phone, await idFor({ phone })]).toEqual([phone, 404]);
+  for (const phone of [digits(newPhone()), 'ask', '+', digits(newPhone()).slice(1)]) expect([phone, await idFor({ phone })]).toEqual([phone, 404]);
   expect(await idFor({ phone }, otherKey)).toBe(404);
 });
 
@@ -157,12 +156,7 @@ it('looks at a few rows under row-level security, however many people have accep
   const [wanted] = people;
   const route = keyedReads(api).find(({ path }) => path === '/v1/users')!;
   for (const query of [`?email=${wanted!.id}@example.org`, '?phone=05000', '?phone=1', '?email=nobody@example.org']) {
-    const [statement] = await statementsFor(
-      api,
-      route,
-      { key, path: {}, query: {} } as unknown as OrganizationFixture,
-      { query },
-    );
+    const [statement] = await statementsFor(api, route, { key, path: {}, query: {} } as unknown as OrganizationFixture, { query });
     await client.query('BEGIN READ ONLY');
     await client.query(`SELECT set_config('app.organization_id', $1, true)`, [school]);
     const { text, values } = statement!;

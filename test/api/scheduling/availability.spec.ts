@@ -24,8 +24,7 @@ const put = async (path: string, body: unknown, as = key) => {
     .send(JSON.stringify(body));
   return { status: answer.status, body: answer.body as { data: Row[]; detail: Row[]; code?: string } };
 };
-const hours = (tutor: string, availabilities: object[], as = key) =>
-  put(`/v1/tutors/${tutor}/availabilities`, { availabilities }, as);
+const hours = (tutor: string, availabilities: object[], as = key) => put(`/v1/tutors/${tutor}/availabilities`, { availabilities }, as);
 const timeOff = (tutor: string, time_off: object[], as = key) => put(`/v1/tutors/${tutor}/time-off`, { time_off }, as);
 
 /** The starts of the slots, without date when they are on one day. */
@@ -54,16 +53,12 @@ describe('weekly hours', () => {
     expect(changed[1]).toEqual(first.body.data[1]);
     expect(changed[0]!.id).not.toBe(first.body.data[0]!.id);
     // The organization's zone by its name is the same as none.
-    const named = await hours(tutor, [
-      { ...SUNDAY, end_time: '04:05', timezone: 'Australia/Melbourne' },
-      { ...monday },
-    ]);
+    const named = await hours(tutor, [{ ...SUNDAY, end_time: '04:05', timezone: 'Australia/Melbourne' }, { ...monday }]);
     expect(named.body.data).toEqual(changed);
 
     const one = await api.get(`/v1/availabilities/${changed[0]!.id}`, key);
     expect([one.status, one.body]).toEqual([200, changed[0]]);
-    const list = async (query: string) =>
-      ((await api.get(`/v1/availabilities?tutor_id=${tutor}${query}`, key)).body as { data: Row[] }).data;
+    const list = async (query: string) => ((await api.get(`/v1/availabilities?tutor_id=${tutor}${query}`, key)).body as { data: Row[] }).data;
     expect(await list('')).toEqual(expect.arrayContaining(changed));
     expect(await list('&day_of_week=1')).toEqual([changed[1]]);
     expect(await list('&day_of_week=2')).toEqual([]);
@@ -206,8 +201,7 @@ describe('available slots', () => {
     const { id: tutor } = await make.tutor(school);
     const { id: student_id } = await make.student(school);
     const booking = await api.key(school, { scopes: ['read', 'sessions:write'] });
-    const post = (path: string, body: object) =>
-      supertest(api.server).post(path).set('Authorization', `Token token=${booking}`).send(body);
+    const post = (path: string, body: object) => supertest(api.server).post(path).set('Authorization', `Token token=${booking}`).send(body);
     await hours(tutor, [SUNDAY, { ...SUNDAY, start_time: '23:00', end_time: '24:00' }]);
     // The first of these Sundays loses an hour.
     const [from, to] = ['2027-10-03', '2027-10-10'] as const;

@@ -91,14 +91,10 @@ describe('a session', () => {
 
     // Who is missing is removed, and may come back.
     expect((await at.put(together.id, { student_ids: [s1] })).body.student_id).toBe(s1);
-    expect(statuses(await at.participants(together.id))).toEqual(
-      statusesOf({ [s1]: 'accepted', [s2]: 'removed', [s3]: 'removed' }),
-    );
+    expect(statuses(await at.participants(together.id))).toEqual(statusesOf({ [s1]: 'accepted', [s2]: 'removed', [s3]: 'removed' }));
     expect((await at.sessions(`student_id=${s2}`)).map(({ id }) => id)).toEqual([inRoom.id]);
     expect((await at.put(together.id, { student_ids: [s1, s2] })).body.student_id).toBeNull();
-    expect(statuses(await at.participants(together.id))).toEqual(
-      statusesOf({ [s1]: 'accepted', [s2]: 'accepted', [s3]: 'removed' }),
-    );
+    expect(statuses(await at.participants(together.id))).toEqual(statusesOf({ [s1]: 'accepted', [s2]: 'accepted', [s3]: 'removed' }));
   });
 
   it('has a subject, named by its id or its code', async () => {
@@ -155,11 +151,7 @@ describe('a session', () => {
     ['an end before the start', { ends_at: '2027-03-05T04:00:00Z', duration_minutes: undefined }, 'ends_at'],
     ['four minutes', { duration_minutes: 4 }, 'duration_minutes'],
     ['half a day and a minute', { duration_minutes: 721 }, 'duration_minutes'],
-    [
-      'students twice',
-      { student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] },
-      'student_ids',
-    ],
+    ['students twice', { student_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'] }, 'student_ids'],
     ['nobody', { student_ids: [] }, 'student_ids'],
     [
       'two ways to say who',
@@ -220,11 +212,7 @@ describe('a price', () => {
     const [s1, s2] = at.students;
     expect((await at.book('2027-04-01T05:00:00Z')).body.student_rate_cents).toBeNull();
     const [band] = await make.insert('rate_bands', [{ id: uuidv7(), organization_id: at.school, name: 'Senior' }]);
-    await make.query('UPDATE members SET rate_band_id = $1 WHERE organization_id = $2 AND user_id = $3', [
-      band!.id,
-      at.school,
-      s1,
-    ]);
+    await make.query('UPDATE members SET rate_band_id = $1 WHERE organization_id = $2 AND user_id = $3', [band!.id, at.school, s1]);
     await at.cell({
       session_kind: '1on1_online',
       student_rate_cents: 8000,
@@ -261,10 +249,7 @@ describe('a price', () => {
     expect((await at.put(body.id, same)).body.student_rate_cents).toBe(8000);
     await at.cell({ session_kind: '1on1_inperson', student_rate_cents: 9500, inperson_surcharge_cents: 1000 });
     expect((await at.put(body.id, { mode: 'in_person' })).body.student_rate_cents).toBe(9500);
-    const [row] = await make.query<{ surcharge_cents: string }>(
-      'SELECT surcharge_cents FROM lesson_participants WHERE session_id = $1',
-      [body.id],
-    );
+    const [row] = await make.query<{ surcharge_cents: string }>('SELECT surcharge_cents FROM lesson_participants WHERE session_id = $1', [body.id]);
     expect(Number(row!.surcharge_cents)).toBe(1000);
     expect((await at.put(body.id, { student_rate_cents: 7000, tutor_pay_rate_cents: 3000 })).body).toMatchObject({
       student_rate_cents: 7000,
@@ -312,7 +297,6 @@ describe('a register', () => {
 });
 
 const cancel = (at: CalendarFixture, id: string, body?: object) => at.send('post', `/v1/sessions/${id}/cancel`, body);
-const statuses = (all: ShownParticipant[]) =>
-  statusesOf(Object.fromEntries(all.map((one) => [one.student_id, one.status])));
+const statuses = (all: ShownParticipant[]) => statusesOf(Object.fromEntries(all.map((one) => [one.student_id, one.status])));
 const statusesOf = (byStudent: Record<string, string>) => byStudent;
 const rates = (all: ShownParticipant[]) => Object.fromEntries(all.map((one) => [one.student_id, one.rate_cents]));

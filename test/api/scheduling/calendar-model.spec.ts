@@ -20,9 +20,7 @@ describe(`no tutor is booked twice (seed ${seed})`, () => {
   });
 
   it('finds an offset instead of a time zone', async () => {
-    vi.spyOn(Series.prototype as unknown as { zoneOf: () => Promise<string> }, 'zoneOf').mockResolvedValue(
-      'Etc/GMT-11',
-    );
+    vi.spyOn(Series.prototype as unknown as { zoneOf: () => Promise<string> }, 'zoneOf').mockResolvedValue('Etc/GMT-11');
     expect(await findOverlap(api, { seed: 7, runs: 50 })).not.toBeNull();
     vi.restoreAllMocks();
   });

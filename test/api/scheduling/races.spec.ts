@@ -29,10 +29,7 @@ describe('of requests at the same time', () => {
   it('two that move sessions into the time of each other both fail, or one has gone elsewhere', async () => {
     for (let round = 0; round < ROUNDS; round++, day++) {
       const [one, other] = [(await at.book(time(1))).body, (await at.book(time(2))).body];
-      const swapped = await Promise.all([
-        at.put(one.id, { starts_at: other.starts_at }),
-        at.put(other.id, { starts_at: one.starts_at }),
-      ]);
+      const swapped = await Promise.all([at.put(one.id, { starts_at: other.starts_at }), at.put(other.id, { starts_at: one.starts_at })]);
       expect(statusesOf(swapped)).toEqual([409, 409]);
       const moved = await Promise.all([one, other].map(({ id }) => at.put(id, { starts_at: time(6) })));
       expect(statusesOf(moved)).toEqual([200, 409]);

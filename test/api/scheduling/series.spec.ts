@@ -22,15 +22,12 @@ async function open() {
       every_weeks: 1,
       ...more,
     });
-  const cancel = (id: string, body?: object) =>
-    at.send<{ data: ShownSession[] }>('post', `/v1/session-series/${id}/cancel`, body);
+  const cancel = (id: string, body?: object) => at.send<{ data: ShownSession[] }>('post', `/v1/session-series/${id}/cancel`, body);
   return { at, series, cancel };
 }
 
 const inMelbourne = (instant: string) =>
-  new Intl.DateTimeFormat('en-AU', { timeZone: 'Australia/Melbourne', timeStyle: 'short', hourCycle: 'h23' }).format(
-    new Date(instant),
-  );
+  new Intl.DateTimeFormat('en-AU', { timeZone: 'Australia/Melbourne', timeStyle: 'short', hourCycle: 'h23' }).format(new Date(instant));
 
 describe('a series', () => {
   it('keeps its time of day across a change of the clocks', async () => {
@@ -48,23 +45,10 @@ describe('a series', () => {
   it('ends with a day, and takes place every so many weeks', async () => {
     const { series } = await open();
     const { body } = await series('2027-02-02T05:00:00Z', { every_weeks: 2, until: '2027-03-02' });
-    expect(body.data.map(({ starts_at }) => starts_at.slice(0, 10))).toEqual([
-      '2027-02-02',
-      '2027-02-16',
-      '2027-03-02',
-    ]);
+    expect(body.data.map(({ starts_at }) => starts_at.slice(0, 10))).toEqual(['2027-02-02', '2027-02-16', '2027-03-02']);
     expect((await series('2027-02-02T09:00:00Z', { until: '2027-02-01' })).status).toBe(422);
-    expect((await series('2027-02-02T09:00:00Z', { until: '2029-02-01' })).body.detail[0]!.loc).toEqual([
-      'body',
-      'until',
-    ]);
-    for (const more of [
-      {},
-      { count: 1 },
-      { count: 61 },
-      { count: 5, until: '2027-03-01' },
-      { count: 5, every_weeks: 5 },
-    ]) {
+    expect((await series('2027-02-02T09:00:00Z', { until: '2029-02-01' })).body.detail[0]!.loc).toEqual(['body', 'until']);
+    for (const more of [{}, { count: 1 }, { count: 61 }, { count: 5, until: '2027-03-01' }, { count: 5, every_weeks: 5 }]) {
       expect([more, (await series('2027-02-02T09:00:00Z', more)).status]).toEqual([more, 422]);
     }
   });
@@ -80,9 +64,7 @@ describe('a series', () => {
     expect(await at.sessions()).toHaveLength(1);
     const { body } = await series('2027-02-02T05:00:00Z', { count: 4, skip_conflicts: true });
     expect(body.data).toHaveLength(3);
-    expect(body.skipped).toEqual([
-      { starts_at: '2027-02-09T05:00:00.000Z', ends_at: '2027-02-09T06:00:00.000Z', session_id: other.id },
-    ]);
+    expect(body.skipped).toEqual([{ starts_at: '2027-02-09T05:00:00.000Z', ends_at: '2027-02-09T06:00:00.000Z', session_id: other.id }]);
     expect((await series('2027-02-02T05:00:00Z', { count: 4, skip_conflicts: true })).status).toBe(409);
   });
 

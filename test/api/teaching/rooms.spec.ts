@@ -26,10 +26,7 @@ describe('POST /v1/classrooms', () => {
   it('creates a classroom with a name alone, and shows the same everywhere', async () => {
     const { status, body } = await post('/v1/classrooms', { name: ' Methods ' });
     const empty = { tutor_id: null, subject_id: null, price_cents: null, billing_interval: null, group_id: null };
-    expect([status, body]).toMatchObject([
-      201,
-      { name: 'Methods', ...empty, join_code: expect.stringMatching(CODE) as string },
-    ]);
+    expect([status, body]).toMatchObject([201, { name: 'Methods', ...empty, join_code: expect.stringMatching(CODE) as string }]);
     expect(await read(`/v1/classrooms/${body.id}`)).toEqual(body);
     expect(((await read('/v1/classrooms')).data as Record[])[0]).toEqual(body);
     expect((await api.get(`/v1/classrooms/${body.id}`, otherKey)).status).toBe(404);
@@ -113,10 +110,7 @@ describe('POST /v1/groups', () => {
       201,
       { ...wish, ...people, student_ids: [...people.student_ids].sort() },
     ]);
-    const places = await make.query(
-      `SELECT user_id FROM student_group_members WHERE group_id = $1 AND role = 'tutor'`,
-      [body.id],
-    );
+    const places = await make.query(`SELECT user_id FROM student_group_members WHERE group_id = $1 AND role = 'tutor'`, [body.id]);
     expect(places).toEqual([{ user_id: tutor.id }]);
     const more = { student_ids: [...people.student_ids, tutor.id] };
     expect((await post('/v1/groups', { name: 'Too many', ...more })).status).toBe(422);
@@ -130,10 +124,7 @@ describe.each(['/v1/classrooms', '/v1/groups'])('POST %s', (path) => {
     const wish = { name: 'Refused' };
     const count = () =>
       make
-        .query(
-          'SELECT FROM classrooms WHERE organization_id = $1 UNION ALL SELECT FROM student_groups WHERE organization_id = $1',
-          [school],
-        )
+        .query('SELECT FROM classrooms WHERE organization_id = $1 UNION ALL SELECT FROM student_groups WHERE organization_id = $1', [school])
         .then(({ length }) => length);
     const [tutor, student] = [await make.tutor(school), await make.student(school)];
     const strangers = [
@@ -152,8 +143,7 @@ describe.each(['/v1/classrooms', '/v1/groups'])('POST %s', (path) => {
       unknown.push({ classroom_id: (await make.classroom(other)).id });
     }
     const before = await count();
-    for (const wrong of unknown)
-      expect([wrong, (await post(path, { ...wish, ...wrong })).status]).toEqual([wrong, 404]);
+    for (const wrong of unknown) expect([wrong, (await post(path, { ...wish, ...wrong })).status]).toEqual([wrong, 404]);
     const refusal = await post(path, { ...wish, tutor_id: student.id });
     expect(refusal).toMatchObject({
       status: 422,
