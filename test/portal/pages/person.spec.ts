@@ -130,3 +130,34 @@ it('a parent is unlinked from a child', async () => {
   expect((await pages.owner.get(path)).status).toBe(404);
   expect((await pages.owner.post(`${path}/unlink`, { student_id: child.id })).status).toBe(404);
 });
+
+describe('the overview', () => {
+  it('shows the sessions of the organization’s day, and what needs somebody', async () => {
+    const { make } = joining.portal;
+    await make.query(`UPDATE organizations SET time_zone = 'Pacific/Auckland' WHERE id = $1`, [here()]);
+    const home = pages.base.replace('/people', '');
+    const empty = (await pages.owner.get(home)).text;
+    expect(empty).toContain('No sessions today.');
+    expect(empty).not.toContain('Needs somebody');
+    const [day] = await sql<{ noon: Date; before: Date }>(
+      `SELECT (date_trunc('day', now() AT TIME ZONE 'Pacific/Auckland') + interval '12 hours') AT TIME ZONE 'Pacific/Auckland' AS noon,
+        date_trunc('day', now() AT TIME ZONE 'Pacific/Auckland') AT TIME ZONE 'Pacific/Auckland' - interval '1 minute' AS before`,
+    );
+    const tutor = await make.tutor(here(), { user: { firstName: 'Grace', lastName: 'Hopper' } });
+    await make.session(here(), { tutorId: tutor.id, title: 'Algebra of today', startsAt: day!.noon });
+    await make.session(here(), { tutorId: tutor.id, title: 'Algebra of yesterday', startsAt: day!.before });
+    await make.session(here(), {
+      title: 'Nobody’s lesson',
+      startsAt: new Date(Date.now() + 200_000_000),
+      status: 'pending',
+    });
+    await pages.waitingTutor();
+    const { text } = await pages.owner.get(home);
+    expect(text).toContain('Algebra of today');
+    expect(text).toContain('Grace Hopper');
+    expect(text).not.toContain('Algebra of yesterday');
+    expect(text).toContain('One session ahead has no tutor');
+    expect(text).toContain('Nobody’s lesson');
+    expect(text).toContain('One tutor is waiting');
+  });
+});
