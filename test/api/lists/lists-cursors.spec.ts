@@ -15,6 +15,7 @@ for (const { id, path } of [fixtures.a, fixtures.b]) {
   const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };
   await fixtures.make.feedback(id, path.tutor_id!, review);
   await fixtures.make.adjustment(id, path.tutor_id!);
+  await fixtures.make.participant(id, path.session_id!, (await fixtures.make.student(id)).id);
 }
 
 interface Body {
