@@ -158,16 +158,20 @@ export function telling({ status, headers, text }: Answer): object {
   };
 }
 
+/** A valid value of the query parameter, as it is sent; of a filter, one that leaves records of the school if possible. */
+export function sampleOf(name: string, schema: Schema, school: OrganizationFixture): string {
+  const { type, enum: values, examples, minimum = 'a' } = schema;
+  const own = school.query[name] === undefined ? (examples as string[] | undefined) : [school.query[name]];
+  const [sample] = (values as string[] | undefined) ?? (type === 'boolean' ? ['true'] : (own ?? [minimum]));
+  return encodeURIComponent(sample!);
+}
+
 /** The query, `?` included, with a value for each parameter that the route requires. */
 export function completed(route: Route, query: string, school: OrganizationFixture): string {
   const given = new URLSearchParams(query);
   const missing = queryFieldsOf(queryClassOf(route.handler) ?? Object)
-    .map(({ name, required, schema }: { name: string | symbol; required: boolean; schema: Schema }) => {
-      const [example] = (schema.examples ?? []) as string[];
-      return { name: String(name), required, value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
-    })
-    .filter(({ name, required }) => required && !given.has(name))
-    .map(({ name, value }) => `${name}=${value}`);
+    .filter(({ name, required }) => required && !given.has(String(name)))
+    .map(({ name, schema }) => `${String(name)}=${sampleOf(String(name), schema, school)}`);
   return [query, ...missing].reduce((whole, one) => `${whole}${whole === '' || whole === '?' ? '?' : '&'}${one}`);
 }
 
@@ -185,16 +189,21 @@ export function call(
 /** The declared list that the route serves, if it does. */
 export const listAt = (route: Route): List | undefined => operationOf(route.handler)?.list;
 
+/** A declared list, with the route that serves it. */
+export interface DeclaredList {
+  route: Route;
+  list: List;
+}
+
+/** Every declared list. */
+export const declaredLists = (api: TestApi): DeclaredList[] =>
+  keyedReads(api).flatMap((route) => {
+    const list = listAt(route);
+    return list ? [{ route, list }] : [];
+  });
+
 /** The lists with pages that are ordered by creation; others have their own order. */
 export const newestFirstLists = (api: TestApi): List[] =>
-  keyedReads(api)
-    .map(listAt)
-    .filter((list) => list !== undefined)
+  declaredLists(api)
+    .map(({ list }) => list)
     .filter(({ order, bare }) => order === undefined && bare === undefined);
-
-/** Every list with filters. */
-export function filteredLists(api: TestApi, document: ApiDocument): Route[] {
-  return keyedReads(api).filter(
-    (route) => queryOf(document, route).has('limit') && filtersOf(document, route).size > 0,
-  );
-}
