@@ -32,7 +32,7 @@ const MATCHES: Record<Comparison, (stored: Stored, value: string) => boolean> = 
 };
 
 /** The same for parameters with a condition of their own. */
-const OTHERS: Record<string, (record: Found, value: string) => boolean> = {
+const OTHERS: Record<string, (record: Found, value: string, stage: ListFixture) => boolean> = {
   'list_request_log status': ({ status }, value) =>
     value.endsWith('xx') ? String(status)[0] === value[0] : String(status) === value,
   'list_blog_posts target': ({ organization_id }, value) => (organization_id === null) === (value === 'platform'),
@@ -55,6 +55,7 @@ const api = await fixture(TestApi.start());
 const { make } = api;
 
 interface Filled extends DeclaredList {
+  stage: ListFixture;
   name: string;
   key: string;
   path: string;
@@ -83,7 +84,7 @@ async function filled({ route, list }: DeclaredList): Promise<Filled> {
   }
   if (stored === 0) throw new Error(`${list.id}: give its rows what they need, in list-rows.ts`, { cause: refusal });
   const key = await api.key(stage.school, { platformBlog: true });
-  const some = { route, list, name: nameOf(route), key, path: pathAt(route, stage), all: [] };
+  const some = { route, list, stage, name: nameOf(route), key, path: pathAt(route, stage), all: [] };
   const hidden = list.parameters.filter(({ comparison }) => comparison === 'without');
   const { ids } = await read(some, new Map(hidden.map(({ name }) => [name, 'true'])));
   const { source } = list;
@@ -150,15 +151,15 @@ async function read({ path, key, list }: Filled, given: Given, paging = `limit=$
   const answer = await api.get(`${path}?${query}`, key);
   if (answer.status !== 200) throw new Error(`${path}?${query} ${answer.status} ${answer.text}`);
   const body = answer.body as Page | Found[];
-  const { data, meta = {} } = Array.isArray(body) ? ({ data: body } as Page) : body;
+  const { data, meta = {} } = Array.isArray(body) ? { data: body } : body;
   return { ids: data.map(({ id }) => id), meta };
 }
 
 /** Whether the parameter's value leaves a record in the list; null if it never narrows the list. */
-function narrows({ list }: DeclaredList, parameter: Parameter) {
+function narrows({ list, stage }: Filled, parameter: Parameter) {
   const { name, column } = parameter;
   const other = OTHERS[`${list.id} ${name}`];
-  if (other) return other;
+  if (other) return (record: Found, value: string) => other(record, value, stage);
   if (parameter.where && !column) throw new Error(`Say in OTHERS which records "${name}" of ${list.id} leaves`);
   // A condition of its own may take other values, too, such as codes for ids.
   const comparison = parameter.comparison ?? (parameter.where && 'equals');
@@ -166,12 +167,12 @@ function narrows({ list }: DeclaredList, parameter: Parameter) {
 }
 
 /** Values to send: those of records, and others. */
-function valuesOf({ all }: Filled, { kind: { schema }, column, comparison }: Parameter): string[] {
+function valuesOf({ all, stage: { tutor, student, session } }: Filled, { kind: { schema }, column, comparison }: Parameter): string[] {
   if (schema.type === 'boolean') return ['true', 'false', '1', '0'];
   if (schema.enum) return schema.enum as string[];
   if (comparison && comparison !== 'equals') return DATES;
-  const stored = column ? all.map((record) => record[column]!).filter((value) => value !== null) : [];
-  const others = schema.format === 'uuid' ? [uuidv7()] : ((schema.examples ?? []) as string[]);
+  const stored = column ? all.map((record) => record[column] ?? null).filter((value) => value !== null) : [];
+  const others = schema.format === 'uuid' ? [uuidv7(), tutor, student, session] : ((schema.examples ?? []) as string[]);
   return [...new Set([...stored.map(String), ...others])];
 }
 
