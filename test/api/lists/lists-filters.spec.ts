@@ -151,7 +151,7 @@ async function read({ path, key, list }: Filled, given: Given, paging = `limit=$
   const answer = await api.get(`${path}?${query}`, key);
   if (answer.status !== 200) throw new Error(`${path}?${query} ${answer.status} ${answer.text}`);
   const body = answer.body as Page | Found[];
-  const { data, meta = {} } = Array.isArray(body) ? { data: body } : body;
+  const { data, meta = {} }: Page = Array.isArray(body) ? { data: body } : body;
   return { ids: data.map(({ id }) => id), meta };
 }
 
