@@ -167,7 +167,10 @@ function narrows({ list, stage }: Filled, parameter: Parameter) {
 }
 
 /** Values to send: those of records, and others. */
-function valuesOf({ all, stage: { tutor, student, session } }: Filled, { kind: { schema }, column, comparison }: Parameter): string[] {
+function valuesOf(
+  { all, stage: { tutor, student, session } }: Filled,
+  { kind: { schema }, column, comparison }: Parameter,
+): string[] {
   if (schema.type === 'boolean') return ['true', 'false', '1', '0'];
   if (schema.enum) return schema.enum as string[];
   if (comparison && comparison !== 'equals') return DATES;
