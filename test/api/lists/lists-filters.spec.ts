@@ -200,6 +200,15 @@ async function check(filled: Filled, given: Given): Promise<boolean> {
 }
 
 describe('a filter', () => {
+  it('compares with the column of its name, if there is one', () => {
+    const wrong = lists.flatMap(({ list, name }) => {
+      const columns = make.samples.columns(tableOf(list)).map((column) => column.name);
+      const named = list.parameters.filter((parameter) => parameter.column && columns.includes(parameter.name));
+      return named.filter((parameter) => parameter.column !== parameter.name).map((one) => `${name} ${one.name}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
   it('returns exactly the matching records, in the order of the list, and their total, for every value', async () => {
     const unproven: string[] = [];
     for (const filled of lists) {
