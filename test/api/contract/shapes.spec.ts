@@ -12,6 +12,7 @@ import {
   operationAt,
   queryOf,
   type Route,
+  sampleOf,
   type Schema,
 } from '../../support/http/routes.js';
 import { createFixtures, parametersOf, type OrganizationFixture } from '../../support/data/fixtures.js';
@@ -33,7 +34,7 @@ function faults(route: Route, { status, headers, text }: Answer, query = ''): st
 function queriesOf(route: Route, school: OrganizationFixture): string[] {
   const filters = [...filtersOf(document, route)].flatMap(([name, schema]) => {
     const values = schema.type === 'boolean' ? ['true', 'false'] : schema.enum;
-    return (values ?? [school.query[name] ?? (name === 'brand' ? 'primary' : '2026-03-02')]).map((value) => `?${name}=${String(value)}`);
+    return (values ?? [sampleOf(name, schema, school)]).map((value) => `?${name}=${String(value)}`);
   });
   const query = queryOf(document, route);
   const pages = query.has('limit') ? ['?limit=1', '?limit=100', '?offset=1', '?offset=1000'] : [];

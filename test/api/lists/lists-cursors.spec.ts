@@ -1,6 +1,6 @@
 import { TestApi } from '../../support/http/api.js';
 import { Random } from '../../support/data/random.js';
-import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
+import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route, sampleOf } from '../../support/http/routes.js';
 import { createFixtures, pathOf, type OrganizationFixture } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -40,10 +40,7 @@ const REFUSED = { status: 422, body: { detail: [{ loc: ['query', 'cursor'], type
 
 /** Filters for the next request that the cursor was not created with. */
 function otherFilters(route: Route): string[] {
-  return [...filtersOf(document, route)].map(([name, schema]) => {
-    const sample = schema.type === 'boolean' ? 'true' : (schema.enum?.[0] as string | undefined);
-    return `&${name}=${sample ?? fixtures.a.query[name] ?? '2020-01-01'}`;
-  });
+  return [...filtersOf(document, route)].map(([name, schema]) => `&${name}=${sampleOf(name, schema, fixtures.a)}`);
 }
 
 describe('a cursor', () => {

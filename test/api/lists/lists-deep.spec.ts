@@ -5,7 +5,7 @@ import { TestApi } from '../../support/http/api.js';
 import { createListFixture, listRows, rowsAt } from '../../support/data/list-rows.js';
 import { Random } from '../../support/data/random.js';
 import { forgetKeyUsage, type Statement, statementsFor } from '../../support/database/read-statements.js';
-import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
+import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route, sampleOf } from '../../support/http/routes.js';
 import { createFixtures } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -33,10 +33,7 @@ const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document,
 
 /** Deep pages of the list: without filters, with each filter, and with each pair. */
 function deepQueries(route: Route): string[] {
-  const filters = [...filtersOf(document, route)].map(([name, schema]) => {
-    const sample = schema.type === 'boolean' ? 'true' : (schema.enum?.[0] as string | undefined);
-    return `${name}=${sample ?? fixtures.a.query[name] ?? (name === 'brand' ? 'primary' : '2020-01-01')}`;
-  });
+  const filters = [...filtersOf(document, route)].map(([name, schema]) => `${name}=${sampleOf(name, schema, fixtures.a)}`);
   const pairs = filters.flatMap((first, index) => filters.slice(index + 1).map((second) => `${first}&${second}`));
   return ['', ...filters, ...pairs].map((filter) => `?offset=100&${filter}`.replace(/&$/, ''));
 }

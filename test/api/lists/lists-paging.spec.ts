@@ -1,5 +1,5 @@
 import { TestApi } from '../../support/http/api.js';
-import { createListFixture, listRows, newestFirst, rowsAt, type ListFixture, type Stored } from '../../support/data/list-rows.js';
+import { createListFixture, listRows, newestFirst, pathAt, rowsAt, type ListFixture, type Stored } from '../../support/data/list-rows.js';
 import { Random } from '../../support/data/random.js';
 import { documentOf, keyedReads, nameOf, operationAt, queryOf, type Route } from '../../support/http/routes.js';
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
@@ -39,7 +39,7 @@ const operation = (route: Route): string => operationAt(document, route).operati
 /** A page of the list from the organization that was filled for it. */
 async function page(route: Route, query: string): Promise<Page> {
   const { stage, key } = stages.get(operation(route))!;
-  const answer = await api.get(`${route.path.replace(':tutor_id', stage.tutor)}?${query}`, key);
+  const answer = await api.get(`${pathAt(route, stage)}?${query}`, key);
   if (answer.status !== 200) throw new Error(`${nameOf(route)}?${query} ${answer.status} ${answer.text}`);
   return answer.body as Page;
 }

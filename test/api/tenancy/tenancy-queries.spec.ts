@@ -2,7 +2,7 @@ import pg from 'pg';
 import { TestApi } from '../../support/http/api.js';
 import { lengthenTexts } from '../../support/data/longest-rows.js';
 import { forgetKeyUsage, FRAME, type Statement, statementsFor, statementsOf } from '../../support/database/read-statements.js';
-import { call, filtersOf, documentOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
+import { call, filtersOf, documentOf, keyedReads, nameOf, queryOf, type Route, sampleOf } from '../../support/http/routes.js';
 import { createFixtures, type OrganizationFixture } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -40,10 +40,7 @@ async function statementsOfEveryRead(): Promise<Sent[]> {
   return [...found.values()];
 
   function searchesOf(route: Route): string[] {
-    const filters = [...filtersOf(document, route)].map(([name, schema]) => {
-      const sample = schema.type === 'boolean' ? 'true' : (schema.enum?.[0] as string | undefined);
-      return `${name}=${sample ?? fixtures.a.query[name] ?? (name === 'brand' ? 'primary' : '2020-01-01')}`;
-    });
+    const filters = [...filtersOf(document, route)].map(([name, schema]) => `${name}=${sampleOf(name, schema, fixtures.a)}`);
     const parameters = queryOf(document, route);
     const paged = [...(parameters.has('offset') ? ['?offset=100'] : []), ...(parameters.has('cursor') ? ['?cursor=start'] : [])];
     return ['', ...filters.map((filter) => `?${filter}`), ...paged];

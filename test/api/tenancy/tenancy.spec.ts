@@ -93,7 +93,7 @@ describe.each([
           const read = async (id: string) => call(api, route, own, { query: `?${name}=${id}` });
           const sample = own.query[name];
           if (!sample) {
-            throw new Error(`${nameOf(route)}: give "${name}" a value in OrganizationFixture.query (test/support/data/fixtures.ts)`);
+            throw new Error(`${nameOf(route)}: no row of test/support/data/fixtures.ts has a value for "${name}"`);
           }
           const size = async (id: string) => (JSON.parse((await read(id)).text) as { data: unknown[] }).data.length;
           if ((await size(sample)) === 0) wrong.push(`${nameOf(route)}?${name} shows its owner nothing`);

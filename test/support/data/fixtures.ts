@@ -6,7 +6,7 @@ import type { Tables } from '../database/tables.js';
 import type { TestApi } from '../http/api.js';
 import { newestFirstLists } from '../http/routes.js';
 import type { Factories } from './factories.js';
-import { tableOf } from './list-rows.js';
+import { storedValues, tableOf } from './list-rows.js';
 
 /** An organization with data for every route. */
 export interface OrganizationFixture {
@@ -16,9 +16,9 @@ export interface OrganizationFixture {
   key: string;
   /** A key with `read` and the platform-blog capability. */
   platformKey: string;
-  /** An id for every path parameter. */
+  /** An id for every path parameter, and others that rows refer to. */
   path: Record<string, string>;
-  /** A value that matches at least one record, for every filter except enums, flags, dates and brands. */
+  /** A value that at least one record has, for every parameter that is compared with a column, and for some others. */
   query: Record<string, string>;
   /** The ids of all its rows. */
   ids: ReadonlySet<string>;
@@ -95,19 +95,19 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
   const known = new Set(make.made);
   const organization = await make.organization();
   await api.app.get(Invites).ensureStandingCodes(organization.id);
-  const { path, query } = await fill(make, organization.id);
-  const code = { scope: 'classroom', role: 'student', targetId: path.classroom_id!, code: true } as const;
+  const { path: filled, query } = await fill(make, organization.id);
+  const code = { scope: 'classroom', role: 'student', targetId: filled.classroom_id!, code: true } as const;
   await api.app
     .get(Database)
     .transaction({ organizationId: organization.id }, () => api.app.get(Invites).mint(organization.id, [code]));
-  const listed = await fillLists(api, organization.id, { ...path, ...query });
+  const path = { ...(await fillLists(api, organization.id, filled)), ...filled };
   return {
     organization,
     id: organization.id,
     key: await api.key(organization.id),
     platformKey: await api.key(organization.id, { platformBlog: true }),
-    path: { ...listed, ...path },
-    query,
+    path,
+    query: { ...(await storedValues(api, organization.id, path)), ...query },
     ids: new Set([...make.made].filter((id) => !known.has(id))),
   };
 }
@@ -184,28 +184,16 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       tutor_id: tutor.id,
       student_id: student.id,
       parent_id: parent.id,
+      subject_id: subject.id,
+      tutor_tier_id: tier.id,
+      rate_band_id: band.id,
       group_id: group.id,
       classroom_id: classroom.id,
       conversation_id: conversation,
       post_id: post.id,
       ...money,
     },
-    query: {
-      tutor_id: tutor.id,
-      student_id: student.id,
-      email: student.email,
-      phone: student.phone!,
-      subject_id: subject.id,
-      tutor_tier_id: tier.id,
-      rate_band_id: band.id,
-      session_id: session.id,
-      classroom_id: classroom.id,
-      api_key_id: apiKeyId,
-      route: '/v1/students',
-      status: '4xx',
-      day_of_week: '1',
-      duration: '60',
-    },
+    query: { status: '4xx', email: student.email, phone: student.phone! },
   };
 }
 
@@ -214,9 +202,9 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
  *
  * @returns the ids of the full rows, by path parameter
  */
-async function fillLists(api: TestApi, organization_id: string, ids: Record<string, string>) {
+async function fillLists(api: TestApi, organization_id: string, filled: Record<string, string>) {
   const { make } = api;
-  const known = { ...ids, organization_id };
+  const known = { ...filled, organization_id };
   const owned = make.samples.tablesWith('organization_id');
   const listed = newestFirstLists(api)
     .map(tableOf)
@@ -226,9 +214,9 @@ async function fillLists(api: TestApi, organization_id: string, ids: Record<stri
     const rows = await make.query(`SELECT FROM ${table} WHERE organization_id = $1 LIMIT 1`, [organization_id]);
     if (rows.length === 0) empty.push(table);
   }
-  const added = await make.samples.each(empty, known, async (table, row) => {
-    await make.insert(table, [{ ...row, ...make.samples.optional(table, known) }]);
-    await make.insert(table, [{}], known);
+  const added = await make.samples.each(empty, known, async (table, row, ids) => {
+    await make.insert(table, [{ ...row, ...make.samples.optional(table, ids) }]);
+    await make.insert(table, [{}], ids);
   });
   return added as Record<string, string>;
 }

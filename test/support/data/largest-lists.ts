@@ -1,6 +1,6 @@
 import type { TestApi } from '../http/api.js';
 import type { Factories } from './factories.js';
-import { createListFixture, rowsAt, rowsFor, type ListFixture } from './list-rows.js';
+import { createListFixture, pathAt, rowsAt, rowsFor, type ListFixture } from './list-rows.js';
 import { lengthenTexts } from './longest-rows.js';
 import { Random } from './random.js';
 import { type ApiDocument, documentOf, keyedReads, listAt, operationAt, queryOf, type Route } from '../http/routes.js';
@@ -54,7 +54,7 @@ export class LargestLists {
   /** The path and key for requesting a page. */
   target(route: Route, query: string): { path: string; key: string } {
     const { stage, key } = this.stages.get(this.idOf(route))!;
-    return { path: `${route.path.replace(':tutor_id', stage.tutor)}?${query}`, key };
+    return { path: `${pathAt(route, stage)}?${query}`, key };
   }
 
   private async fill(make: Factories, route: Route, rows: number): Promise<void> {
@@ -64,8 +64,6 @@ export class LargestLists {
     const times = Array<string>(rows).fill(START.toISOString());
     if (id === 'list_blog_posts') {
       for (let n = 0; n < rows; n++) await make.post(stage.school, { content: 'x' });
-    } else if (id === 'list_conversations') {
-      for (let n = 0; n < rows; n++) await make.conversation({ participants: [stage.tutor] });
     } else {
       await rowsFor(listAt(route)!).insert(make, stage, rowsAt(times, this.random));
     }

@@ -1,7 +1,10 @@
+import sql, { raw } from 'sql-template-tag';
+import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
 import type { Factories } from './factories.js';
+import { dateBound } from '../../../apps/api/src/http/validation/kinds.js';
 import type { List } from '../../../apps/api/src/http/lists/list.js';
 import type { TestApi } from '../http/api.js';
-import { newestFirstLists } from '../http/routes.js';
+import { declaredLists, newestFirstLists, type Route } from '../http/routes.js';
 import type { Random } from './random.js';
 import type { Row } from './sample-rows.js';
 
@@ -15,6 +18,8 @@ export interface Stored {
 export interface NewRow {
   id: string;
   at: string;
+  /** Of its other columns. */
+  values?: Row;
 }
 
 /** The records that list rows refer to. */
@@ -27,12 +32,16 @@ export interface ListFixture {
 
 /** @param at creation time of the stage's people and its session, who appear in lists themselves */
 export async function createListFixture(make: Factories, at: Date): Promise<ListFixture> {
-  const { id: school } = await make.organization();
+  const { id: school } = await make.organization({ timeZone: 'UTC' });
   const tutor = (await make.tutor(school, { createdAt: at, profile: { createdAt: at } })).id;
   const student = (await make.student(school, { createdAt: at })).id;
   const { id: session } = await make.session(school, { tutorId: tutor, studentId: student, createdAt: at });
   return { school, tutor, student, session };
 }
+
+/** The route's path with the ids of these records. */
+export const pathAt = ({ path }: Route, stage: ListFixture): string =>
+  path.replaceAll(/:(tutor|student|session)_id/g, (_, kind: 'tutor' | 'student' | 'session') => stage[kind]);
 
 type Insert = (make: Factories, stage: ListFixture, rows: NewRow[]) => Promise<Stored[]>;
 
@@ -41,7 +50,7 @@ function rowsOf(table: string, more: (row: NewRow, stage: ListFixture) => Row = 
   return async (make, stage, rows) => {
     const { school: organization_id, tutor: tutor_id, student: student_id } = stage;
     const known = { organization_id, tutor_id, student_id, assigned_by: tutor_id };
-    const given = rows.map((row) => ({ [id]: row.id, created_at: row.at, ...more(row, stage) }));
+    const given = rows.map((row) => ({ [id]: row.id, created_at: row.at, ...more(row, stage), ...row.values }));
     const stored = await make.insert(table, given, known);
     return stored.map((row) => ({ id: row[id] as string, createdAt: Date.parse(row.created_at as string) }));
   };
@@ -53,7 +62,7 @@ function people(table: string, more?: (row: NewRow) => Row): Insert {
     await rowsOf('users', ({ id }) => ({ email: `${id}@example.org`, email_normalized: `${id}@example.org` }))(
       make,
       stage,
-      rows,
+      rows.map((row) => ({ ...row, values: {} })),
     );
     return rowsOf(table, more, 'user_id')(make, stage, rows);
   };
@@ -68,6 +77,22 @@ const feedback = rowsOf('session_feedback', (_row, { session, tutor }) => ({
   is_public: true,
 }));
 
+/** How the stage's student takes part in a session of {@link rowsAt}; null if not at all, as in sessions with ids in order of time. */
+export const partIn = (id: string): 'accepted' | 'removed' | null =>
+  id >= '8' ? 'accepted' : id >= '4' ? 'removed' : null;
+
+/** An hour each, some of them with a participant. */
+const sessions: Insert = async (make, stage, rows) => {
+  const endOf = ({ starts_at }: Row = {}) =>
+    starts_at ? { ends_at: new Date(Date.parse(starts_at as string) + 3_600_000) } : {};
+  const stored = await rowsOf('sessions', ({ values }) => endOf(values))(make, stage, rows);
+  const parts = rows.map(({ id }) => ({ session_id: id, status: partIn(id) })).filter(({ status }) => status);
+  if (parts.length > 0) {
+    await make.insert('lesson_participants', parts, { organization_id: stage.school, student_id: stage.student });
+  }
+  return stored;
+};
+
 export interface ListRows {
   insert: Insert;
   /** The record of the stage that is in the list from the start. */
@@ -81,7 +106,7 @@ export const tableOf = ({ source }: List): string => source.table.sql.split(' ')
 const OTHER_ROWS: Record<string, ListRows> = {
   list_session_feedback: { insert: feedback },
   list_tutor_reviews: { insert: feedback },
-  list_sessions: { insert: rowsOf('sessions'), already: 'session' },
+  list_sessions: { insert: sessions, already: 'session' },
   list_lesson_participants: {
     insert: async (make, stage, rows) => {
       const made = await make.insert('sessions', rows.map(() => ({ tutor_id: stage.tutor })), { organization_id: stage.school }); // prettier-ignore
@@ -89,13 +114,30 @@ const OTHER_ROWS: Record<string, ListRows> = {
       return rowsOf('lesson_participants', () => ({ session_id: sessions.pop() }))(make, stage, rows);
     },
   },
-  list_request_log: { insert: rowsOf('request_log', () => ({ status: 200 })) },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
+  list_request_log: {
+    insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })),
+  },
+  list_blog_posts: {
+    insert: rowsOf('blog_posts', ({ id }, { school }) => ({ organization_id: id < '8' ? school : null })),
+  },
+  list_conversations: {
+    insert: async (make, stage, rows) => {
+      const stored = await rowsOf('conversations')(make, stage, rows);
+      const seats = rows.map(({ id: conversation_id }) => ({ conversation_id }));
+      await make.insert('conversation_participants', seats, { user_id: stage.tutor });
+      return stored;
+    },
+  },
   list_students: { insert: members('student'), already: 'student' },
   list_tutors: {
     insert: async (make, stage, rows) => {
       const stored = await members('tutor')(make, stage, rows);
-      await rowsOf('tutor_profiles', undefined, 'user_id')(make, stage, rows);
+      const profiles = rows.map((row) => ({
+        ...row,
+        values: { is_published: row.values?.profile_published ?? false },
+      }));
+      await rowsOf('tutor_profiles', undefined, 'user_id')(make, stage, profiles);
       return stored;
     },
     already: 'tutor',
@@ -117,6 +159,24 @@ export const rowsFor = (list: List): ListRows => OTHER_ROWS[list.id] ?? { insert
 /** How to create rows for each newest-first list, by operation id. */
 export const listRows = (api: TestApi): Map<string, ListRows> =>
   new Map(newestFirstLists(api).map((list) => [list.id, rowsFor(list)]));
+
+/** For each filter that compares with a column: the fixture's own id, or else a value that a record has. */
+export async function storedValues(api: TestApi, organizationId: string, ids: Record<string, string>) {
+  const values: Record<string, string> = {};
+  for (const { list } of declaredLists(api)) {
+    const { table, alias } = list.source;
+    for (const { name, column, kind } of list.parameters) {
+      if (!column || kind.schema.enum || kind.schema.type === 'boolean' || kind === dateBound) continue;
+      const compared = raw(`${alias}.${column}`);
+      const own = list.source.sightOf({ organizationId } as Caller);
+      const first = sql`SELECT ${compared} AS value FROM ${table} WHERE ${own} AND ${compared} IS NOT NULL LIMIT 1`;
+      const [row] = await api.make.query<{ value: string | number }>(first.text, first.values);
+      const value = ids[name] ?? row?.value;
+      if (value !== undefined) values[name] ??= String(value);
+    }
+  }
+  return values;
+}
 
 /** The order of all these lists: newest first, then by id. */
 export function newestFirst(a: Stored, b: Stored): number {

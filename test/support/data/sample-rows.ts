@@ -15,6 +15,7 @@ const BY_NAME: Record<string, unknown> = {
   first_four: '0123',
   last_four: 'cdef',
   method: 'GET',
+  period_end: '2100-01-01',
   start_time: '16:00',
   end_time: '20:30',
   timezone: 'Australia/Melbourne',
@@ -60,7 +61,7 @@ export class SampleRows {
     const needed = this.columns(table).filter(
       ({ name, nullable, defaulted, generated }) => !nullable && !defaulted && !generated && row[name] === undefined,
     );
-    const samples = needed.map((column) => [column.name, known[column.name] ?? sampleOf(column)] as const);
+    const samples = needed.map((column) => [column.name, knownId(column, known) ?? sampleOf(column)] as const);
     return { ...Object.fromEntries(samples), ...row };
   }
 
@@ -75,14 +76,18 @@ export class SampleRows {
    * @param known ids for foreign keys, by column name
    * @returns the rows' ids, likewise
    */
-  async each(tables: string[], known: Row, add: (table: string, row: Row) => Promise<unknown>): Promise<Row> {
+  async each(
+    tables: string[],
+    known: Row,
+    add: (table: string, row: Row, known: Row) => Promise<unknown>,
+  ): Promise<Row> {
     const [left, ids] = [new Set(tables), {} as Row];
     while (left.size > 0) {
       const table = [...left].find((one) => this.isPossible(one, { ...known, ...ids }));
       if (!table) throw new Error(`Say which rows ${[...left].join(', ')} refer to: in fill() of the worlds`);
       const row = this.complete(table, {}, { ...known, ...ids });
-      await add(table, row);
-      ids[`${table.replace(/ies$/, 'y').replace(/s$/, '')}_id`] = row.id;
+      await add(table, row, { ...known, ...ids });
+      ids[idNameOf(table)] = row.id;
       left.delete(table);
     }
     return ids;
@@ -93,7 +98,7 @@ export class SampleRows {
     const columns = this.columns(table).filter(({ nullable, name }) => nullable && name !== 'organization_id');
     const values = columns.map((column) => [
       column.name,
-      column.reference ? (known[column.name] ?? null) : sampleOf(column),
+      column.reference ? (knownId(column, known) ?? null) : sampleOf(column),
     ]);
     return Object.fromEntries(values) as Row;
   }
@@ -101,7 +106,7 @@ export class SampleRows {
   /** Whether the ids for all required foreign keys are known. */
   private isPossible(table: string, known: Row): boolean {
     return this.columns(table).every(
-      ({ name, nullable, defaulted, reference }) => !reference || nullable || defaulted || known[name] !== undefined,
+      (column) => !column.reference || column.nullable || column.defaulted || knownId(column, known) !== undefined,
     );
   }
 
@@ -125,6 +130,12 @@ export function toColumns(row: object): Row {
   const given = Object.entries(row).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [snakeCase(name), value as unknown]));
 }
+
+const idNameOf = (table: string): string => `${table.replace(/ies$/, 'y').replace(/s$/, '')}_id`;
+
+/** The id for a foreign key: that of its own name, such as `band_id`, or of its table's, `rate_band_id`. */
+const knownId = ({ name, reference }: Column, known: Row): unknown =>
+  known[name] ?? (reference ? known[idNameOf(reference.table)] : undefined);
 
 function sampleOf({ table, name, type, values, reference }: Column): unknown {
   if (reference && name !== 'id') throw new Error(`${table}.${name}: give the ${reference.table} that it refers to`);

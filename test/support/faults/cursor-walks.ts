@@ -4,6 +4,7 @@ import {
   createListFixture,
   type ListRows,
   type NewRow,
+  pathAt,
   newestFirst,
   rowsAt,
   rowsFor,
@@ -62,7 +63,7 @@ export class CursorWalk {
     const stage = await createListFixture(make, STAGED);
     const walk = new CursorWalk(api, make, stage, rows);
     walk.key = await api.key(stage.school);
-    walk.path = route.path.replace(':tutor_id', stage.tutor);
+    walk.path = pathAt(route, stage);
     if (rows.already) walk.add([{ id: stage[rows.already], createdAt: STAGED.getTime() }]);
     return walk;
   }

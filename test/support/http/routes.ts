@@ -142,6 +142,14 @@ export function telling({ status, headers, text }: Answer): object {
   };
 }
 
+/** A valid value of the query parameter, as it is sent; of a filter, one that leaves records of the school if possible. */
+export function sampleOf(name: string, schema: Schema, school: OrganizationFixture): string {
+  const { type, enum: values, examples, minimum = 'a' } = schema;
+  const own = school.query[name] === undefined ? (examples as string[] | undefined) : [school.query[name]];
+  const [sample] = (values as string[] | undefined) ?? (type === 'boolean' ? ['true'] : (own ?? [minimum]));
+  return encodeURIComponent(sample!);
+}
+
 const SETTINGS = loadEnv({}, {});
 
 /** Values for the parameters that the route requires, and for one of several, unless the query has them. */
@@ -153,13 +161,12 @@ export function missingIn(query: string, route: Route, school: OrganizationFixtu
   const bound = [given.get('from'), given.get('to')].find((value) => value && parseDate(value));
   const required = faults.list.filter(({ type }) => type === 'missing').map(({ at }) => String(at[0]));
   return queryFieldsOf(shape)
-    .map(({ name, schema }: { name: string | symbol; schema: Schema }) => {
-      const isBound = bound && ['from', 'to'].includes(String(name));
-      const [example] = isBound ? [encodeURIComponent(bound)] : ((schema.examples ?? []) as string[]);
-      return { name: String(name), value: school.query[String(name)] ?? example ?? schema.minimum ?? 'a' };
-    })
+    .map(({ name, schema }: { name: string | symbol; schema: Schema }) => ({ name: String(name), schema }))
     .filter(({ name }) => required.includes(name))
-    .map(({ name, value }) => `${name}=${value}`);
+    .map(({ name, schema }) => {
+      const isBound = bound && ['from', 'to'].includes(name);
+      return `${name}=${isBound ? encodeURIComponent(bound) : sampleOf(name, schema, school)}`;
+    });
 }
 
 /** The path of a valid request to the route, with the school's ids and the query that it requires. */
@@ -191,14 +198,21 @@ export function call(
 /** The declared list that the route serves, if it does. */
 export const listAt = (route: Route): List | undefined => operationOf(route.handler)?.list;
 
+/** A declared list, with the route that serves it. */
+export interface DeclaredList {
+  route: Route;
+  list: List;
+}
+
+/** Every declared list. */
+export const declaredLists = (api: TestApi): DeclaredList[] =>
+  keyedReads(api).flatMap((route) => {
+    const list = listAt(route);
+    return list ? [{ route, list }] : [];
+  });
+
 /** The lists with pages that are ordered by creation; others have their own order. */
 export const newestFirstLists = (api: TestApi): List[] =>
-  keyedReads(api)
-    .map(listAt)
-    .filter((list) => list !== undefined)
+  declaredLists(api)
+    .map(({ list }) => list)
     .filter(({ order, bare }) => order === undefined && bare === undefined);
-
-/** Every list with filters. */
-export function filteredLists(api: TestApi, document: ApiDocument): Route[] {
-  return keyedReads(api).filter((route) => queryOf(document, route).has('limit') && filtersOf(document, route).size > 0);
-}

@@ -2,7 +2,7 @@ import { field, kinds } from '../../http/kit.js';
 
 /** One of the two configured brands. */
 export const brand: kinds.Kind<string> = {
-  schema: { type: 'string', examples: ['primary'] },
+  schema: { type: 'string', examples: ['primary', 'secondary'] },
   parse: (raw, env) => kinds.oneAmong(env.get('BLOG_BRANDS'), raw),
 };
 
