@@ -13,16 +13,12 @@ interface Source {
 }
 
 const sources: Source[] = ['apps', 'libs', 'test', 'bench']
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
-  )
+  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)))
   .filter((path) => path.endsWith('.ts'))
   .map((path) => {
     const text = readFileSync(join(root, path), 'utf8');
     const specifiers = [...text.matchAll(/(?:from|import)\s+'([^']+)'/g)].map((match) => match[1]!);
-    const imports = specifiers.map((specifier) =>
-      specifier.startsWith('.') ? relative(root, resolve(root, dirname(path), specifier)) : specifier,
-    );
+    const imports = specifiers.map((specifier) => (specifier.startsWith('.') ? relative(root, resolve(root, dirname(path), specifier)) : specifier));
     return { path, text, imports };
   });
 
@@ -32,9 +28,7 @@ const product = sources.filter(({ path }) => /^(apps|libs)\//.test(path) && !pat
 function breaches(from: RegExp, forbidden: (imported: string, importer: string) => boolean): string[] {
   return product
     .filter(({ path }) => from.test(path))
-    .flatMap(({ path, imports }) =>
-      imports.filter((imported) => forbidden(imported, path)).map((imported) => `${path} -> ${imported}`),
-    );
+    .flatMap(({ path, imports }) => imports.filter((imported) => forbidden(imported, path)).map((imported) => `${path} -> ${imported}`));
 }
 
 const appOf = (path: string) => /^apps\/([^/]+)/.exec(path)?.[1];
@@ -59,18 +53,13 @@ function cyclesIn(edges: (readonly [from: string, to: string])[]): string[] {
 function firstSegments(text: string): string[] {
   const [, prefix = ''] = /@Controller\('v1\/?([^']*)'\)/.exec(text) ?? [];
   const routes = [...text.matchAll(/@(?:Get|Post|Put|Patch|Delete)\((?:'([^']*)'(?:, \d+)?)?\)/g)];
-  const paths = [
-    ...routes.map(([, route = '']) => `${prefix}/${route}`),
-    ...[...text.matchAll(/^ +path: 'v1\/([^']*)'/gm)].map(([, path]) => path!),
-  ];
+  const paths = [...routes.map(([, route = '']) => `${prefix}/${route}`), ...[...text.matchAll(/^ +path: 'v1\/([^']*)'/gm)].map(([, path]) => path!)];
   return paths.flatMap((path) => path.split('/').find((part) => part !== '') ?? []);
 }
 
 describe('imports', () => {
   it('apps never import apps, and nothing imports tests', () => {
-    expect(
-      breaches(/^apps\//, (imported, importer) => /^apps\//.test(imported) && appOf(imported) !== appOf(importer)),
-    ).toEqual([]);
+    expect(breaches(/^apps\//, (imported, importer) => /^apps\//.test(imported) && appOf(imported) !== appOf(importer))).toEqual([]);
     expect(breaches(/./, (imported) => /^(test|bench)\//.test(imported))).toEqual([]);
   });
 
@@ -92,9 +81,7 @@ describe('imports', () => {
       storage: ['config'],
       serving: ['concurrency', 'config', 'logging'],
     };
-    expect(Object.keys(may).sort()).toEqual(
-      [...new Set(product.map(({ path }) => libOf(path)).filter((lib) => lib !== undefined))].sort(),
-    );
+    expect(Object.keys(may).sort()).toEqual([...new Set(product.map(({ path }) => libOf(path)).filter((lib) => lib !== undefined))].sort());
     expect(breaches(/^libs\//, (imported) => /^apps\//.test(imported))).toEqual([]);
     expect(
       breaches(/^libs\//, (imported, importer) => {
@@ -105,9 +92,7 @@ describe('imports', () => {
   });
 
   it('a library is imported by its name from outside and by relative paths from inside', () => {
-    expect(
-      breaches(/./, (imported, importer) => /^libs\//.test(imported) && libOf(imported) !== libOf(importer)),
-    ).toEqual([]);
+    expect(breaches(/./, (imported, importer) => /^libs\//.test(imported) && libOf(imported) !== libOf(importer))).toEqual([]);
     expect(breaches(/^libs\//, (imported, importer) => imported === `@app/${libOf(importer)!}`)).toEqual([]);
     expect(breaches(/./, (imported) => /^@app\/[^/]+\//.test(imported))).toEqual([]);
   });
@@ -115,8 +100,7 @@ describe('imports', () => {
   it('inside the API, the module may import every folder, areas only the door of http, and http none', () => {
     const door = 'apps/api/src/http/kit.js';
     const roomOf = (path: string) => /^apps\/api\/src\/([^/]+)/.exec(path)?.[1];
-    const leaves = (imported: string, importer: string) =>
-      roomOf(imported) !== undefined && roomOf(imported) !== roomOf(importer);
+    const leaves = (imported: string, importer: string) => roomOf(imported) !== undefined && roomOf(imported) !== roomOf(importer);
     expect(breaches(/^apps\/api\/src\/http\//, (...at) => leaves(...at) || at[0] === door)).toEqual([]);
     expect(breaches(/^apps\/api\/src\/health\//, (...at) => leaves(...at) && roomOf(at[0]) !== 'http')).toEqual([]);
     expect(breaches(/^apps\/api\/src\/areas\//, (...at) => leaves(...at) && at[0] !== door)).toEqual([]);
@@ -129,18 +113,12 @@ describe('imports', () => {
     const layerOf = (path: string) => order.indexOf(/^apps\/api\/src\/http\/([^/]+)\//.exec(path)?.[1] ?? '');
     const folders = readdirSync(join(root, 'apps/api/src/http'), { withFileTypes: true });
     expect(folders.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()).toEqual([...order].sort());
-    expect(
-      breaches(/^apps\/api\/src\/http\/[^/]+\//, (imported, importer) => layerOf(imported) > layerOf(importer)),
-    ).toEqual([]);
+    expect(breaches(/^apps\/api\/src\/http\/[^/]+\//, (imported, importer) => layerOf(imported) > layerOf(importer))).toEqual([]);
   });
 
   it('inside the portal, only the module may import its siblings, and web imports no area', () => {
-    expect(breaches(/^apps\/portal\/src\/web\//, (imported) => /^apps\/portal\/src\/(?!web\/)/.test(imported))).toEqual(
-      [],
-    );
-    expect(breaches(/^apps\/portal\/src\/[^/]+\//, (imported) => /^apps\/portal\/src\/[^/]+$/.test(imported))).toEqual(
-      [],
-    );
+    expect(breaches(/^apps\/portal\/src\/web\//, (imported) => /^apps\/portal\/src\/(?!web\/)/.test(imported))).toEqual([]);
+    expect(breaches(/^apps\/portal\/src\/[^/]+\//, (imported) => /^apps\/portal\/src\/[^/]+$/.test(imported))).toEqual([]);
   });
 
   it.each([
@@ -149,21 +127,16 @@ describe('imports', () => {
   ])('%s imports only modules and services of another, without cycles', (_kind, nameOf) => {
     const between = (imported: string, importer: string) =>
       nameOf(imported) !== undefined && nameOf(importer) !== undefined && nameOf(imported) !== nameOf(importer);
-    expect(
-      breaches(/./, (imported, importer) => between(imported, importer) && !/\.(module|service)\.js$/.test(imported)),
-    ).toEqual([]);
+    expect(breaches(/./, (imported, importer) => between(imported, importer) && !/\.(module|service)\.js$/.test(imported))).toEqual([]);
     const edges = product.flatMap(({ path, imports }) =>
-      imports
-        .filter((imported) => between(imported, path))
-        .map((imported) => [nameOf(path)!, nameOf(imported)!] as const),
+      imports.filter((imported) => between(imported, path)).map((imported) => [nameOf(path)!, nameOf(imported)!] as const),
     );
     expect(cyclesIn(edges)).toEqual([]);
   });
 });
 
 describe('one place for each thing', () => {
-  const files = (pattern: RegExp, among = product) =>
-    among.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+  const files = (pattern: RegExp, among = product) => among.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 
   it('only env.ts reads the environment', () => {
     expect(files(/\bprocess\.env\b/)).toEqual(['libs/config/src/env.ts']);
@@ -202,8 +175,7 @@ describe('one place for each thing', () => {
   });
 
   it('a resource has only the listed kinds of file', () => {
-    const kinds =
-      /\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$|^[^.]*\/areas\/[a-z]+\/[a-z-]+\.module\.ts$/;
+    const kinds = /\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$|^[^.]*\/areas\/[a-z]+\/[a-z-]+\.module\.ts$/;
     const strays = product.map(({ path }) => path).filter((path) => resourceOf(path) && !kinds.test(path));
     expect(strays).toEqual([]);
   });
@@ -230,9 +202,7 @@ describe('one place for each thing', () => {
   });
 
   it('no file has more than 300 lines', () => {
-    const long = product.filter(
-      ({ path, text }) => !path.endsWith('/database/src/tables.ts') && text.split('\n').length > 301,
-    );
+    const long = product.filter(({ path, text }) => !path.endsWith('/database/src/tables.ts') && text.split('\n').length > 301);
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 

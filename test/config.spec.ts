@@ -23,9 +23,7 @@ describe('.env.example', () => {
       env: { PATH: '/usr/bin:/bin' },
       encoding: 'utf8',
     });
-    const entries = printed
-      .split('\0')
-      .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]);
+    const entries = printed.split('\0').map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]);
     expect(Object.fromEntries(entries)).toMatchObject(documented);
   });
 });
@@ -78,11 +76,7 @@ describe('docker-compose.yml', () => {
   it('gives the owner’s URL only to the services of the operator', () => {
     const [, ...blocks] = text.split(/^services:$/m)[1]!.split(/^ {2}([a-z]+):$/m);
     const secret = /\*database|MIGRATION_DATABASE_URL|OWNER_DATABASE_PASSWORD/;
-    expect(blocks.filter((_, index) => index % 2 === 0 && secret.test(blocks[index + 1]!))).toEqual([
-      'roles',
-      'migrate',
-      'cli',
-    ]);
+    expect(blocks.filter((_, index) => index % 2 === 0 && secret.test(blocks[index + 1]!))).toEqual(['roles', 'migrate', 'cli']);
     expect(text.match(/tutoring_owner/g)).toHaveLength(1);
     expect(text).not.toMatch(/POSTGRES_USER/);
     // No password has a default.
@@ -115,12 +109,7 @@ describe('loadEnv', () => {
     const source = { PORT: '99999', DATABASE_URL: 'mysql://secret@host', BLOG_BRANDS: 'one', TRUST_PROXY: 'maybe' };
     const error = catchError(() => loadEnv({}, source));
     expect(error).toBeInstanceOf(EnvError);
-    expect((error as EnvError).faults.map((fault) => fault.split(' ')[0])).toEqual([
-      'PORT',
-      'TRUST_PROXY',
-      'DATABASE_URL',
-      'BLOG_BRANDS',
-    ]);
+    expect((error as EnvError).faults.map((fault) => fault.split(' ')[0])).toEqual(['PORT', 'TRUST_PROXY', 'DATABASE_URL', 'BLOG_BRANDS']);
     expect((error as EnvError).message).not.toMatch(/secret|99999|maybe/);
   });
 
@@ -184,11 +173,7 @@ describe('loadEnv', () => {
     [{ HOST: '0.0.0.0', PORT: '80' }, 'http://localhost:80', 'http://localhost:81'],
     [{ HOST: '192.0.2.7' }, 'http://192.0.2.7:3000', 'http://192.0.2.7:3001'],
     [{ HOST: 'fd00::1', PORTAL_PORT: '9' }, 'http://[fd00::1]:3000', 'http://[fd00::1]:9'],
-    [
-      { HOST: '192.0.2.7', PUBLIC_URL: 'https://a.example/', APP_URL: 'https://b.example' },
-      'https://a.example',
-      'https://b.example',
-    ],
+    [{ HOST: '192.0.2.7', PUBLIC_URL: 'https://a.example/', APP_URL: 'https://b.example' }, 'https://a.example', 'https://b.example'],
   ])('derives the URLs of the service from %j', (source, api, portal) => {
     const env = loadEnv({}, source);
     expect([env.apiUrl, env.portalUrl]).toEqual([api, portal]);
@@ -228,9 +213,7 @@ describe('loadEnv', () => {
   });
 
   it('names a missing setting and the remedy in one line', () => {
-    expect(() => loadEnv({}, {}).need('DATABASE_URL')).toThrow(
-      /^The configuration.*: DATABASE_URL is not set: .*npm start.*$/,
-    );
+    expect(() => loadEnv({}, {}).need('DATABASE_URL')).toThrow(/^The configuration.*: DATABASE_URL is not set: .*npm start.*$/);
     expect(() => loadEnv({}, {}).need('REDIS_URL')).toThrow(/: REDIS_URL is not set: set it/);
   });
 

@@ -10,9 +10,7 @@ describe('the table of promises', () => {
 
   it('names specs that exist', () => {
     const missing = PROMISES.flatMap(({ row, specs }) =>
-      specs
-        .filter((spec) => !existsSync(fileURLToPath(new URL(`${spec}.spec.ts`, import.meta.url))))
-        .map((spec) => `${row}: ${spec}`),
+      specs.filter((spec) => !existsSync(fileURLToPath(new URL(`${spec}.spec.ts`, import.meta.url)))).map((spec) => `${row}: ${spec}`),
     );
     expect(missing).toEqual([]);
   });

@@ -178,7 +178,6 @@ describe('turns', () => {
       turn.end();
     }
     // One of them may come first; then they alternate.
-    for (const half of [order.slice(0, 4), order.slice(4)])
-      expect(half.filter((owner) => owner === 'late').length).toBe(2);
+    for (const half of [order.slice(0, 4), order.slice(4)]) expect(half.filter((owner) => owner === 'late').length).toBe(2);
   });
 });

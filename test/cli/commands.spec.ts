@@ -23,27 +23,17 @@ describe('the command line', () => {
   });
 
   it('creates an organization with its time zone and currency', async () => {
-    const made = await cli(
-      ...'--json org create --name Riverside --slug riverside --timezone Europe/Paris --currency EUR'.split(' '),
-    );
+    const made = await cli(...'--json org create --name Riverside --slug riverside --timezone Europe/Paris --currency EUR'.split(' '));
     expect(made).toMatchObject({ code: 0, stderr: '' });
-    expect(results(made.stdout)).toEqual([
-      { id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string, slug: 'riverside' },
-    ]);
+    expect(results(made.stdout)).toEqual([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string, slug: 'riverside' }]);
   });
 
   it.each([
     [['org', 'create', '--name', 'Again', '--slug', 'first'], 'The organization "first" already exists'],
     [['org', 'create', '--name', 'Bad', '--slug', 'Not A Slug'], '"Not A Slug" is not a valid slug'],
-    [
-      ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'],
-      '"Mars/Base" is not an IANA time zone',
-    ],
+    [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'], '"Mars/Base" is not an IANA time zone'],
     [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', '+05:30'], '"+05:30" is not an IANA time zone'],
-    [
-      ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--currency', 'dollars'],
-      '"dollars" is not an ISO 4217 currency code',
-    ],
+    [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--currency', 'dollars'], '"dollars" is not an ISO 4217 currency code'],
     [['org', 'create', '--slug', 'bad'], "required option '--name <name>' not specified"],
     [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not a valid email address'],
     [['owner', 'create', '--org', 'nowhere', '--email', 'a@example.org'], 'There is no organization "nowhere"'],
@@ -55,12 +45,10 @@ describe('the command line', () => {
       'That time has already passed',
     ]),
     [['key', 'create', '--org', 'first', '--name', 'x', '--expires', '2020-01-01'], 'Choose today or a later date'],
-    ...['tomorrow', '2099-02-30', '2099-01-31T24:00', '2099-W05-1', '20990131', '0000-01-01'].map(
-      (time): [string[], string] => [
-        ['key', 'create', '--org', 'first', '--name', 'x', '--expires', time],
-        'Must be an ISO 8601 date',
-      ],
-    ),
+    ...['tomorrow', '2099-02-30', '2099-01-31T24:00', '2099-W05-1', '20990131', '0000-01-01'].map((time): [string[], string] => [
+      ['key', 'create', '--org', 'first', '--name', 'x', '--expires', time],
+      'Must be an ISO 8601 date',
+    ]),
     ...['', '  ', '\u200b', 'two\nlines', 'a\u0001b', 'n'.repeat(201)].map((name): [string[], string] => [
       ['org', 'create', '--name', name, '--slug', 'bad'],
       "An organization's name must have 1 to 200 characters",
@@ -88,9 +76,7 @@ describe('the command line', () => {
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     const [heading, ...lines] = listed.stdout.trim().split('\n');
     expect(heading).toMatch(/^SLUG +NAME +TIME ZONE +CURRENCY +CREATED \(UTC\) +ID$/);
-    expect(lines).toContainEqual(
-      expect.stringMatching(/^first +First +Australia\/Melbourne +AUD +\d{4}-\d\d-\d\d \d\d:\d\d +[0-9a-f-]{36}$/),
-    );
+    expect(lines).toContainEqual(expect.stringMatching(/^first +First +Australia\/Melbourne +AUD +\d{4}-\d\d-\d\d \d\d:\d\d +[0-9a-f-]{36}$/));
     expect(results((await cli('--json', 'org', 'list')).stdout)).toContainEqual(
       expect.objectContaining({ slug: 'first', name: 'First', time_zone: 'Australia/Melbourne' }),
     );
@@ -103,8 +89,7 @@ describe('the command line', () => {
 
   it('key create explains the scopes, and shows the URL of the service', async () => {
     const help = await cli('key', 'create', '--help');
-    for (const [scope, text] of Object.entries(SCOPES))
-      expect(help.stdout).toMatch(new RegExp(`^  ${scope} +${text}$`, 'm'));
+    for (const [scope, text] of Object.entries(SCOPES)) expect(help.stdout).toMatch(new RegExp(`^  ${scope} +${text}$`, 'm'));
     const args = ['key', 'create', '--org', 'first', '--name', 'x'];
     const { stdout } = await runHere(args, { ...urlsOf(database), PUBLIC_URL: 'https://api.example.org' });
     expect(stdout).toMatch(/curl -H 'Authorization: Token token=\w+' https:\/\/api\.example\.org\/v1\/me\n/);
@@ -189,14 +174,10 @@ describe('the command line', () => {
     for (const email of [first, second]) await cli('owner', 'create', '--org', 'leaving', '--email', email);
     const client = new pg.Client({ connectionString: database.adminUrl });
     await client.connect();
-    await client.query(
-      `INSERT INTO credentials (user_id, password_hash) SELECT id, 'x' FROM users WHERE email_normalized = ANY ($1)`,
-      [[first, second]],
-    );
-    await client.query(
-      `UPDATE members SET role = 'tutor' WHERE user_id IN (SELECT id FROM users WHERE email_normalized = $1)`,
-      [second],
-    );
+    await client.query(`INSERT INTO credentials (user_id, password_hash) SELECT id, 'x' FROM users WHERE email_normalized = ANY ($1)`, [
+      [first, second],
+    ]);
+    await client.query(`UPDATE members SET role = 'tutor' WHERE user_id IN (SELECT id FROM users WHERE email_normalized = $1)`, [second]);
     await client.end();
     const remove = (email: string) => cli('--json', 'member', 'remove', '--org', 'leaving', '--email', email);
     expect(await remove(first)).toMatchObject({ code: 1, stderr: expect.stringContaining('the last owner') as string });
@@ -211,9 +192,7 @@ describe('the command line', () => {
   });
 
   it('creates a key whose text is shown once, lists it and revokes it', async () => {
-    const created = results(
-      (await cli('--json', 'key', 'create', '--org', 'first', '--name', 'sync', '--scopes', 'read,write')).stdout,
-    )[0]!;
+    const created = results((await cli('--json', 'key', 'create', '--org', 'first', '--name', 'sync', '--scopes', 'read,write')).stdout)[0]!;
     expect(created).toMatchObject({
       key: expect.stringMatching(/^tk_live_[0-9a-f]{64}$/) as string,
       scopes: ['read', 'write'],
@@ -261,10 +240,7 @@ describe('the command line', () => {
   it('imports a folder, and names the lines that are wrong', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-import-'));
     try {
-      writeFileSync(
-        join(folder, 'subjects.ndjson'),
-        '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31","name":"Chemistry"}\n',
-      );
+      writeFileSync(join(folder, 'subjects.ndjson'), '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31","name":"Chemistry"}\n');
       const good = await cli('--json', 'import', folder, '--org', 'first');
       expect(results(good.stdout)[0]).toMatchObject({
         organization: 'first',

@@ -77,10 +77,7 @@ describe('a database that cannot be used', () => {
   it('is reported alike by every command', async () => {
     const settings = all((url) => urlWith(url, { password: SECRET }));
     for (const { name, args } of allCommands().filter((leaf) => leaf.name !== 'start')) {
-      const { code, stdout, stderr } = await runHere(
-        [...args, ...(name === 'migrate' ? ['--revert', '--yes'] : [])],
-        settings,
-      );
+      const { code, stdout, stderr } = await runHere([...args, ...(name === 'migrate' ? ['--revert', '--yes'] : [])], settings);
       expect([name, code]).toEqual([name, 1]);
       expect([name, stdout + stderr]).toEqual([
         name,
@@ -99,9 +96,7 @@ describe('a database that cannot be used', () => {
       NODE_ENV: 'production',
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /^DATABASE_URL: the database [^\n]+ cannot be reached \(nothing is listening there\)[^\n]*\n$/,
-    );
+    expect(stderr).toMatch(/^DATABASE_URL: the database [^\n]+ cannot be reached \(nothing is listening there\)[^\n]*\n$/);
   });
 
   it('is reported with MIGRATION_DATABASE_URL as the remedy if the role lacks the rights of the owner', async () => {

@@ -148,9 +148,7 @@ describe('demo', () => {
       const states = await seen(place, `SELECT DISTINCT status FROM sessions WHERE ${today} ORDER BY status`);
       expect(states.map((row) => row.status)).toEqual(['cancelled', 'completed', 'scheduled']);
       const week = `date_trunc('week', '${NOW.toISOString()}'::timestamptz, '${timeZone}')`;
-      expect(
-        await seen(place, `SELECT FROM payments WHERE status = 'succeeded' AND created_at >= ${week}`),
-      ).not.toEqual([]);
+      expect(await seen(place, `SELECT FROM payments WHERE status = 'succeeded' AND created_at >= ${week}`)).not.toEqual([]);
       expect(await seen(place, `SELECT FROM blog_posts WHERE scheduled_at > '${NOW.toISOString()}'`)).toHaveLength(2);
       // No row was created in the future.
       const tables = await fixture.all(`SELECT table_name AS name FROM information_schema.columns
@@ -189,9 +187,7 @@ describe('demo', () => {
   it('uses the configured brands', async () => {
     const [first] = await write({ brands: ['maths', 'music'] });
     const posts = (await readFile(join(first!.folder, 'blog_posts.ndjson'), 'utf8')).trim().split('\n');
-    expect(new Set(posts.map((line) => (JSON.parse(line) as { brand: string }).brand))).toEqual(
-      new Set(['maths', 'music']),
-    );
+    expect(new Set(posts.map((line) => (JSON.parse(line) as { brand: string }).brand))).toEqual(new Set(['maths', 'music']));
   });
 
   it('changes no existing row when imported again, at another time or in another size', async () => {
@@ -210,8 +206,7 @@ describe('demo', () => {
       const { tables } = await load(id, larger[place]!.folder);
       expect(tables.members!.inserted).toBeGreaterThan(20);
       expect(tables.members!.unchanged).toBe(reports[place]!.tables.members!.read);
-      for (const { inserted } of Object.values((await load(id, larger[place]!.folder)).tables))
-        expect(inserted).toBe(0);
+      for (const { inserted } of Object.values((await load(id, larger[place]!.folder)).tables)) expect(inserted).toBe(0);
     }
   });
 

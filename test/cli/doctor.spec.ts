@@ -45,23 +45,17 @@ describe('doctor and recount', () => {
   it('doctor fails for a role with too many rights, and for a missing database', async () => {
     const roles = async (url: string): Promise<Record<string, string>> => {
       const { stdout } = await runHere(['--json', 'doctor'], { ...urlsOf(database), DATABASE_URL: url });
-      return Object.fromEntries(
-        results(stdout).map(({ check, status, message }) => [String(check), `${String(status)}: ${String(message)}`]),
-      );
+      return Object.fromEntries(results(stdout).map(({ check, status, message }) => [String(check), `${String(status)}: ${String(message)}`]));
     };
     const asOwner = await roles(database.ownerUrl);
-    expect(asOwner['role of the api']).toMatch(
-      /^fail: .* owns the database .*; .* owns the schema, tables or functions/,
-    );
+    expect(asOwner['role of the api']).toMatch(/^fail: .* owns the database .*; .* owns the schema, tables or functions/);
     expect(asOwner['role of the worker']).toMatch(/^ok/);
     expect(asOwner['role of the owner']).toMatch(/^ok/);
     expect((await roles(database.adminUrl))['role of the api']).toMatch(/^fail: .*superuser/);
     expect((await roles(database.workerUrl))['role of the api']).toMatch(/^fail: .*claim_outbox/);
     const nowhere = await runHere(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' });
     expect(nowhere.code).toBe(1);
-    expect(nowhere.stdout).toMatch(
-      /^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m,
-    );
+    expect(nowhere.stdout).toMatch(/^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m);
   });
 
   it('doctor finds a function of another build', async () => {
@@ -109,9 +103,9 @@ describe('doctor and recount', () => {
   it('doctor checks the mail server', async () => {
     const smtp = await TestSmtp.start();
     const mail = async (url: string) =>
-      results(
-        (await runHere(['--json', 'doctor'], { DATABASE_URL: database.applicationUrl, SMTP_URL: url })).stdout,
-      ).find(({ check }) => check === 'mail');
+      results((await runHere(['--json', 'doctor'], { DATABASE_URL: database.applicationUrl, SMTP_URL: url })).stdout).find(
+        ({ check }) => check === 'mail',
+      );
     expect(await mail(smtp.url)).toMatchObject({ status: 'ok' });
     await smtp.stop();
     expect(await mail(smtp.url)).toMatchObject({ status: 'fail' });

@@ -85,10 +85,7 @@ describe('the roles and rights of an embedded PostgreSQL', () => {
         await expect(query(wrong, 'SELECT 1'), wrong).rejects.toThrow(/password/);
       }
     }
-    const stored = await query(
-      server.adminUrl,
-      `SELECT rolpassword LIKE 'SCRAM-SHA-256$%' AS scram FROM pg_authid WHERE rolcanlogin`,
-    );
+    const stored = await query(server.adminUrl, `SELECT rolpassword LIKE 'SCRAM-SHA-256$%' AS scram FROM pg_authid WHERE rolcanlogin`);
     expect(stored.map(({ scram }) => scram as boolean)).toEqual([true, true, true, true, true]);
     const secret = await stat(join(dataDir, 'database-secret'));
     expect(secret.mode & 0o777).toBe(0o600);

@@ -175,9 +175,7 @@ describe('startEmbeddedPostgres', () => {
     await mkdir(join(dataDir, 'postgres'));
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), `${majorVersion - 1}\n`);
     const escaped = version.replaceAll('.', '\\.');
-    await expect(start({ dataDir })).rejects.toThrow(
-      new RegExp(`created by PostgreSQL ${majorVersion - 1}, but .* is PostgreSQL ${escaped}`),
-    );
+    await expect(start({ dataDir })).rejects.toThrow(new RegExp(`created by PostgreSQL ${majorVersion - 1}, but .* is PostgreSQL ${escaped}`));
     await rm(join(dataDir, 'postgres', 'PG_VERSION'));
     await writeFile(join(dataDir, 'postgres', 'holiday.jpg'), '');
     await expect(start({ dataDir })).rejects.toThrow(/not a PostgreSQL data folder/);

@@ -71,12 +71,7 @@ describe('an import with invalid lines', () => {
       'subjects.ndjson:2: is not UTF-8',
       expect.stringMatching(/^subjects\.ndjson:4: is not JSON: /),
     ]);
-    const long = Buffer.concat([
-      subject('a'),
-      Buffer.alloc(17 * 1024 * 1024, 'x'),
-      Buffer.from('\n'),
-      Buffer.from('?'),
-    ]);
+    const long = Buffer.concat([subject('a'), Buffer.alloc(17 * 1024 * 1024, 'x'), Buffer.from('\n'), Buffer.from('?')]);
     expect(await imports.faultsOf({ subjects: long })).toEqual([
       'subjects.ndjson:2: is longer than 16 MiB',
       expect.stringMatching(/^subjects\.ndjson:3: is not JSON: /),

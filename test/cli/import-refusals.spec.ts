@@ -47,9 +47,7 @@ describe('an import with invalid rows', () => {
     const message = 'has no participant from this organization (see conversation_participants.ndjson)';
     const theirs = new ImportedOrganization();
     const stranger = theirs.conversation();
-    expect(await imports.faultsOf({ conversations: stranger.conversations! }, other)).toEqual([
-      `conversations.ndjson:1: id: ${message}`,
-    ]);
+    expect(await imports.faultsOf({ conversations: stranger.conversations! }, other)).toEqual([`conversations.ndjson:1: id: ${message}`]);
     const without = { users: theirs.files.users!, ...stranger };
     expect(await imports.faultsOf(without, other)).toEqual([`conversations.ndjson:1: id: ${message}`]);
     expect(await imports.faultsOf({ messages: [answer] }, other)).toEqual([
@@ -93,13 +91,13 @@ describe('an import with invalid rows', () => {
     const other = await imports.database.organization();
     const twin = { ...imports.school.userRow('twin'), email: imports.school.tutor.email };
     const double = { ...imports.school.userRow('double'), id: imports.school.student.id };
-    expect(
-      await imports.faultsOf({ users: [imports.school.userRow('new'), twin, imports.school.student] }, other),
-    ).toEqual(['users.ndjson:2: email: is taken by another login']);
+    expect(await imports.faultsOf({ users: [imports.school.userRow('new'), twin, imports.school.student] }, other)).toEqual([
+      'users.ndjson:2: email: is taken by another login',
+    ]);
     // Knowing the id of a login gives no access to the person.
-    expect(
-      await imports.faultsOf({ users: [imports.school.tutor, double], parents: [{ user_id: double.id }] }, other),
-    ).toEqual(['users.ndjson:2: id: is taken by another login']);
+    expect(await imports.faultsOf({ users: [imports.school.tutor, double], parents: [{ user_id: double.id }] }, other)).toEqual([
+      'users.ndjson:2: id: is taken by another login',
+    ]);
   });
 
   it('finds the lines that the database rejects', async () => {
@@ -120,13 +118,11 @@ describe('an import with invalid rows', () => {
     const other = await imports.database.organization();
     const { tutor } = imports.school;
     const files = { users: [tutor], parents: [{ user_id: tutor.id }], homework: [homeworkRow(tutor.id as string)] };
-    expect(await imports.faultsOf(files, other)).toEqual([
-      'homework.ndjson:1: assigned_by: this homework would belong to another organization',
-    ]);
+    expect(await imports.faultsOf(files, other)).toEqual(['homework.ndjson:1: assigned_by: this homework would belong to another organization']);
     const group = { id: id(), name: 'x', owned: false, tutor_id: tutor.id };
-    expect(
-      await imports.faultsOf({ users: [tutor], parents: [{ user_id: tutor.id }], student_groups: [group] }, other),
-    ).toEqual(['student_groups.ndjson:1: tutor_id: this student group would belong to another organization']);
+    expect(await imports.faultsOf({ users: [tutor], parents: [{ user_id: tutor.id }], student_groups: [group] }, other)).toEqual([
+      'student_groups.ndjson:1: tutor_id: this student group would belong to another organization',
+    ]);
   });
 
   it('refuses ids of another organization, in every table', async () => {
@@ -169,13 +165,11 @@ describe('an import with invalid rows', () => {
       conversation_id: conversation.conversations![0]!.id,
     }));
     const stolen = { ...ours.conversations![0]!, id: conversation.conversations![0]!.id };
-    expect(
-      await imports.faultsOf(imports.school.with({ conversations: [stolen], conversation_participants: seats })),
-    ).toEqual(['conversations.ndjson:1: id: is taken']);
-    const message = { ...ours.messages![0]!, id: conversation.messages![0]!.id };
-    expect(await imports.faultsOf(imports.school.with({ ...ours, messages: [message] }))).toEqual([
-      'messages.ndjson:1: id: is taken',
+    expect(await imports.faultsOf(imports.school.with({ conversations: [stolen], conversation_participants: seats }))).toEqual([
+      'conversations.ndjson:1: id: is taken',
     ]);
+    const message = { ...ours.messages![0]!, id: conversation.messages![0]!.id };
+    expect(await imports.faultsOf(imports.school.with({ ...ours, messages: [message] }))).toEqual(['messages.ndjson:1: id: is taken']);
     const seat = { ...ours.conversation_participants![0]!, id: conversation.conversation_participants![0]!.id };
     expect(await imports.faultsOf(imports.school.with({ ...ours, conversation_participants: [seat] }))).toEqual([
       'conversation_participants.ndjson:1: id: is taken',
@@ -183,15 +177,12 @@ describe('an import with invalid rows', () => {
   });
 
   it('leaves nothing behind when the last file fails', async () => {
-    const counts = () =>
-      Promise.all(['users', 'members', 'sessions', 'session_students'].map((table) => imports.count(table)));
+    const counts = () => Promise.all(['users', 'members', 'sessions', 'session_students'].map((table) => imports.count(table)));
     const before = await counts();
     const post = { id: id(), brand: 'primary', title: 'x', slug: 'x' };
     const other = await imports.database.organization();
     await imports.load({ blog_posts: [post] }, other);
-    expect(await imports.faultsOf(imports.school.with({ blog_posts: [post] }))).toEqual([
-      'blog_posts.ndjson:1: id: is taken',
-    ]);
+    expect(await imports.faultsOf(imports.school.with({ blog_posts: [post] }))).toEqual(['blog_posts.ndjson:1: id: is taken']);
     expect(await counts()).toEqual(before);
   });
 

@@ -53,8 +53,7 @@ describe('imported sessions', () => {
     const own = { id: randomUUID(), session_id: sessions[2]!.id, student_id, status: 'declined' };
     const report = await imports.load(imports.school.with({ sessions, lesson_participants: [own] }));
     expect(report.lesson_participants).toMatchObject({ inserted: 1 });
-    const places = await imports.database
-      .all(`SELECT p.id, p.status, p.attendance, p.rate_cents::integer, p.cancelled_at IS NULL AS open
+    const places = await imports.database.all(`SELECT p.id, p.status, p.attendance, p.rate_cents::integer, p.cancelled_at IS NULL AS open
       FROM lesson_participants p JOIN sessions s ON s.id = p.session_id WHERE s.id = ANY ('{${sessions.map(({ id }) => String(id)).join()}}') ORDER BY s.starts_at`);
     expect(places).toMatchObject([
       { status: 'accepted', attendance: 'attended', rate_cents: 8000, open: true },

@@ -40,9 +40,7 @@ describe('an import', () => {
     const seen = (table: string) => imports.rows(`SELECT * FROM ${table}`);
     expect(await seen('parents')).toMatchObject([{ enrolled_at: new Date('2026-02-01'), status: 'accepted' }]);
     expect(await seen('homework')).toMatchObject([{ organization_id: imports.organization, files: [] }]);
-    expect(await seen('session_feedback')).toMatchObject([
-      { organization_id: imports.organization, has_comment: true },
-    ]);
+    expect(await seen('session_feedback')).toMatchObject([{ organization_id: imports.organization, has_comment: true }]);
     expect(await seen('organization_results')).toHaveLength(1);
     expect(await seen('conversations')).toMatchObject([{ last_message_at: new Date('2026-03-02T09:00:00Z') }]);
     const groups = await imports.rows('SELECT * FROM student_groups ORDER BY name');
@@ -86,9 +84,9 @@ describe('an import', () => {
       users: { inserted: 0, unchanged: 1 },
       members: { inserted: 1 },
     });
-    expect(
-      await imports.database.all('SELECT email, last_name FROM users WHERE id = $1', [imports.school.tutor.id]),
-    ).toEqual([{ email: imports.school.tutor.email, last_name: 'Nguyen' }]);
+    expect(await imports.database.all('SELECT email, last_name FROM users WHERE id = $1', [imports.school.tutor.id])).toEqual([
+      { email: imports.school.tutor.email, last_name: 'Nguyen' },
+    ]);
   });
 
   it('fills omitted fields with their defaults', async () => {

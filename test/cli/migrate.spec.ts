@@ -107,11 +107,7 @@ describe('roles', () => {
 
   it.each([
     ['two URLs name one role', (url: string) => ({ WORKER_DATABASE_URL: url }), 'four different users'],
-    [
-      'a password is missing',
-      (url: string) => ({ DATABASE_URL: url.replace(/:[^:@]+@/, '@') }),
-      'a user, a password and',
-    ],
+    ['a password is missing', (url: string) => ({ DATABASE_URL: url.replace(/:[^:@]+@/, '@') }), 'a user, a password and'],
     ['databases differ', (url: string) => ({ DATABASE_URL: `${url}x` }), 'must name the same database'],
   ])('creates no roles if %s', async (_what, change, message) => {
     const urls = urlsOf(database);

@@ -34,9 +34,7 @@ describe('the outbox and hook commands', () => {
   it('outbox list and show hide addresses and links unless asked to reveal them', async () => {
     await room.queue(['ada@example.org'], { payload: { joinUrl: 'https://app.example/join/the-token' } });
     await room.rebuild();
-    await room.make.query(
-      `UPDATE outbox SET status = 'dead', attempts = 8, last_error = 'smtp_451' WHERE topic = 'email'`,
-    );
+    await room.make.query(`UPDATE outbox SET status = 'dead', attempts = 8, last_error = 'smtp_451' WHERE topic = 'email'`);
     const listed = await cli('--json', 'outbox', 'list');
     expect(results(listed.stdout)).toMatchObject([
       { topic: 'rebuild', status: 'queued', recipient: `organization:${room.organizationId}`, attempts: 0 },
@@ -90,18 +88,13 @@ describe('the outbox and hook commands', () => {
   it('hook set encrypts the secret and shows a generated one once', async () => {
     const set = await cli('--json', 'hook', 'set', '--org', slug, '--url', 'https://site.example/hook');
     const target = `organization:${room.organizationId}`;
-    expect(results(set.stdout)).toEqual([
-      { target, url: 'https://site.example/…', secret: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
-    ]);
-    const stored = async () =>
-      (await room.make.query<{ secret: Buffer }>('SELECT secret FROM rebuild_hooks'))[0]!.secret;
+    expect(results(set.stdout)).toEqual([{ target, url: 'https://site.example/…', secret: expect.stringMatching(/^[0-9a-f]{64}$/) as string }]);
+    const stored = async () => (await room.make.query<{ secret: Buffer }>('SELECT secret FROM rebuild_hooks'))[0]!.secret;
     expect(room.vault.open('hook secrets', await stored())).toBe(results(set.stdout)[0]!.secret);
     const own = 'a secret of our own';
     const file = join(folder, 'secret');
     writeFileSync(file, `${own}\n`);
-    expect(
-      (await cli('hook', 'set', '--org', slug, '--url', 'https://site.example/2', '--secret-file', file)).stdout,
-    ).not.toContain(own);
+    expect((await cli('hook', 'set', '--org', slug, '--url', 'https://site.example/2', '--secret-file', file)).stdout).not.toContain(own);
     expect(room.vault.open('hook secrets', await stored())).toBe(own);
     const piped = ['hook', 'set', '--brand', 'primary', '--url', 'http://brand.example/', '--secret-stdin'];
     expect(await runCli(piped, settings(), 'short')).toMatchObject({
@@ -109,9 +102,7 @@ describe('the outbox and hook commands', () => {
       stderr: expect.stringContaining('A secret needs at least 16 characters') as string,
     });
     expect(await runCli(piped, settings(), own)).toMatchObject({ code: 0 });
-    const [brand] = await room.make.query<{ secret: Buffer }>(
-      `SELECT secret FROM rebuild_hooks WHERE target = 'brand:primary'`,
-    );
+    const [brand] = await room.make.query<{ secret: Buffer }>(`SELECT secret FROM rebuild_hooks WHERE target = 'brand:primary'`);
     expect(room.vault.open('hook secrets', brand!.secret)).toBe(own);
     expect(results((await cli('--json', 'hook', 'list')).stdout)).toMatchObject([
       { target: 'brand:primary', organization: null, url: 'http://brand.example' },
@@ -143,10 +134,7 @@ describe('the outbox and hook commands', () => {
     [['--url', 'https://x.example'], 'Specify either --org or --brand'],
     [['--org', 'a', '--brand', 'b', '--url', 'https://x.example'], 'Specify either --org or --brand'],
     [['--org', 'nobody', '--url', 'https://x.example'], 'There is no organization "nobody"'],
-    [
-      ['--brand', 'third', '--url', 'https://x.example'],
-      'There is no brand "third". The brands are: primary, secondary',
-    ],
+    [['--brand', 'third', '--url', 'https://x.example'], 'There is no brand "third". The brands are: primary, secondary'],
     [['--brand', 'primary', '--url', 'ftp://x.example'], 'Enter an http(s) URL.'],
     [['--brand', 'primary', '--url', 'https://x.example', '--secret', SECRET], 'Use --secret-file or --secret-stdin'],
     [['--brand', 'primary', '--url', 'https://x.example', '--secret-file', '/nowhere'], 'cannot be read (ENOENT)'],

@@ -22,8 +22,7 @@ beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-refused-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('npm start fails with one line', () => {
-  const start = (settings: Record<string, string>) =>
-    runCli(['start'], { DATA_DIR: join(folder, 'data'), ...settings });
+  const start = (settings: Record<string, string>) => runCli(['start'], { DATA_DIR: join(folder, 'data'), ...settings });
   let server: Server | undefined;
   afterEach(() => server?.close());
 
@@ -39,14 +38,8 @@ describe('npm start fails with one line', () => {
 
   it.each([
     [{ PORT: '65535' }, /^The portal needs a port after 65535, but there is none\. Try PORTAL_PORT=\d+ npm start\n$/],
-    [
-      { PORT: '65534', PORTAL_PORT: '65534' },
-      /^The API and the portal cannot share port 65534\. Try PORTAL_PORT=\d+ npm start\n$/,
-    ],
-    [
-      { PORT: '65535', PORTAL_PORT: '65535' },
-      /^The API and the portal cannot share port 65535\. Try PORTAL_PORT=\d+ npm start\n$/,
-    ],
+    [{ PORT: '65534', PORTAL_PORT: '65534' }, /^The API and the portal cannot share port 65534\. Try PORTAL_PORT=\d+ npm start\n$/],
+    [{ PORT: '65535', PORTAL_PORT: '65535' }, /^The API and the portal cannot share port 65535\. Try PORTAL_PORT=\d+ npm start\n$/],
   ])('if the ports are impossible: %j', async (settings, message) => {
     const { code, stdout, stderr } = await start(settings);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -60,9 +53,7 @@ describe('npm start fails with one line', () => {
     const api = await start({ PORT: String(port), PORTAL_PORT: String(port + 1) });
     expect(api.stderr).toMatch(new RegExp(`^Port ${port} is taken\\. Try PORT=(?!${port + 1} )\\d+ npm start\\n$`));
     const portal = await start({ PORT: String(port + 1), PORTAL_PORT: String(port) });
-    expect(portal.stderr).toMatch(
-      new RegExp(`^Port ${port} is taken\\. Try PORTAL_PORT=(?!${port + 1} )\\d+ npm start\\n$`),
-    );
+    expect(portal.stderr).toMatch(new RegExp(`^Port ${port} is taken\\. Try PORTAL_PORT=(?!${port + 1} )\\d+ npm start\\n$`));
   });
 
   it.each([
@@ -97,33 +88,22 @@ describe("an operator's own database is left unchanged", () => {
       () => ({ WORKER_DATABASE_URL: '', PORTAL_DATABASE_URL: '', MIGRATION_DATABASE_URL: '' }),
       /CREATE ROLE tutoring_app LOGIN NOSUPERUSER/,
     ],
-    [
-      'a superuser for the API',
-      () => ({ DATABASE_URL: database.adminUrl }),
-      /superuser.*ALTER ROLE "?postgres"? NOSUPERUSER/,
-    ],
-    [
-      'an owner without rights',
-      () => ({ MIGRATION_DATABASE_URL: database.tenantUrl }),
-      /ALTER DATABASE \S+ OWNER TO \S*spec_tenant/,
-    ],
-  ])(
-    'when it is not safe (%s): the error comes before any migration and shows the SQL that fixes it',
-    async (_, change, remedy) => {
-      database = await createEmptyDatabase();
-      const unsafe = { ...settings(), ...change() };
-      for (const [args, environment] of [
-        [['start'], unsafe],
-        [['migrate'], { ...unsafe, NODE_ENV: 'production' }],
-      ] as const) {
-        const { code, stdout, stderr } = await (args[0] === 'start' ? runCli : runHere)([...args], environment);
-        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-        expect(stderr).toMatch(/not safe, so nothing was changed/);
-        expect(stderr).toMatch(remedy);
-      }
-      expect(await tables()).toEqual([]);
-    },
-  );
+    ['a superuser for the API', () => ({ DATABASE_URL: database.adminUrl }), /superuser.*ALTER ROLE "?postgres"? NOSUPERUSER/],
+    ['an owner without rights', () => ({ MIGRATION_DATABASE_URL: database.tenantUrl }), /ALTER DATABASE \S+ OWNER TO \S*spec_tenant/],
+  ])('when it is not safe (%s): the error comes before any migration and shows the SQL that fixes it', async (_, change, remedy) => {
+    database = await createEmptyDatabase();
+    const unsafe = { ...settings(), ...change() };
+    for (const [args, environment] of [
+      [['start'], unsafe],
+      [['migrate'], { ...unsafe, NODE_ENV: 'production' }],
+    ] as const) {
+      const { code, stdout, stderr } = await (args[0] === 'start' ? runCli : runHere)([...args], environment);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/not safe, so nothing was changed/);
+      expect(stderr).toMatch(remedy);
+    }
+    expect(await tables()).toEqual([]);
+  });
 
   it('when its encryption key is missing: no new key is created beside old data', async () => {
     database = await createTestDatabase();
@@ -160,9 +140,7 @@ describe('the lock of a data folder', () => {
   it('is held by one start at a time and names its URL', async () => {
     const lock = await DataLock.take(folder);
     lock.tell('http://localhost:3000');
-    await expect(DataLock.take(folder)).rejects.toThrow(
-      `Already running at http://localhost:3000, process ${process.pid}.`,
-    );
+    await expect(DataLock.take(folder)).rejects.toThrow(`Already running at http://localhost:3000, process ${process.pid}.`);
     expect(launcherOf(folder)).toMatchObject({ pid: process.pid, url: 'http://localhost:3000' });
     lock.release();
     expect(readdirSync(folder)).toEqual([]);
@@ -229,10 +207,7 @@ describe('a checkout that cannot be built', () => {
     // A compiler that is still running when the signal arrives.
     rmSync(join(folder, 'node_modules', '@nestjs'));
     mkdirSync(join(folder, 'node_modules', '@nestjs', 'cli', 'bin'), { recursive: true });
-    writeFileSync(
-      join(folder, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'),
-      `console.error('at work'); setInterval(() => {}, 1000);`,
-    );
+    writeFileSync(join(folder, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), `console.error('at work'); setInterval(() => {}, 1000);`);
     const child = spawn(process.execPath, ['scripts/run.js', 'start'], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -166,12 +166,10 @@ describe('what the database derives', () => {
   it('enrols a parent from the first link until the last one is deleted', async () => {
     const parent = await schema.parent(school);
     const children = [await schema.member(school, 'student'), await schema.member(school, 'student')];
-    const enrolled = async (): Promise<unknown> =>
-      (await schema.all('SELECT enrolled_at FROM parents WHERE user_id = $1', [parent]))[0]?.enrolled_at;
+    const enrolled = async (): Promise<unknown> => (await schema.all('SELECT enrolled_at FROM parents WHERE user_id = $1', [parent]))[0]?.enrolled_at;
     const link = (student_id: string | undefined, linked_at: string): Promise<string> =>
       schema.insert(school, 'parent_students', { organization_id: school, parent_id: parent, student_id, linked_at });
-    const unlink = (student: string | undefined): Promise<Row[]> =>
-      schema.as(school, 'DELETE FROM parent_students WHERE student_id = $1', [student]);
+    const unlink = (student: string | undefined): Promise<Row[]> => schema.as(school, 'DELETE FROM parent_students WHERE student_id = $1', [student]);
 
     expect(await enrolled()).toBeNull();
     await link(children[0], '2026-02-02T00:00:00Z');

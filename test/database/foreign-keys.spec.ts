@@ -92,13 +92,9 @@ function complaints(found: string[], excused: Record<string, string>, remedy: st
 }
 
 const REFERENCE = 'the foreign key must include organization_id, or be an exception with a reason';
-const OWNER =
-  'organization_id must refer to organizations (alone, or with columns that are NOT NULL), or be an exception';
+const OWNER = 'organization_id must refer to organizations (alone, or with columns that are NOT NULL), or be an exception';
 
-const faults = async () => [
-  ...complaints(await unowned(), WITHOUT_ORGANIZATION, REFERENCE),
-  ...complaints(await orphans(), WITHOUT_OWNER, OWNER),
-];
+const faults = async () => [...complaints(await unowned(), WITHOUT_ORGANIZATION, REFERENCE), ...complaints(await orphans(), WITHOUT_OWNER, OWNER)];
 
 it('a reference between rows of organizations includes the organization, and each row has an existing one', async () => {
   expect(await faults()).toEqual([]);

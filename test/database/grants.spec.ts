@@ -32,9 +32,7 @@ async function faults(role: ProcessRole, url = database.processUrls[role]): Prom
 describe('the rights of the roles', () => {
   async function granted(): Promise<string[]> {
     const all = await make.query<{ grantee: string; object: string; privilege: string; grantable: boolean }>(GRANTED);
-    return all
-      .map((one) => `${one.grantee}: ${one.privilege} ${one.object}${one.grantable ? ' with grant option' : ''}`)
-      .sort();
+    return all.map((one) => `${one.grantee}: ${one.privilege} ${one.object}${one.grantable ? ' with grant option' : ''}`).sort();
   }
 
   function expected(): string[] {
@@ -45,9 +43,7 @@ describe('the rights of the roles', () => {
         ),
       ),
     );
-    const functions = Object.entries(FUNCTION_GRANTS).flatMap(([name, roles]) =>
-      roles.map((role) => `${ROLES[role]}: EXECUTE ${name}()`),
-    );
+    const functions = Object.entries(FUNCTION_GRANTS).flatMap(([name, roles]) => roles.map((role) => `${ROLES[role]}: EXECUTE ${name}()`));
     const schema = ['PUBLIC', ...Object.values(ROLES)].map((role) => `${role}: USAGE public`);
     return [...tables, ...functions, ...schema].sort();
   }
@@ -87,11 +83,7 @@ describe('the rights of the roles', () => {
   });
 
   it.each<[string, ProcessRole, string]>([
-    [
-      'GRANT UPDATE (scopes) ON api_keys TO tutoring_app',
-      'api',
-      'UPDATE (last_used_at, revoked_at, scopes) on api_keys',
-    ],
+    ['GRANT UPDATE (scopes) ON api_keys TO tutoring_app', 'api', 'UPDATE (last_used_at, revoked_at, scopes) on api_keys'],
     ['GRANT INSERT ON api_keys TO tutoring_app', 'api', 'INSERT ('],
     ['GRANT SELECT (payload) ON outbox TO tutoring_worker', 'worker', 'payload'],
     ['GRANT TRUNCATE ON audit_log TO tutoring_app', 'api', 'TRUNCATE'],
@@ -133,8 +125,7 @@ describe('a role with too many rights', () => {
     return name;
   }
 
-  const urlOf = (name: string) =>
-    Object.assign(new URL(database.applicationUrl), { username: name, password: 'spec' }).href;
+  const urlOf = (name: string) => Object.assign(new URL(database.applicationUrl), { username: name, password: 'spec' }).href;
 
   const faultsOf = (name: string) => faults('api', urlOf(name));
 

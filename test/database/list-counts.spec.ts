@@ -50,10 +50,7 @@ const differences = () => schema.all(DIFFERENCES);
 
 /** An organization's nonzero counters. */
 async function counters(organization: string): Promise<Record<string, number>> {
-  const rows = await schema.as(
-    organization,
-    'SELECT list, sum(delta)::int AS n FROM list_counts GROUP BY 1 HAVING sum(delta) <> 0 ORDER BY 1',
-  );
+  const rows = await schema.as(organization, 'SELECT list, sum(delta)::int AS n FROM list_counts GROUP BY 1 HAVING sum(delta) <> 0 ORDER BY 1');
   return Object.fromEntries(rows.map(({ list, n }) => [list as string, n as number]));
 }
 
@@ -109,10 +106,7 @@ describe('list counts', () => {
       SELECT gen_random_uuid(), o, md5(o || n)::uuid, 'student' FROM unnest($1::uuid[]) o, unnest('{a,b,c}'::text[]) n`,
       [[school, other]],
     );
-    expect([await counters(school), await counters(other)]).toEqual([
-      { 'members:student': 3 },
-      { 'members:student': 3 },
-    ]);
+    expect([await counters(school), await counters(other)]).toEqual([{ 'members:student': 3 }, { 'members:student': 3 }]);
     const upsert = `${member('a', 'tutor')} ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role`;
     await schema.as(school, upsert);
     expect(await counters(school)).toEqual({ 'members:student': 2, 'members:tutor': 1 });
@@ -186,9 +180,7 @@ describe('list counts under concurrent writes', () => {
     const state = { writing: true, snapshots: 0 };
     // They go on until enough snapshots were taken meanwhile, which takes longer than their turns on some machines.
     const more = (turn: number) => turn < 60 || (state.snapshots <= 20 && turn < 600);
-    const writers = Array.from({ length: 8 }, (_, index) =>
-      writer(new Random(random.integer(1e9) + index), names, more),
-    );
+    const writers = Array.from({ length: 8 }, (_, index) => writer(new Random(random.integer(1e9) + index), names, more));
     const done = Promise.all(writers).finally(() => {
       state.writing = false;
     });
@@ -200,9 +192,7 @@ describe('list counts under concurrent writes', () => {
     expect(await differences()).toEqual([]);
     expect(committed).toBeGreaterThan(200);
     expect(state.snapshots).toBeGreaterThan(20);
-    const [most] = await schema.all(
-      'SELECT max(n)::int AS n FROM (SELECT count(*) AS n FROM list_counts GROUP BY organization_id, list) c',
-    );
+    const [most] = await schema.all('SELECT max(n)::int AS n FROM (SELECT count(*) AS n FROM list_counts GROUP BY organization_id, list) c');
     expect(most!.n).toBeLessThanOrEqual(8);
   });
 

@@ -29,18 +29,10 @@ describe('migrate', () => {
   });
 
   it.each([
-    [
-      'its body',
-      'tied_elsewhere',
-      `CREATE OR REPLACE FUNCTION tied_elsewhere(login uuid) RETURNS boolean AS 'SELECT true' LANGUAGE sql`,
-    ],
+    ['its body', 'tied_elsewhere', `CREATE OR REPLACE FUNCTION tied_elsewhere(login uuid) RETURNS boolean AS 'SELECT true' LANGUAGE sql`],
     ['its rights', 'take_login', 'ALTER FUNCTION take_login SECURITY INVOKER'],
     ['its search path', 'take_login', 'ALTER FUNCTION take_login RESET search_path'],
-    [
-      'its result',
-      'purge_expired',
-      'DROP FUNCTION purge_expired; CREATE FUNCTION purge_expired() RETURNS int RETURN 1',
-    ],
+    ['its result', 'purge_expired', 'DROP FUNCTION purge_expired; CREATE FUNCTION purge_expired() RETURNS int RETURN 1'],
     ['a parameter', 'is_used', `DROP FUNCTION is_used; CREATE FUNCTION is_used(it uuid) RETURNS boolean RETURN true`],
     ['that it is gone', 'claim_outbox', 'DROP FUNCTION claim_outbox'],
   ])('replaces a function that differs from the files by %s', async (_what, name, statement) => {

@@ -120,8 +120,7 @@ describe('the next mail', () => {
     const client = await schema.begin(null);
     // The function's plans are made while the table is known to be empty.
     await schema.all('VACUUM ANALYZE outbox');
-    for (let calls = 0; calls < 10; calls++)
-      await client.query(`SELECT claim_outbox('email', 'w', 10, '1 minute', '')`);
+    for (let calls = 0; calls < 10; calls++) await client.query(`SELECT claim_outbox('email', 'w', 10, '1 minute', '')`);
     await schema.end(client);
     await schema.as(
       busy,

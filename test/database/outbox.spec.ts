@@ -27,9 +27,7 @@ describe('functions of the outbox', () => {
   }
 
   async function message(id: string): Promise<Row> {
-    return (
-      await schema.all("SELECT *, due_at - now() > interval '1 second' AS later FROM outbox WHERE id = $1", [id])
-    )[0]!;
+    return (await schema.all("SELECT *, due_at - now() > interval '1 second' AS later FROM outbox WHERE id = $1", [id]))[0]!;
   }
 
   it('queue failed and dead messages again, and no others', async () => {
@@ -71,9 +69,7 @@ describe('functions of the outbox', () => {
   it.each(['451 later', 'https://user:pw@host', 'Timeout', ''])('store only codes as errors, not %j', async (text) => {
     const refused = { code: '23514' };
     await expect(queue({ last_error: text })).rejects.toMatchObject(refused);
-    await expect(schema.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(
-      refused,
-    );
+    await expect(schema.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(refused);
   });
 
   it('let a build hook belong only to its own organization or to a brand', async () => {

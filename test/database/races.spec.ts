@@ -1,15 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import {
-  insertion,
-  messageRow,
-  resultRow,
-  type Row,
-  seatRow,
-  sessionRow,
-  statusChange,
-  SchemaFixture,
-} from '../support/database/schema-fixture.js';
+import { insertion, messageRow, resultRow, type Row, seatRow, sessionRow, statusChange, SchemaFixture } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 
 /** What one of two concurrent transactions does, and for which organization. */
@@ -64,10 +55,7 @@ describe('two concurrent transactions', () => {
     "a result and its student's first session: the result shows": async () => {
       const student = await inBoth('student');
       const result = resultRow(student);
-      const sides: [Side, Side] = [
-        inserting(school, 'results', result),
-        inserting(other, 'sessions', sessionRow(other, student)),
-      ];
+      const sides: [Side, Side] = [inserting(school, 'results', result), inserting(other, 'sessions', sessionRow(other, student))];
       const shown = 'SELECT result_id FROM organization_results WHERE student_id = $1';
       return [sides, other, shown, [student], [{ result_id: result.id }]];
     },
@@ -158,9 +146,7 @@ describe('two concurrent transactions', () => {
     for (let round = 0; round < 10; round++) {
       const orders = Array.from({ length: 8 }, (_, n) => [...students.slice(n * 3), ...students.slice(0, n * 3)]);
       await Promise.all(
-        orders.map((order, n) =>
-          n % 2 ? schema.as(school, results, [order.reverse()]) : schema.as(school, statement, [school, order]),
-        ),
+        orders.map((order, n) => (n % 2 ? schema.as(school, results, [order.reverse()]) : schema.as(school, statement, [school, order]))),
       );
     }
     expect(await schema.as(school, 'SELECT DISTINCT occurrences AS n FROM session_students')).toEqual([{ n: 40 }]);

@@ -98,9 +98,7 @@ describe('the read copies of logins, results and conversations', () => {
     }
     for (const person of people) await schema.session(schools[0]!, person);
     results = await Promise.all(people.map((person) => schema.result(schools[0]!, person)));
-    conversations = await Promise.all(
-      people.map((person, n) => schema.conversation(schools[0]!, person, people[(n + 1) % people.length]!)),
-    );
+    conversations = await Promise.all(people.map((person, n) => schema.conversation(schools[0]!, person, people[(n + 1) % people.length]!)));
   });
 
   /** A random change of memberships, a result, a conversation or its participants. */

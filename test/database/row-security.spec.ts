@@ -1,12 +1,4 @@
-import {
-  fill,
-  insertion,
-  messageRow,
-  resultRow,
-  type Row,
-  seatRow,
-  SchemaFixture,
-} from '../support/database/schema-fixture.js';
+import { fill, insertion, messageRow, resultRow, type Row, seatRow, SchemaFixture } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 
 const DENIED = { code: '42501' };
@@ -102,11 +94,7 @@ describe('row security', () => {
         )
       )[0] as { columns: string };
       for (const row of await seen(theirs, table)) {
-        const copy = schema.as(
-          mine,
-          `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1)`,
-          [row],
-        );
+        const copy = schema.as(mine, `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1)`, [row]);
         await expect(copy, table).rejects.toMatchObject(DENIED);
       }
     }
@@ -138,9 +126,7 @@ describe('row security', () => {
       }
       const change = `UPDATE ${table} SET ${key} = ${key} WHERE ${key} = ANY ($1) RETURNING 1`;
       expect(await schema.as(mine, change, [keys]), table).toEqual([]);
-      expect(await schema.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual(
-        [],
-      );
+      expect(await schema.as(mine, `DELETE FROM ${table} WHERE ${key} = ANY ($1) RETURNING 1`, [keys]), table).toEqual([]);
       expect(await everything(table), table).toEqual(before);
     }
   });
@@ -169,9 +155,7 @@ describe('row security', () => {
     const guest = (await schema.as(theirs, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
     await schema.insert(mine, 'conversation_participants', seatRow(early, guest));
     await schema.insert(theirs, 'messages', messageRow(early, '2026-03-03T10:00:00Z'));
-    expect(
-      await schema.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early]),
-    ).toEqual([{ n: 2 }]);
+    expect(await schema.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early])).toEqual([{ n: 2 }]);
   });
 
   it('accepts results only for members', async () => {

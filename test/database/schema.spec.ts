@@ -6,8 +6,7 @@ import { fixture } from '../support/process/fixture.js';
 const COPIES = ['organization_results', 'organization_conversations', 'session_students', 'list_counts'];
 
 /** Columns with enumerated values. */
-const CLOSED =
-  /^(status|role|type|scope|scopes|mode|attendance|visibility|billing_interval|tracking_method|.*_(type|mode|role))$/;
+const CLOSED = /^(status|role|type|scope|scopes|mode|attendance|visibility|billing_interval|tracking_method|.*_(type|mode|role))$/;
 
 const schema = await fixture(SchemaFixture.create());
 
@@ -31,9 +30,7 @@ describe('the schema', () => {
     }
     // The rest: heartbeats belong to nobody; suppressed addresses, passwords and sessions are behind functions (see
     // row security).
-    const open = [...new Set(columns.map((column) => column.table))].filter(
-      (name) => !tables.some((table) => table.name === name),
-    );
+    const open = [...new Set(columns.map((column) => column.table))].filter((name) => !tables.some((table) => table.name === name));
     expect(open).toEqual([
       'credentials', 'device_cookies', 'passkeys', 'password_link_requests', 'password_links', 'portal_sessions',
       'sign_in_attempts', 'suppressions', 'worker_heartbeats',
@@ -46,9 +43,7 @@ describe('the schema', () => {
   });
 
   it('constrains every enumerated column', async () => {
-    const closed = columns.filter(
-      (column) => CLOSED.test(column.name) && column.type.startsWith('text') && !COPIES.includes(column.table),
-    );
+    const closed = columns.filter((column) => CLOSED.test(column.name) && column.type.startsWith('text') && !COPIES.includes(column.table));
     expect(closed.length).toBeGreaterThanOrEqual(30);
     const checks = await schema.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
@@ -64,9 +59,7 @@ describe('the schema', () => {
     const bounded = await schema.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND k.conkey = ARRAY[a.attnum]
       WHERE k.contype = 'c' AND pg_get_constraintdef(k.oid) LIKE '%<= ''1000000000000''%'`);
-    expect(bounded.map((check) => check.column).sort()).toEqual(
-      amounts.map((column) => `${column.table}.${column.name}`).sort(),
-    );
+    expect(bounded.map((check) => check.column).sort()).toEqual(amounts.map((column) => `${column.table}.${column.name}`).sort());
   });
 
   it('pins the search path of functions that run with the rights of the owner', async () => {

@@ -6,8 +6,7 @@ const NAME = 'tutoring tests, aside';
 const database = await createTestDatabase();
 const source = await connect({ url: database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
 const side = new SideConnection(database.ownerUrl, NAME);
-const backends = (name: string) =>
-  source.query<{ pid: number }[]>('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [name]);
+const backends = (name: string) => source.query<{ pid: number }[]>('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [name]);
 
 beforeAll(() => source.query('CREATE TABLE notes (statement_timeout text, lock_timeout text)'));
 afterAll(async () => {

@@ -45,9 +45,7 @@ ${tables.join('')}}
 function valuesOf(columns: Column[]): string {
   const sets = [...new Set(columns.map(({ table }) => table))].map((table) => {
     const closed = columns.filter((column) => column.table === table);
-    const lines = closed.map(
-      ({ name, values }) => `    ${name}: [${values!.map((value) => `'${value}'`).join(', ')}],\n`,
-    );
+    const lines = closed.map(({ name, values }) => `    ${name}: [${values!.map((value) => `'${value}'`).join(', ')}],\n`);
     return `  ${table}: {\n${lines.join('')}  },\n`;
   });
   return `

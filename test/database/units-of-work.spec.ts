@@ -1,13 +1,5 @@
 import sql from 'sql-template-tag';
-import {
-  connect,
-  Database,
-  Deadline,
-  DeadlineExceeded,
-  isUnavailable,
-  lockNumber,
-  RetryTransaction,
-} from '@app/database';
+import { connect, Database, Deadline, DeadlineExceeded, isUnavailable, lockNumber, RetryTransaction } from '@app/database';
 import { createTestDatabase } from '../support/database/database.js';
 
 const database = await createTestDatabase();
@@ -78,9 +70,7 @@ describe('a unit of work', () => {
   });
 
   it('does not nest, and queries need one', async () => {
-    const nested = db.transaction({ organizationId }, () =>
-      db.transaction({ organizationId }, () => db.query(sql`SELECT 1`)),
-    );
+    const nested = db.transaction({ organizationId }, () => db.transaction({ organizationId }, () => db.query(sql`SELECT 1`)));
     await expect(nested).rejects.toThrow('do not nest');
     await expect(db.query(sql`SELECT 1`)).rejects.toThrow('No transaction is open');
     expect(() => db.onRollback(() => Promise.resolve())).toThrow('No transaction is open');
@@ -138,9 +128,7 @@ describe('a deadline', () => {
     await expect(db.lookUp(sql`SELECT 1`, late)).rejects.toThrow(DeadlineExceeded);
     expect(runs).toBe(0);
     // An access's own deadline comes first.
-    await expect(late.within(() => db.lookUp(sql`SELECT 1 AS one`, new Deadline(60_000)))).resolves.toEqual([
-      { one: 1 },
-    ]);
+    await expect(late.within(() => db.lookUp(sql`SELECT 1 AS one`, new Deadline(60_000)))).resolves.toEqual([{ one: 1 }]);
   });
 
   it('ends a statement that would take longer, and the next access works', async () => {

@@ -41,8 +41,7 @@ function blocks(page: string, language: string): string[] {
 describe('the guides', () => {
   it.each(pages)('%s has no dead link', (page) => {
     const dead = linksOf(page).filter(
-      ({ target, heading }) =>
-        !existsSync(join(ROOT, target)) || (heading !== undefined && !headingsOf(target).includes(heading)),
+      ({ target, heading }) => !existsSync(join(ROOT, target)) || (heading !== undefined && !headingsOf(target).includes(heading)),
     );
     expect(dead).toEqual([]);
   });
@@ -164,16 +163,12 @@ describe('the monitoring files', () => {
       };
       const expressions = [
         ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
-        ...[...read('docs/monitoring/alerts.yml').matchAll(/expr: (?:\|\n)?([^]*?)\n +(?:for|labels):/g)].map(
-          ([, expr]) => expr!,
-        ),
+        ...[...read('docs/monitoring/alerts.yml').matchAll(/expr: (?:\|\n)?([^]*?)\n +(?:for|labels):/g)].map(([, expr]) => expr!),
       ];
       expect(expressions.length).toBeGreaterThan(15);
       for (const expression of expressions) {
         const names = expression.match(/\b(up|(?:http|api|database|outbox|rate_limit|process)_\w+)\b/g) ?? [];
-        const unknown = names
-          .map((name) => name.replace(/_(bucket|count|sum)$/, ''))
-          .filter((name) => !known.has(name));
+        const unknown = names.map((name) => name.replace(/_(bucket|count|sum)$/, '')).filter((name) => !known.has(name));
         expect([expression, names.length > 0, unknown]).toEqual([expression, true, []]);
       }
       const described = [...read('docs/monitoring.md').matchAll(/`((?:http|api|database|outbox|rate_limit)_\w+)`/g)];

@@ -11,15 +11,9 @@ export default defineConfig({
     ...ordinary.test,
     // Memory and time are measured in a new process.
     isolate: true,
-    include: report
-      ? [...new Set(PROMISES.flatMap(({ specs }) => specs))].map((spec) => `test/${spec}.spec.ts`)
-      : ['test/faults/**/*.spec.ts'],
+    include: report ? [...new Set(PROMISES.flatMap(({ specs }) => specs))].map((spec) => `test/${spec}.spec.ts`) : ['test/faults/**/*.spec.ts'],
     exclude: ['node_modules/**', 'dist/**'],
-    reporters: [
-      'default',
-      ...(report ? ['./test/support/faults/promises.reporter.ts'] : []),
-      './test/support/process/summary.reporter.ts',
-    ],
+    reporters: ['default', ...(report ? ['./test/support/faults/promises.reporter.ts'] : []), './test/support/process/summary.reporter.ts'],
     maxWorkers: 1,
     fileParallelism: false,
     testTimeout: 1_800_000,

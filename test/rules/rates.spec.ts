@@ -26,8 +26,7 @@ describe('the best cell', () => {
   it('fits, and no other that fits is more specific', () => {
     fc.assert(
       fc.property(cells, key, session, (all, bandId, wanted) => {
-        const fits = (one: RateCell) =>
-          KEYS.every((name) => one[name] === null || one[name] === { bandId, ...wanted }[name]);
+        const fits = (one: RateCell) => KEYS.every((name) => one[name] === null || one[name] === { bandId, ...wanted }[name]);
         const best = bestCell(all, bandId, wanted);
         const fitting = all.filter(fits);
         expect(best === null).toBe(fitting.length === 0);
@@ -61,9 +60,7 @@ describe('settling', () => {
       fc.property(terms, subject, fc.integer({ min: 0, max: 9_000 }), (found, what, rate) => {
         const { places } = settle(found, what, rate);
         expect(places.map(({ studentId }) => studentId)).toEqual(found.students.map(({ id }) => id));
-        expect(new Set(places.map(({ rateCents, rateGiven }) => `${rateCents} ${rateGiven}`))).toEqual(
-          new Set([`${rate} true`]),
-        );
+        expect(new Set(places.map(({ rateCents, rateGiven }) => `${rateCents} ${rateGiven}`))).toEqual(new Set([`${rate} true`]));
         expect(commonRate(places)).toBe(rate);
       }),
     );
@@ -72,15 +69,12 @@ describe('settling', () => {
   it('keeps what was set, and nothing else', () => {
     fc.assert(
       fc.property(terms, subject, cents, fc.boolean(), (found, what, rateCents, rateGiven) => {
-        const before = found.students
-          .slice(0, 1)
-          .map(({ id }) => ({ studentId: id, rateCents, rateGiven: rateGiven && rateCents !== null }));
+        const before = found.students.slice(0, 1).map(({ id }) => ({ studentId: id, rateCents, rateGiven: rateGiven && rateCents !== null }));
         const [fresh, kept] = [settle(found, what), settle(found, what, undefined, before)];
         expect(kept.places.slice(1)).toEqual(fresh.places.slice(1));
         expect(kept.places[0]!.rateCents).toBe(before[0]!.rateGiven ? rateCents : fresh.places[0]!.rateCents);
         expect(settle(found, what, null, before)).toEqual(fresh);
-        if (what.mode !== 'in_person')
-          expect(kept.places.every(({ surchargeCents }) => surchargeCents === null)).toBe(true);
+        if (what.mode !== 'in_person') expect(kept.places.every(({ surchargeCents }) => surchargeCents === null)).toBe(true);
       }),
     );
   });

@@ -14,12 +14,7 @@ describe('what a rule refused', () => {
       422,
       { detail: [{ loc: ['body', 'parent', 'email'], msg: 'Too long.', type: 'value_error' }] },
     ],
-    [
-      'the record itself',
-      Refused.invalid('Archived.'),
-      422,
-      { detail: [{ loc: ['path', 'student_id'], msg: 'Archived.', type: 'value_error' }] },
-    ],
+    ['the record itself', Refused.invalid('Archived.'), 422, { detail: [{ loc: ['path', 'student_id'], msg: 'Archived.', type: 'value_error' }] }],
     [
       'a state, if documented',
       Refused.invalidState('completed', ['pending', 'scheduled']),
@@ -38,9 +33,7 @@ describe('what a rule refused', () => {
   });
 
   it('is a page of the portal, or a message on the page of the form', async () => {
-    expect([Refused.notFound(), OVERLAP, Refused.invalid('No.')].map((one) => pageOf(one).status)).toEqual([
-      404, 409, 422,
-    ]);
+    expect([Refused.notFound(), OVERLAP, Refused.invalid('No.')].map((one) => pageOf(one).status)).toEqual([404, 409, 422]);
     const shown = (refused: Refused) => unlessRefused<unknown>(Promise.reject(refused), (flash) => flash);
     expect(await shown(OVERLAP)).toEqual({ kind: 'notice', text: 'The tutor has a session then.' });
     expect(await shown(Refused.invalid('No.'))).toEqual({ kind: 'problem', text: 'No.' });

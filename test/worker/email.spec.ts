@@ -28,8 +28,7 @@ describe('the email queue', () => {
   };
 
   /** Which organizations may lift which suppressions. */
-  const senders = () =>
-    room.make.query('SELECT organization_id, email_normalized AS address FROM suppression_senders ORDER BY 2');
+  const senders = () => room.make.query('SELECT organization_id, email_normalized AS address FROM suppression_senders ORDER BY 2');
 
   it('sends each kind of mail exactly once, to its recipient', async () => {
     const links = new Map<string, string>();
@@ -66,23 +65,15 @@ describe('the email queue', () => {
     const from = [...mail!.headers.from!.matchAll(/=\?UTF-8\?([BQ])\?([^?]*)\?=/gi)];
     expect(from.length).toBeGreaterThan(0);
     expect(mail!.headers.from).toMatch(/ <box@tutoring\.example>$/);
-    expect(decodeWords(mail!.headers.from!)).toBe(
-      'Wattle Lane, Tutoring – Méthodes via Brighter Days <box@tutoring.example>',
-    );
-    expect(mail!.raw.match(/content-transfer-encoding: .*/gi)).toEqual([
-      'Content-Transfer-Encoding: base64',
-      'Content-Transfer-Encoding: base64',
-    ]);
+    expect(decodeWords(mail!.headers.from!)).toBe('Wattle Lane, Tutoring – Méthodes via Brighter Days <box@tutoring.example>');
+    expect(mail!.raw.match(/content-transfer-encoding: .*/gi)).toEqual(['Content-Transfer-Encoding: base64', 'Content-Transfer-Encoding: base64']);
     expect(mail!.text.split('\n')).toContain(link);
   });
 
   it('writes neither personal data nor links to the log', async () => {
     smtp.atRecipient = (address) =>
-      address.startsWith('canary-refused')
-        ? { code: 550, message: `<${address}> canary-refused is unknown` }
-        : undefined;
-    smtp.atMessage = (address) =>
-      address.startsWith('canary-later') ? { code: 451, message: `not now, ${address}` } : undefined;
+      address.startsWith('canary-refused') ? { code: 550, message: `<${address}> canary-refused is unknown` } : undefined;
+    smtp.atMessage = (address) => (address.startsWith('canary-later') ? { code: 451, message: `not now, ${address}` } : undefined);
     await room.queue(['canary-refused@example.org', 'canary-later@example.org', 'canary-well@example.org'], {
       payload: { firstName: 'Canarina', joinUrl: 'https://app.tutoring.example/join/canary-token' },
     });
@@ -183,8 +174,7 @@ describe('the email queue', () => {
     const others = smtp.taken(100, 'well');
     smtp.atRecipient = (address) => (address.startsWith('stall') ? { until: others, code: 451 } : undefined);
     smtp.atMessage = (address) => (address.startsWith('poison') ? { code: 554, message: 'boom' } : undefined);
-    const numbered = (name: string, count: number) =>
-      Array.from({ length: count }, (_, index) => `${name}${index}@example.org`);
+    const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}@example.org`);
     await room.queue([...numbered('stall', 3), ...numbered('poison', 5)]);
     await room.queue(numbered('broken', 3));
     await room.make.query(`UPDATE outbox SET payload = '\\x00' WHERE recipient LIKE 'broken%'`);

@@ -13,18 +13,13 @@ describe('housekeeping', () => {
   afterEach(() => room.clear());
 
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
-  const count = async (table: string) =>
-    (await room.make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
+  const count = async (table: string) => (await room.make.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
 
   async function fill(): Promise<void> {
     const { organizationId } = room;
     await room.queue(['sent@example.org', 'fresh@example.org', 'dead@example.org', 'waiting@example.org']);
     const finish = (who: string, status: string, days: number) =>
-      room.make.query('UPDATE outbox SET status = $1, finished_at = $2 WHERE recipient = $3', [
-        status,
-        daysAgo(days),
-        `${who}@example.org`,
-      ]);
+      room.make.query('UPDATE outbox SET status = $1, finished_at = $2 WHERE recipient = $3', [status, daysAgo(days), `${who}@example.org`]);
     await finish('sent', 'sent', 30.01);
     await finish('fresh', 'sent', 29.99);
     await finish('dead', 'dead', 30.01);
@@ -126,10 +121,7 @@ describe('housekeeping', () => {
     const workers = [await room.worker(), await room.worker()];
     await Promise.all(workers.map((worker) => worker.get(HousekeepingService).runOnce()));
     const standing = () =>
-      room.make.query<{ id: string; role: string }>(
-        'SELECT id, role FROM invites WHERE organization_id = $1 AND standing',
-        [id],
-      );
+      room.make.query<{ id: string; role: string }>('SELECT id, role FROM invites WHERE organization_id = $1 AND standing', [id]);
     const made = await standing();
     expect(made.map(({ role }) => role).sort()).toEqual(['student', 'tutor']);
     const env = loadEnv(room.settings, {});

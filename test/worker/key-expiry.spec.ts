@@ -100,9 +100,7 @@ describe('warnings before an API key expires', () => {
     await room.make.query('ALTER TABLE audit_log DROP CONSTRAINT planted');
     await round();
     expect(await warnings()).toHaveLength(1);
-    expect(await room.make.query('SELECT expiry_warned_days AS days FROM api_keys WHERE id = $1', [id])).toEqual([
-      { days: 3 },
-    ]);
+    expect(await room.make.query('SELECT expiry_warned_days AS days FROM api_keys WHERE id = $1', [id])).toEqual([{ days: 3 }]);
   });
 
   it('are skipped if the key had less time left when its expiry was set', async () => {
@@ -142,10 +140,10 @@ describe('warnings before an API key expires', () => {
       [id, 'now()'],
       [fresh, `now() + interval '1 minute'`],
     ] as const) {
-      await room.make.query(
-        `INSERT INTO api_key_handovers (api_key_id, organization_id, sealed, expires_at) VALUES ($1, $2, '\\x00', ${expires})`,
-        [key, school],
-      );
+      await room.make.query(`INSERT INTO api_key_handovers (api_key_id, organization_id, sealed, expires_at) VALUES ($1, $2, '\\x00', ${expires})`, [
+        key,
+        school,
+      ]);
     }
     await (await room.worker()).get(HousekeepingService).runOnce();
     expect(await warnings()).toHaveLength(1);

@@ -68,9 +68,7 @@ describe.each(['timer', 'redis'])('a notification (%s)', { timeout: 6 * SELDOM }
     const before = smtp.received.length;
     const failed = room.db.transaction({ organizationId: room.organizationId }, async () => {
       const from = { organizationId: room.organizationId, organization: { name: 'A', timeZone: 'UTC' } };
-      await room.outbox.addEmails(from, [
-        { kind: 'parent_invite', to: 'never@example.org', firstName: null, role: 'parent', link: { url: 'x' } },
-      ]);
+      await room.outbox.addEmails(from, [{ kind: 'parent_invite', to: 'never@example.org', firstName: null, role: 'parent', link: { url: 'x' } }]);
       throw new Error('no');
     });
     await expect(failed).rejects.toThrow('no');
@@ -124,8 +122,6 @@ describe.each(['timer', 'redis'])('a mail of a crashed worker (%s)', (mode) => {
        FROM outbox WHERE recipient = 'first@example.org' RETURNING id`,
     );
     await vi.waitFor(() => expect(smtp.to('orphan@example.org')).toHaveLength(1));
-    await vi.waitFor(async () =>
-      expect(await room.rows(`id = '${id}'`)).toMatchObject([{ status: 'sent', attempts: 2 }]),
-    );
+    await vi.waitFor(async () => expect(await room.rows(`id = '${id}'`)).toMatchObject([{ status: 'sent', attempts: 2 }]));
   });
 });

@@ -31,10 +31,7 @@ async function request(address: string, { life = '1 hour', kind = 'password_rese
 
 const requests = () => room.make.query('SELECT email_normalized FROM password_link_requests');
 const grow = (age: string) =>
-  room.make.query(
-    `UPDATE password_link_requests SET requested_at = requested_at - $1::interval, expires_at = expires_at - $1::interval`,
-    [age],
-  );
+  room.make.query(`UPDATE password_link_requests SET requested_at = requested_at - $1::interval, expires_at = expires_at - $1::interval`, [age]);
 const recipients = async () => (await room.rows()).map(({ recipient }) => recipient).sort();
 const resolve = async () => (await room.worker()).get(PasswordLinksService).runOnce();
 
@@ -94,10 +91,7 @@ describe('requests for a mailed link', () => {
     }
     await resolve();
     expect(await room.rows()).toMatchObject([{ recipient: warned.email, kind: 'wrong_passwords' }]);
-    expect([
-      await requests(),
-      await room.make.query('SELECT FROM password_links WHERE user_id = $1', [warned.id]),
-    ]).toEqual([[], []]);
+    expect([await requests(), await room.make.query('SELECT FROM password_links WHERE user_id = $1', [warned.id])]).toEqual([[], []]);
   });
 
   it('are mailed once by several concurrent workers', async () => {

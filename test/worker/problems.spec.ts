@@ -4,8 +4,7 @@ import { inWords, problemOf, PROBLEMS } from '@app/jobs';
 const STORED = /^[a-z][a-z0-9_]{0,63}$/;
 const SECRET = 'never-to-be-stored';
 
-const failure = (fields: object, message = `at https://user:${SECRET}@host for ada@example.org`) =>
-  Object.assign(new Error(message), fields);
+const failure = (fields: object, message = `at https://user:${SECRET}@host for ada@example.org`) => Object.assign(new Error(message), fields);
 
 describe('the stored problem of a failure', () => {
   it.each([

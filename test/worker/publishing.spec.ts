@@ -17,10 +17,7 @@ describe('the publishing queue', () => {
     return (await room.make.post(room.organizationId, { scheduledAt, ...wish })).id;
   }
   const find = (id: string) => room.make.find('blog_posts', id);
-  const audited = () =>
-    room.make
-      .query<{ n: number }>(`SELECT count(*)::int AS n FROM audit_log WHERE api_key_id IS NULL`)
-      .then(([row]) => row!.n);
+  const audited = () => room.make.query<{ n: number }>(`SELECT count(*)::int AS n FROM audit_log WHERE api_key_id IS NULL`).then(([row]) => row!.n);
 
   it('publishes a post once with three workers, which poll at least every five seconds', async () => {
     expect(QUEUES.publishing.everyMs).toBeLessThan(5_000);

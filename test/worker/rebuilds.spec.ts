@@ -73,12 +73,7 @@ describe('the rebuilds queue', () => {
   it('retries with the same id if the hook fails, redirects or is unreachable, and gives up after eight attempts', async () => {
     const elsewhere = await TestHook.start();
     const { url: elsewhereUrl } = elsewhere;
-    hook.answer = (index) =>
-      index === 0
-        ? { status: 500 }
-        : index === 1
-          ? { status: 307, headers: { location: elsewhereUrl } }
-          : { status: 404 };
+    hook.answer = (index) => (index === 0 ? { status: 500 } : index === 1 ? { status: 307, headers: { location: elsewhereUrl } } : { status: 404 });
     await room.rebuild();
     const problems: (string | null)[] = [];
     let redirected = 0;
@@ -143,10 +138,7 @@ describe('the rebuilds queue', () => {
     expect(await worker.runOnce()).toEqual({ dead: 1 });
     await room.pass('3 seconds');
     expect(await drain()).toEqual({ sent: 1 });
-    expect(hook.calls.map(({ body }) => (JSON.parse(body) as { event: string }).event).sort()).toEqual([
-      'rebuild',
-      'test',
-    ]);
+    expect(hook.calls.map(({ body }) => (JSON.parse(body) as { event: string }).event).sort()).toEqual(['rebuild', 'test']);
   });
 
   it('calls hooks of organizations only at public addresses, and those of the operator anywhere', async () => {
@@ -162,16 +154,7 @@ describe('the rebuilds queue', () => {
     };
     const refused = { status: 'failed', problem: 'address_not_public' };
     const { port } = new URL(hook.url);
-    for (const host of [
-      '127.0.0.1',
-      'localhost',
-      '[::1]',
-      '10.0.0.1',
-      '169.254.169.254',
-      '[::ffff:127.0.0.1]',
-      '2130706433',
-      '0x7f.1',
-    ]) {
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', '10.0.0.1', '169.254.169.254', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1']) {
       await room.setHook(`http://${host}:${port}/build`, hook.secret);
       expect([host, await attempt()]).toEqual([host, refused]);
     }

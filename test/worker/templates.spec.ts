@@ -25,10 +25,7 @@ function contrast(one: string, other: string): number {
 
 const coloursIn = (declarations: string): Colours =>
   Object.fromEntries<string>(
-    [...declarations.matchAll(/(?<![\w-])(color|background-color):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [
-      name!,
-      value!,
-    ]),
+    [...declarations.matchAll(/(?<![\w-])(color|background-color):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name!, value!]),
   );
 
 /** The colours that the reader sees for every element that sets any; elements inherit the rest from the page. */
@@ -119,17 +116,14 @@ describe('a mail about an API key', () => {
     for (const part of both('key_replaced', { expiresAt: null })) expect(part).toContain('no longer works.');
     for (const part of both('key_revoked')) expect(part).toContain('now refused');
     for (const part of both('key_expiring')) {
-      expect(part).toMatch(
-        /expires on Tuesday 30 June 2026 at 11:59.pm AEST. It was last used on Thursday 30 April 2026/,
-      );
+      expect(part).toMatch(/expires on Tuesday 30 June 2026 at 11:59.pm AEST. It was last used on Thursday 30 April 2026/);
     }
     for (const part of both('key_expiring', { lastUsedAt: null })) expect(part).toContain('It has never been used.');
   });
 });
 
 it('a mail about a new browser names it and the time', () => {
-  const bodyOf = (browser: string) =>
-    render('new_browser_sign_in', { ...PAYLOAD, signIn: { browser, at: '2026-05-01T09:30:00.000Z' } }).text;
+  const bodyOf = (browser: string) => render('new_browser_sign_in', { ...PAYLOAD, signIn: { browser, at: '2026-05-01T09:30:00.000Z' } }).text;
   expect(bodyOf('Firefox on Windows')).toMatch(
     /Somebody signed in to your account at Brighter Days on Friday 1 May 2026 at 7:30.pm AEST, with Firefox on Windows\./,
   );
@@ -147,12 +141,7 @@ describe('the colours of a mail', () => {
       const texts = shown(html, scheme);
       expect(texts.length).toBeGreaterThan(3);
       for (const { color, 'background-color': background } of texts) {
-        expect([kind, color, background, contrast(color, background) >= LEAST]).toEqual([
-          kind,
-          color,
-          background,
-          true,
-        ]);
+        expect([kind, color, background, contrast(color, background) >= LEAST]).toEqual([kind, color, background, true]);
       }
     }
   });

@@ -107,8 +107,7 @@ describe('the worker', () => {
   it('runs its recurring jobs by a timer without Redis, and forgets workers that stopped long ago', async () => {
     await admin.query(`INSERT INTO worker_heartbeats VALUES ('gone', now() - interval '2 days')`);
     await (await compile()).init();
-    const known = async () =>
-      (await admin.query<{ worker_id: string }>('SELECT worker_id FROM worker_heartbeats')).rows;
+    const known = async () => (await admin.query<{ worker_id: string }>('SELECT worker_id FROM worker_heartbeats')).rows;
     await vi.waitFor(async () => {
       expect((await known()).map(({ worker_id }) => worker_id)).not.toContain('gone');
     });

@@ -77,9 +77,7 @@ it(`${BODIES} valid bodies: each is accepted and reads back as sent`, async () =
   for (let index = 0; index < BODIES; index++) {
     const creates = random.chance(0.3);
     const all = fields(random);
-    const chosen = Object.keys(all).filter(
-      (name) => random.chance(0.4) || (creates && ['title', 'slug'].includes(name)),
-    );
+    const chosen = Object.keys(all).filter((name) => random.chance(0.4) || (creates && ['title', 'slug'].includes(name)));
     const body = Object.fromEntries(chosen.map((name) => [name, all[name]!(random)]));
     const sent = written(random, body);
     const answer = creates ? await blog.create(sent) : await blog.change(post.id, sent);

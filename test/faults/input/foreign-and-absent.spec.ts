@@ -49,10 +49,7 @@ describe('foreign and missing records', () => {
       return JSON.stringify(telling(answer));
     };
     for (let pair = 0; pair < pairs; pair++) {
-      const asked = [
-        () => timed('foreign', random.pick([fixtures.b, fixtures.c]).path[name]!),
-        () => timed('absent', uuidv7()),
-      ];
+      const asked = [() => timed('foreign', random.pick([fixtures.b, fixtures.c]).path[name]!), () => timed('absent', uuidv7())];
       if (random.chance(0.5)) asked.reverse();
       if ((await asked[0]!()) !== (await asked[1]!())) differing++;
     }

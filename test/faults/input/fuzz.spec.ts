@@ -14,7 +14,5 @@ describe('150,000 generated requests', () => {
   });
   afterEach(() => target.close());
 
-  it.each(Array.from({ length: RUNS }, (_, run) => SEED + run))('seed %i: every answer meets the contract', (seed) =>
-    target.run(seed, REQUESTS),
-  );
+  it.each(Array.from({ length: RUNS }, (_, run) => SEED + run))('seed %i: every answer meets the contract', (seed) => target.run(seed, REQUESTS));
 });

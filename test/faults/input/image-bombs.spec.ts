@@ -180,10 +180,7 @@ it('catches a build without limits', async () => {
     await import('${program}');`,
   );
   const api = await serve(
-    plantedBug(
-      'media/images/image-process.js',
-      `module.ImageProcess.program = '${plant}'; module.ImageProcess.limits.bytes = Infinity;`,
-    ),
+    plantedBug('media/images/image-process.js', `module.ImageProcess.program = '${plant}'; module.ImageProcess.limits.bytes = Infinity;`),
   );
   try {
     const bomb = await flat(8_192, 6_144, 4).avif({ effort: 0 }).toBuffer();

@@ -34,10 +34,7 @@ const FORMS: Record<string, (email: string) => [path: string, fields: Record<str
 };
 
 /** Median times for known and unknown addresses, asked alternately, each from its own network. */
-async function medians(
-  form: string,
-  at: TestPortal,
-): Promise<{ known: number; unknown: number; answers: Set<string> }> {
+async function medians(form: string, at: TestPortal): Promise<{ known: number; unknown: number; answers: Set<string> }> {
   const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
   const answers = new Set<string>();
   for (const [index, address] of known.entries()) {
@@ -55,10 +52,8 @@ async function medians(
   return { known: median(times.known), unknown: median(times.unknown), answers };
 }
 
-const ratio = ({ known: one, unknown: other }: { known: number; unknown: number }) =>
-  Math.max(one, other) / Math.min(one, other);
-const reveals = (measured: { known: number; unknown: number }) =>
-  ratio(measured) > MOST && Math.abs(measured.known - measured.unknown) > MOST_MS;
+const ratio = ({ known: one, unknown: other }: { known: number; unknown: number }) => Math.max(one, other) / Math.min(one, other);
+const reveals = (measured: { known: number; unknown: number }) => ratio(measured) > MOST && Math.abs(measured.known - measured.unknown) > MOST_MS;
 
 describe('known and unknown addresses', () => {
   it.each(Object.keys(FORMS))('%s gives both the same answer in the same time', async (form) => {
@@ -74,8 +69,7 @@ describe('known and unknown addresses', () => {
     try {
       const signIn = leaky.app.get(SignIn, { strict: false });
       const right = signIn.withPassword.bind(signIn);
-      signIn.withPassword = (email, password) =>
-        email.startsWith('unknwn') ? Promise.resolve(null) : right(email, password);
+      signIn.withPassword = (email, password) => (email.startsWith('unknwn') ? Promise.resolve(null) : right(email, password));
       const measured = await medians('the sign-in', leaky);
       expect([measured, reveals(measured)]).toEqual([measured, true]);
     } finally {

@@ -1,16 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import {
-  animation,
-  FORMATS,
-  image,
-  type ImageFormat,
-  jpegOfSize,
-  longGif,
-  photo,
-  SECRETS,
-  withPngExtent,
-} from '../../support/data/images.js';
+import { animation, FORMATS, image, type ImageFormat, jpegOfSize, longGif, photo, SECRETS, withPngExtent } from '../../support/data/images.js';
 import { Random } from '../../support/data/random.js';
 import { reached } from '../../support/faults/promise.js';
 import { UploadProcess } from '../../support/http/upload-process.js';
@@ -137,9 +127,7 @@ it('20 of the largest pictures at once, some rotated, take less than 250 MB of e
   expect(jpeg.length).toBeLessThan(LIMIT);
   uploading.peak();
   const resting = uploading.peak();
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => sendPatiently(index % 4 === 0 ? jpeg : jpegOfSize(small, LIMIT))),
-  );
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => sendPatiently(index % 4 === 0 ? jpeg : jpegOfSize(small, LIMIT))));
   const more = uploading.peak() - resting;
   reached(35, `20 of 10 MB at once, +${more.toFixed(0)} MB`);
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(201));

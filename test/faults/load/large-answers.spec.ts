@@ -18,9 +18,7 @@ const MOST_GROWTH_MB = 150;
 /** For each page. */
 const SECONDS = Number(process.env.SECONDS ?? 5);
 
-const BLOG_VIEW = pathToFileURL(
-  fileURLToPath(new URL('../../../dist/apps/api/src/areas/blog/blog-posts/blog-posts.view.js', import.meta.url)),
-).href;
+const BLOG_VIEW = pathToFileURL(fileURLToPath(new URL('../../../dist/apps/api/src/areas/blog/blog-posts/blog-posts.view.js', import.meta.url))).href;
 /** Removes the size limit of one list. */
 const PLANTED = `data:text/javascript,import { blogPostView } from '${BLOG_VIEW}'; blogPostView.size = null;`;
 
@@ -61,10 +59,7 @@ it('twenty of the largest pages of every list at once take little memory and har
     }
     const result = Beside.joined(results);
     const growth = memoryOf(target.pid, 'VmHWM') - rss;
-    reached(
-      42,
-      `${results.length} pages: ${String(result)}, RSS +${growth.toFixed(0)} MB, exits: ${target.ended ?? 0}`,
-    );
+    reached(42, `${results.length} pages: ${String(result)}, RSS +${growth.toFixed(0)} MB, exits: ${target.ended ?? 0}`);
     expect(result.breaches).toEqual([]);
     expect([target.ended, target.stderr]).toEqual([null, '']);
     expect(growth).toBeLessThan(MOST_GROWTH_MB);
@@ -83,10 +78,7 @@ it('catches a process without the limit, which runs out of memory', async () => 
     const pages = { requests: [requestOf(path, key)], connections: AT_ONCE, seconds: 10, abandons: true };
     const [answers] = (await Promise.race([load(target.port, pages), target.exit.then(() => [])])) as [Outcome?];
     const growth = target.ended === null ? memoryOf(target.pid, 'VmHWM') - rss : Infinity;
-    reached(
-      42,
-      `planted: exit ${target.ended ?? 'none'}, RSS +${growth.toFixed(0)} MB, ${answers?.statuses ?? 'no answers'}`,
-    );
+    reached(42, `planted: exit ${target.ended ?? 'none'}, RSS +${growth.toFixed(0)} MB, ${answers?.statuses ?? 'no answers'}`);
     expect(growth).toBeGreaterThan(MOST_GROWTH_MB);
   } finally {
     await target.stop();

@@ -46,8 +46,7 @@ const start = async (more: Record<string, string> = {}) => {
 /** Signals the server and all its backends. */
 function signal(name: NodeJS.Signals): void {
   const server = Number(readFileSync(join(postgres.urls.dataDirectory, 'postmaster.pid'), 'utf8').split('\n')[0]);
-  const parentOf = (pid: number) =>
-    Number(/^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  const parentOf = (pid: number) => Number(/^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
   const children = readdirSync('/proc').map(Number).filter((pid) => {
     try {
       return pid > 0 && parentOf(pid) === server;

@@ -140,8 +140,7 @@ describe('limits shared by four processes', () => {
     return allowed.length;
   }
 
-  const countOf = (sent: Sent[], ...statuses: number[]) =>
-    sent.filter(({ status }) => statuses.includes(status)).length;
+  const countOf = (sent: Sent[], ...statuses: number[]) => sent.filter(({ status }) => statuses.includes(status)).length;
   const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
   it('hold within 2 %, and waiting as told is enough', async () => {

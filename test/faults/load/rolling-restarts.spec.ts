@@ -94,14 +94,9 @@ it('a worker told to stop finishes what it can and releases the rest', async () 
     worker.signal('SIGTERM');
     const [code] = (await worker.exit) as [number | null];
     const seconds = (performance.now() - began) / 1_000;
-    const [held] = await room.make.query<{ n: number }>(
-      'SELECT count(*)::int AS n FROM outbox WHERE leased_by IS NOT NULL',
-    );
+    const [held] = await room.make.query<{ n: number }>('SELECT count(*)::int AS n FROM outbox WHERE leased_by IS NOT NULL');
     const sent = smtp.received.length;
-    reached(
-      33,
-      `a worker ended with ${code} after ${seconds.toFixed(1)} s, ${sent} of 60 mails sent, ${held!.n} leases left`,
-    );
+    reached(33, `a worker ended with ${code} after ${seconds.toFixed(1)} s, ${sent} of 60 mails sent, ${held!.n} leases left`);
     expect([code, held!.n]).toEqual([0, 0]);
     expect(seconds).toBeLessThanOrEqual(MOST_SECONDS);
     smtp.atRecipient = () => undefined;

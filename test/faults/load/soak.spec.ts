@@ -24,8 +24,7 @@ const ENDS = Math.min(5, Math.floor(MINUTES / 2));
 const INVITES_A_MINUTE = 30;
 
 /** Leaks half a megabyte per second. */
-const PLANTED =
-  'data:text/javascript,const kept = []; setInterval(() => kept.push(Buffer.alloc(5e5, 1)), 1e3).unref();';
+const PLANTED = 'data:text/javascript,const kept = []; setInterval(() => kept.push(Buffer.alloc(5e5, 1)), 1e3).unref();';
 const LOAD = fileURLToPath(new URL('../../../dist/bench/load.js', import.meta.url));
 
 interface Minute {
@@ -105,10 +104,7 @@ async function minute(rate: number): Promise<Minute> {
 function slope(values: number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [over, under] = values.reduce(
-    ([over, under], value, at) => [over + (at - middle) * (value - mean), under + (at - middle) ** 2],
-    [0, 0],
-  );
+  const [over, under] = values.reduce(([over, under], value, at) => [over + (at - middle) * (value - mean), under + (at - middle) ** 2], [0, 0]);
   return over / under;
 }
 

@@ -58,8 +58,7 @@ describe.each(['timer', 'redis'])('beside an organization with much to do (%s)',
     await Promise.all([smtp.stop(), hanging.stop(), hook.stop()]);
   });
 
-  const numbered = (name: string, length: number) =>
-    Array.from({ length }, (_, index) => `${name}${index}@example.org`);
+  const numbered = (name: string, length: number) => Array.from({ length }, (_, index) => `${name}${index}@example.org`);
 
   /** Queues many mails, which the worker has begun to send. */
   async function busyWithMails(): Promise<void> {
@@ -140,10 +139,7 @@ describe.each(['timer', 'redis'])('beside an organization with much to do (%s)',
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) times.push(await rebuild(2 * REBUILD_MS));
     const calls = hanging.calls.length;
-    reached(
-      53,
-      `${mode}: a rebuild within ${Math.max(...times)} ms beside ${HOOKS} hanging hooks, called ${calls} times`,
-    );
+    reached(53, `${mode}: a rebuild within ${Math.max(...times)} ms beside ${HOOKS} hanging hooks, called ${calls} times`);
     expect(Math.max(...times)).toBeLessThanOrEqual(REBUILD_MS);
   });
 

@@ -42,9 +42,7 @@ class PlantedController {
     const link = { url: 'https://app.example/join/x' };
     await this.module
       .get(Outbox, { strict: false })
-      .addEmails(from, [
-        { kind: 'organization_invite', to: 'rolled-back@example.org', firstName: null, role: 'student', link },
-      ]);
+      .addEmails(from, [{ kind: 'organization_invite', to: 'rolled-back@example.org', firstName: null, role: 'student', link }]);
     throw new ApiError('invalid_state', 'Rolled back.');
   }
 }
@@ -56,8 +54,7 @@ const api = await fixture(TestApi.start(room.settings, room.database, [PlantedCo
 const key = await api.key(room.organizationId, { scopes: ['accounts:write'] });
 
 describe('kill -9', () => {
-  const post = (path: string, body?: object) =>
-    supertest(api.server).post(path).set('Authorization', `Token token=${key}`).send(body);
+  const post = (path: string, body?: object) => supertest(api.server).post(path).set('Authorization', `Token token=${key}`).send(body);
 
   it(`of the worker, ${KILLS} times during ${INVITES} invites loses none and sends at most one twice per kill`, async () => {
     process.stdout.write(`worker-kills: seed ${SEED}\n`);
@@ -73,11 +70,7 @@ describe('kill -9', () => {
       const writes: Promise<void>[] = [];
       for (; invited < upTo; invited++) {
         const email = `invited${invited}@example.org`;
-        writes.push(
-          post('/v1/invites', { scope: 'organization', email, role: 'student' }).then(({ status }) =>
-            expect(status).toBe(201),
-          ),
-        );
+        writes.push(post('/v1/invites', { scope: 'organization', email, role: 'student' }).then(({ status }) => expect(status).toBe(201)));
       }
       writes.push(post('/v1/planted').then(({ status }) => expect(status).toBe(409)));
       rolledBack++;
@@ -102,8 +95,7 @@ describe('kill -9', () => {
     await last.stop();
 
     const times = new Map<string, Set<string>>();
-    for (const { to, headers } of smtp.received)
-      times.set(to, (times.get(to) ?? new Set()).add(headers['message-id']!));
+    for (const { to, headers } of smtp.received) times.set(to, (times.get(to) ?? new Set()).add(headers['message-id']!));
     const duplicates = smtp.received.length - times.size;
     reached(
       8,
@@ -112,9 +104,7 @@ describe('kill -9', () => {
       SEED,
     );
     expect(landed).toBeGreaterThanOrEqual(LANDED);
-    expect([...times.keys()].sort()).toEqual(
-      Array.from({ length: INVITES }, (_, index) => `invited${index}@example.org`).sort(),
-    );
+    expect([...times.keys()].sort()).toEqual(Array.from({ length: INVITES }, (_, index) => `invited${index}@example.org`).sort());
     expect(duplicates).toBeLessThanOrEqual(landed);
     for (const [address, ids] of times) expect(ids.size, address).toBe(1);
     expect(smtp.asked).not.toContain('rolled-back@example.org');
@@ -143,9 +133,7 @@ describe.each(['timer', 'redis'])('the mails of a killed worker (%s)', (mode) =>
         await worker.kill();
         const killed = Date.now();
         smtp.atRecipient = () => undefined;
-        const [lease] = await room.make.query<{ until: Date }>(
-          `SELECT max(leased_until) AS until FROM outbox WHERE status IN ('queued', 'failed')`,
-        );
+        const [lease] = await room.make.query<{ until: Date }>(`SELECT max(leased_until) AS until FROM outbox WHERE status IN ('queued', 'failed')`);
         worker = await WorkerProcess.start(room.settings);
         await vi.waitFor(async () => expect(Object.keys(await room.tally())).toEqual(['sent']), 120_000);
         const last = Math.max(...smtp.received.map(({ at }) => at));

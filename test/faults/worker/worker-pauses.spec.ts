@@ -43,13 +43,10 @@ describe('four workers', () => {
 
   const queue = async (name: string, count: number) => {
     for (let from = 0; from < count; from += 500) {
-      await room.queue(
-        Array.from({ length: Math.min(500, count - from) }, (_, index) => `${name}${from + index}@example.org`),
-      );
+      await room.queue(Array.from({ length: Math.min(500, count - from) }, (_, index) => `${name}${from + index}@example.org`));
     }
   };
-  const allSent = (timeout: number) =>
-    vi.waitFor(async () => expect(Object.keys(await room.tally())).toEqual(['sent']), { timeout, interval: 250 });
+  const allSent = (timeout: number) => vi.waitFor(async () => expect(Object.keys(await room.tally())).toEqual(['sent']), { timeout, interval: 250 });
 
   it(`send ${MAILS} mails, each exactly once`, async () => {
     const began = performance.now();
@@ -63,10 +60,7 @@ describe('four workers', () => {
       expect(sum(logged)).toBe(MAILS);
       return logged;
     });
-    reached(
-      11,
-      `${smtp.received.length} sends of ${MAILS} mails in ${seconds.toFixed(1)} s, by worker ${shares.join(' ')}`,
-    );
+    reached(11, `${smtp.received.length} sends of ${MAILS} mails in ${seconds.toFixed(1)} s, by worker ${shares.join(' ')}`);
     expect(Math.min(...shares)).toBeGreaterThan(0);
     expect(smtp.received).toHaveLength(MAILS);
     expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(MAILS);

@@ -72,8 +72,7 @@ describe('a Redis that vanishes', () => {
     return times;
   }
   const p99 = (times: number[]) => percentile(times, 0.99);
-  const allSent = (timeout: number) =>
-    vi.waitFor(async () => expect(await room.tally()).toEqual({ sent: invited }), { timeout, interval: 250 });
+  const allSent = (timeout: number) => vi.waitFor(async () => expect(await room.tally()).toEqual({ sent: invited }), { timeout, interval: 250 });
 
   it('loses nothing, delays no request, and everything is sent soon after it returns', async () => {
     process.stdout.write(`worker-redis: seed ${SEED}\n`);

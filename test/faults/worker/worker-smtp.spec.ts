@@ -15,8 +15,7 @@ import { fixture } from '../../support/process/fixture.js';
 const ORDINARY = 200;
 const P95_MS = 60_000;
 const STALL_MS = 30_000;
-const numbered = (name: string, count: number) =>
-  Array.from({ length: count }, (_, index) => `${name}${index}@example.org`);
+const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}@example.org`);
 
 await buildOnce();
 const smtp = await fixture(TestSmtp.start());
@@ -58,11 +57,9 @@ describe('a mail server that misbehaves', () => {
 
     const pauses: number[][] = [];
     for (let attempt = 1; attempt < TRIES; attempt++) {
-      await vi.waitFor(
-        async () =>
-          expect(await room.rows(`status = 'failed' AND attempts = ${attempt} AND leased_by IS NULL`)).toHaveLength(6),
-        { timeout: 60_000 },
-      );
+      await vi.waitFor(async () => expect(await room.rows(`status = 'failed' AND attempts = ${attempt} AND leased_by IS NULL`)).toHaveLength(6), {
+        timeout: 60_000,
+      });
       const rows = await room.make.query<{ minutes: string }>(
         `SELECT extract(epoch FROM due_at - now()) / 60 AS minutes FROM outbox WHERE status = 'failed'`,
       );

@@ -22,9 +22,7 @@ describe('an API connection cut at any message', () => {
     const walks: Walk[] = [];
     for (const write of writes) {
       const walk = await api.walk(write, EVERY);
-      process.stdout.write(
-        `boundaries: ${write.name}: ${walk.cuts} cuts at ${walk.recorded} messages, ${walk.findings.length} findings\n`,
-      );
+      process.stdout.write(`boundaries: ${write.name}: ${walk.cuts} cuts at ${walk.recorded} messages, ${walk.findings.length} findings\n`);
       walks.push(walk);
     }
     const sum = (count: (walk: Walk) => number) => walks.reduce((total, walk) => total + count(walk), 0);

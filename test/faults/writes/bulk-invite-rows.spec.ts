@@ -1,14 +1,6 @@
 import { TestApi } from '../../support/http/api.js';
 import { Factories } from '../../support/data/factories.js';
-import {
-  type BulkInviteAnswer,
-  newAddress,
-  PeopleFixture,
-  parentRow,
-  type RowWish,
-  studentRow,
-  tutorRow,
-} from '../../support/data/provisioning.js';
+import { type BulkInviteAnswer, newAddress, PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '../../support/data/provisioning.js';
 import { Random } from '../../support/data/random.js';
 import { reached } from '../../support/faults/promise.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -47,14 +39,7 @@ async function openOffice(elsewhere: PeopleFixture): Promise<{ provisioning: Peo
 
 const ana = (email?: string) => ({ first_name: 'Ana', last_name: 'Silva', ...(email && { email }) });
 
-const MALFORMED = [
-  '',
-  'nobody',
-  'a@b',
-  'a b@example.org',
-  'x@placeholder.invalid',
-  'a@example.org\r\nBcc: b@example.org',
-];
+const MALFORMED = ['', 'nobody', 'a@b', 'a b@example.org', 'x@placeholder.invalid', 'a@example.org\r\nBcc: b@example.org'];
 
 /** A row that succeeds whatever precedes it. */
 function goodRow(random: Random): Case {
@@ -117,10 +102,7 @@ async function stored(provisioning: PeopleFixture, ids: string[], addresses: str
      UNION SELECT user_id FROM parents WHERE organization_id = $1 AND user_id = ANY ($2)`,
     [provisioning.id, ids],
   );
-  const logins = await make.query<{ email: string }>(
-    'SELECT email_normalized AS email FROM users WHERE email_normalized = ANY ($1)',
-    [addresses],
-  );
+  const logins = await make.query<{ email: string }>('SELECT email_normalized AS email FROM users WHERE email_normalized = ANY ($1)', [addresses]);
   return { people: new Set(people.map(({ id }) => id)), logins: new Set(logins.map(({ email }) => email)) };
 }
 
@@ -137,9 +119,7 @@ it(`processes every valid row of ${BATCHES} batches with invalid rows`, async ()
     expect(status, where).toBe(200);
     const { results, summary } = body as BulkInviteAnswer;
     const told = results.map(({ index, type, status, created }) => ({ index, type, status, created }));
-    expect(told, where).toEqual(
-      cases.map(({ row, expected, created }, index) => ({ index, type: row.type, status: expected, created })),
-    );
+    expect(told, where).toEqual(cases.map(({ row, expected, created }, index) => ({ index, type: row.type, status: expected, created })));
     const counted = (wanted: string) => cases.filter(({ expected }) => expected === wanted).length;
     expect(summary, where).toEqual({
       total: cases.length,
@@ -174,11 +154,7 @@ it(`processes every valid row of ${BATCHES} batches with invalid rows`, async ()
     landed.bad += counted('error');
     if (counted('error') > 0 && counted('ok') > 0) landed.mixed++;
   }
-  reached(
-    7,
-    `${landed.batches} batches of ${landed.rows} rows, ${landed.bad} of them bad, ${landed.mixed} mixed: every good row kept`,
-    SEED,
-  );
+  reached(7, `${landed.batches} batches of ${landed.rows} rows, ${landed.bad} of them bad, ${landed.mixed} mixed: every good row kept`, SEED);
   const secrets = JSON.stringify([await provisioning.list('/v1/students'), await provisioning.list('/v1/tutors')]);
   expect(secrets).not.toContain('Secret');
   expect(landed.mixed).toBeGreaterThan(BATCHES / 2);

@@ -1,12 +1,6 @@
 import { Cursors } from '../../../apps/api/src/http/lists/cursor.js';
 import { TestApi } from '../../support/http/api.js';
-import {
-  type CursorWalk,
-  type Probe,
-  walkAmongWriters,
-  walkedLists,
-  walkHistories,
-} from '../../support/faults/cursor-walks.js';
+import { type CursorWalk, type Probe, walkAmongWriters, walkedLists, walkHistories } from '../../support/faults/cursor-walks.js';
 import { Factories } from '../../support/data/factories.js';
 import { reached } from '../../support/faults/promise.js';
 import type { Random } from '../../support/data/random.js';
@@ -38,8 +32,7 @@ afterEach(() => {
 const forge: Probe = async (walk, cursor, random) => {
   const at = random.integer(cursor.length);
   const forged = cursor.slice(0, at) + otherLetter(cursor[at]!, random) + cursor.slice(at + 1);
-  for (const wrong of [forged, cursor.slice(0, random.integer(cursor.length - 1) + 1)])
-    await ask(walk, wrong, walk.key);
+  for (const wrong of [forged, cursor.slice(0, random.integer(cursor.length - 1) + 1)]) await ask(walk, wrong, walk.key);
   // Another organization's tutor is a 404, whatever the cursor.
   if (!walk.path.includes('/tutors/')) await ask(walk, cursor, strangers);
 };

@@ -85,9 +85,7 @@ async function crash({ times, settings, untold, forgetful = false }: Plan): Prom
     await writers.stop();
     expect(api.ended).toBeNull();
     const differing = await writers.repeatFailed();
-    const [accounts, mails] = await atDatabase(postgres, (make) =>
-      Promise.all([make.query<Account>(ACCOUNTS), make.query<Mail>(MAILS)]),
-    );
+    const [accounts, mails] = await atDatabase(postgres, (make) => Promise.all([make.query<Account>(ACCOUNTS), make.query<Mail>(MAILS)]));
     const verdict = judge(writers.wanted, accounts, mails);
     const failed = writers.writes.filter(({ failures }) => failures > 0).length;
     const slowest = Math.round(Math.max(...back));

@@ -60,9 +60,7 @@ beforeAll(async () => {
     for (const id of [school.id, ...school.ids]) owners.set(id, school.id);
   }
   // Leaves out writes that would delete rows or link people whom other requests need, and uploads.
-  routes = keyedRoutes(api).filter(
-    (route) => route.method === 'GET' || (route.method !== 'DELETE' && !isUpload(route)),
-  );
+  routes = keyedRoutes(api).filter((route) => route.method === 'GET' || (route.method !== 'DELETE' && !isUpload(route)));
   pool = (api.app.get(DataSource).driver as unknown as { master: pg.Pool }).master;
 }, 240_000);
 afterEach(() => vi.restoreAllMocks());
@@ -142,18 +140,9 @@ async function lockForAMoment(): Promise<void> {
 }
 
 /** @returns null if the client aborted before the answer was complete */
-function send(
-  route: Route,
-  tenant: Tenant,
-  name: string,
-  abortAfterMs: number | null,
-): Promise<{ status: number; text: string } | null> {
+function send(route: Route, tenant: Tenant, name: string, abortAfterMs: number | null): Promise<{ status: number; text: string } | null> {
   const [body] = bodiesOf(route, idsFor(route, tenant));
-  const text =
-    body &&
-    JSON.stringify(body)
-      .replaceAll('@canary', `${name}@canary`)
-      .replaceAll('"slug":"canary"', `"slug":"canary-${name}"`);
+  const text = body && JSON.stringify(body).replaceAll('@canary', `${name}@canary`).replaceAll('"slug":"canary"', `"slug":"canary-${name}"`);
   return new Promise((resolve) => {
     const asked = request(
       {

@@ -79,22 +79,15 @@ describe('the page after joining', () => {
 
   it('shows the current state: an approved tutor does not wait, and a removed student is not welcomed', async () => {
     const visitor = joining.visitor();
-    await visitor.post(
-      `/join/${await joining.invite(provisioning, { ...STUDENT, role: 'tutor' })}`,
-      registration(newAddress()),
-    );
+    await visitor.post(`/join/${await joining.invite(provisioning, { ...STUDENT, role: 'tutor' })}`, registration(newAddress()));
     expect((await visitor.get('/join/done')).text).toContain('Waiting for approval');
-    const decide = (set: string) =>
-      sql(`UPDATE members SET ${set} WHERE organization_id = $1 AND role = 'tutor'`, provisioning.id);
+    const decide = (set: string) => sql(`UPDATE members SET ${set} WHERE organization_id = $1 AND role = 'tutor'`, provisioning.id);
     await decide(`status = 'accepted', accepted_at = now(), approval_requested_at = NULL`);
     expect((await visitor.get('/join/done')).text).toContain('You are now a tutor');
 
     const student = joining.visitor();
     await student.post(`/join/${await joining.invite(provisioning, STUDENT)}`, registration(newAddress()));
-    await sql(
-      `UPDATE members SET status = 'archived', archived_at = now() WHERE organization_id = $1 AND role = 'student'`,
-      provisioning.id,
-    );
+    await sql(`UPDATE members SET status = 'archived', archived_at = now() WHERE organization_id = $1 AND role = 'student'`, provisioning.id);
     expect((await student.get('/join/done')).headers.location).toBe('/');
   });
 });

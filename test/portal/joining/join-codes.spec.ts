@@ -47,17 +47,7 @@ describe('the code box', () => {
   });
 
   it('explains what a code looks like if the text is not one', async () => {
-    for (const text of [
-      '',
-      ' ',
-      'hello',
-      '0O1IL0O1IL0O',
-      'HJKMNPQRST',
-      '../account',
-      '//evil.example',
-      '<script>',
-      'x'.repeat(20_000),
-    ]) {
+    for (const text of ['', ' ', 'hello', '0O1IL0O1IL0O', 'HJKMNPQRST', '../account', '//evil.example', '<script>', 'x'.repeat(20_000)]) {
       const answer = await joining.visitor().post('/join', { code: text });
       expect(answer.status).toBe(422);
       expect(answer.text).toContain('A code has 12 letters and digits');
@@ -98,17 +88,12 @@ describe('guesses at codes', () => {
       const guesser = joining.visitor();
       const elsewhere = new Visitor(other);
       Object.assign(elsewhere, { network: guesser.network });
-      const guesses = Array.from({ length: 40 }, (_, index) =>
-        (index % 2 ? guesser : elsewhere).get(`/join/${newCode()}`),
-      );
+      const guesses = Array.from({ length: 40 }, (_, index) => (index % 2 ? guesser : elsewhere).get(`/join/${newCode()}`));
       const statuses = (await Promise.all(guesses)).map(({ status }) => status);
       expect(statuses.filter((status) => status === 404)).toHaveLength(20);
       expect(statuses.filter((status) => status === 429)).toHaveLength(20);
       for (const one of [guesser, elsewhere]) {
-        for (const refused of [
-          await one.get(`/join/${newCode()}`),
-          await one.post(`/join/${newCode()}`, registration()),
-        ]) {
+        for (const refused of [await one.get(`/join/${newCode()}`), await one.post(`/join/${newCode()}`, registration())]) {
           expect([refused.status, refused.text]).toEqual([429, expect.stringContaining('Too many attempts')]);
           expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
         }

@@ -59,8 +59,7 @@ describe('joining with a passkey', () => {
     const { email } = await joining.person();
     await joining.invite(provisioning, { ...STUDENT, email });
     const { token, proof } = await joining.mail(email);
-    for (const given of [null, proof])
-      expect(await joining.accept(token, given, newcomer(email))).toEqual(refused('sign_in'));
+    for (const given of [null, proof]) expect(await joining.accept(token, given, newcomer(email))).toEqual(refused('sign_in'));
     expect(await joining.loginOf(email)).toMatchObject({ verified: true, password: true, passkeys: 0 });
   });
 
@@ -77,9 +76,7 @@ describe('joining with a passkey', () => {
     const taken = await joining.accept(token, proof, { passkey: own, replaces: true });
     expect(taken).toMatchObject({ status: 'joined', userId, verified: true, created: false });
     expect(await joining.loginOf(email)).toMatchObject({ verified: true, password: false, passkeys: 1 });
-    expect(await sql('SELECT user_id FROM passkeys WHERE credential_id = $1', own.credentialId)).toEqual([
-      { user_id: userId },
-    ]);
+    expect(await sql('SELECT user_id FROM passkeys WHERE credential_id = $1', own.credentialId)).toEqual([{ user_id: userId }]);
     expect((await joining.portal.get('/account', session)).status).toBe(303);
     expect((await joining.visitor().post('/sign-in', { email, password: PASSWORD })).status).toBe(422);
   });
@@ -125,11 +122,7 @@ describe('joining with a passkey', () => {
   it('created for a login with another address creates a new login', async () => {
     const { id } = await joining.person();
     const email = newAddress();
-    const outcome = await joining.accept(
-      await joining.invite(provisioning, STUDENT),
-      null,
-      newcomer(email, newPasskey({ loginId: id })),
-    );
+    const outcome = await joining.accept(await joining.invite(provisioning, STUDENT), null, newcomer(email, newPasskey({ loginId: id })));
     expect(outcome).toMatchObject({ status: 'joined', created: true });
     expect((await joining.loginOf(email))!.id).not.toBe(id);
   });

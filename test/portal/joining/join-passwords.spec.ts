@@ -23,8 +23,7 @@ const MAILS: Record<string, (email: string) => Promise<unknown>> = {
     await provisioning.post(`/v1/parents/${id}/link-student`, { student_id: child.id });
     await provisioning.post(`/v1/parents/${id}/send-invite`);
   },
-  'an invite to an organization': (email) =>
-    joining.invite(provisioning, { scope: 'organization', role: 'student', email }),
+  'an invite to an organization': (email) => joining.invite(provisioning, { scope: 'organization', role: 'student', email }),
   'an invite to a tutor': async (email) => {
     const tutor = await provisioning.make.tutor(provisioning.id);
     return joining.invite(provisioning, { scope: 'tutor_student', tutor_id: tutor.id, email });

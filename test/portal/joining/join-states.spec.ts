@@ -12,8 +12,7 @@ beforeEach(async () => {
   provisioning = await joining.provisioning();
 });
 
-const people = () =>
-  sql('SELECT user_id, role, status FROM members WHERE organization_id = $1 ORDER BY user_id', provisioning.id);
+const people = () => sql('SELECT user_id, role, status FROM members WHERE organization_id = $1 ORDER BY user_id', provisioning.id);
 
 /** How a valid link stops working, and what its page then says. */
 const CLOSED: Record<string, { end: () => Promise<unknown>; says: string; next: string }> = {
@@ -33,11 +32,7 @@ const CLOSED: Record<string, { end: () => Promise<unknown>; says: string; next: 
     next: 'ask for a new invitation',
   },
   moved: {
-    end: () =>
-      sql(
-        'UPDATE invites SET user_id = (SELECT id FROM users ORDER BY id LIMIT 1) WHERE organization_id = $1',
-        provisioning.id,
-      ),
+    end: () => sql('UPDATE invites SET user_id = (SELECT id FROM users ORDER BY id LIMIT 1) WHERE organization_id = $1', provisioning.id),
     says: 'This invitation was for another address',
     next: 'Ask Demo Tutoring for a new invitation',
   },
@@ -51,10 +46,7 @@ describe('a link', () => {
     await end();
     const before = await people();
     for (const visitor of [joining.visitor(), await joining.signedIn(id)]) {
-      for (const answer of [
-        await visitor.get(`/join/${token}`),
-        await visitor.post(`/join/${token}`, registration()),
-      ]) {
+      for (const answer of [await visitor.get(`/join/${token}`), await visitor.post(`/join/${token}`, registration())]) {
         expect(answer.status).toBe(410);
         expect(answer.text).toContain(says);
         if (visitor.cookies.size === 0) expect(answer.text).toContain(next);
@@ -65,17 +57,7 @@ describe('a link', () => {
   });
 
   it('that was never created returns 404', async () => {
-    for (const text of [
-      'x'.repeat(43),
-      'x'.repeat(42),
-      '%20',
-      '..%2f..%2faccount',
-      "'",
-      '%00',
-      'joined',
-      '💡',
-      'x'.repeat(5_000),
-    ]) {
+    for (const text of ['x'.repeat(43), 'x'.repeat(42), '%20', '..%2f..%2faccount', "'", '%00', 'joined', '💡', 'x'.repeat(5_000)]) {
       const answer = await joining.visitor().get(`/join/${encodeURI(text).replaceAll('%25', '%')}`);
       expect([answer.status, text]).toEqual([404, text]);
       expect(answer.text).toContain('This link does not work');
@@ -105,8 +87,7 @@ describe('a link', () => {
     await joining.invite(provisioning, { ...STUDENT, email });
     const { token, proof } = await joining.mail(email);
     const code = await joining.invite(provisioning, STUDENT);
-    const state = () =>
-      sql('SELECT i.*, i.xmin::text FROM invites i WHERE organization_id = $1 ORDER BY id', provisioning.id);
+    const state = () => sql('SELECT i.*, i.xmin::text FROM invites i WHERE organization_id = $1 ORDER BY id', provisioning.id);
     const before = await state();
     const visitor = joining.visitor();
     for (const path of [token, code, token, `${token}?proof=${proof}`, token, code]) await visitor.get(`/join/${path}`);
@@ -157,12 +138,7 @@ describe('the proof in a mailed link', () => {
     expect((await visitor.post(`/join/${token}`, { password: PASSWORD })).headers.location).toBe('/join/done');
     const [login] = await sql('SELECT email_verified_at IS NOT NULL AS verified FROM users WHERE id = $1', id);
     expect(login).toEqual({ verified: true });
-    for (const text of [
-      JSON.stringify(opened.headers),
-      shown.text,
-      JSON.stringify(shown.headers),
-      joining.portal.logged.join(),
-    ]) {
+    for (const text of [JSON.stringify(opened.headers), shown.text, JSON.stringify(shown.headers), joining.portal.logged.join()]) {
       expect(text).not.toContain(proof);
     }
     for (const header of ['referrer-policy', 'cache-control', 'x-robots-tag']) {
@@ -232,9 +208,7 @@ describe('twenty concurrent requests', () => {
     const statuses = answers.map(({ status }) => status);
     expect(statuses.toSorted((a, b) => a - b)).toEqual([303, ...Array<number>(19).fill(410)]);
     expect(await people()).toHaveLength(1);
-    expect(
-      await sql(`SELECT FROM audit_log WHERE organization_id = $1 AND operation = 'join'`, provisioning.id),
-    ).toHaveLength(1);
+    expect(await sql(`SELECT FROM audit_log WHERE organization_id = $1 AND operation = 'join'`, provisioning.id)).toHaveLength(1);
   });
 
   it('from one account join once with a code', async () => {

@@ -48,9 +48,7 @@ const KINDS: Record<string, Kind> = {
     },
     belongs: async (id, target) => {
       const answer: Answer = await desk.api.get(`/v1/student-groups/${target}`, provisioning.key);
-      return (
-        (answer.body as { student_ids: string[] }).student_ids.includes(id) && (await isListed('/v1/students', id))
-      );
+      return (answer.body as { student_ids: string[] }).student_ids.includes(id) && (await isListed('/v1/students', id));
     },
   },
   'a tutor': {
@@ -82,14 +80,10 @@ const KINDS: Record<string, Kind> = {
   },
 };
 
-const idOf = async (email: string) =>
-  (await sql<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', email))[0]!.id;
+const idOf = async (email: string) => (await sql<{ id: string }>('SELECT id FROM users WHERE email_normalized = $1', email))[0]!.id;
 
 /** Checks that joining signed the person in. @returns the page that welcomes them */
-async function welcomed(
-  visitor: Visitor,
-  answer: { status: number; headers: Record<string, string> },
-): Promise<string> {
+async function welcomed(visitor: Visitor, answer: { status: number; headers: Record<string, string> }): Promise<string> {
   expect([answer.status, answer.headers.location]).toEqual([303, '/join/done']);
   const welcome = await visitor.get('/join/done');
   expect(welcome.status).toBe(200);
@@ -120,9 +114,7 @@ describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
       id,
     );
     expect(audited).toHaveLength(1);
-    expect((await desk.visitor().get(`/join/${secret}`)).status).toBe(
-      addressed ? (secret.length === 12 ? 404 : 410) : 200,
-    );
+    expect((await desk.visitor().get(`/join/${secret}`)).status).toBe(addressed ? (secret.length === 12 ? 404 : 410) : 200);
   });
 
   it('is accepted by a signed-in person, whose session is renewed', async () => {
@@ -227,9 +219,7 @@ describe('the form', () => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 6; attempt++) {
       statuses.push((await visitor.post('/sign-in', { email, password: `wrong ${attempt}` })).status);
-      statuses.push(
-        (await visitor.post(`/join/${code}`, { ...registration(email), password: `wrong ${attempt} too` })).status,
-      );
+      statuses.push((await visitor.post(`/join/${code}`, { ...registration(email), password: `wrong ${attempt} too` })).status);
     }
     expect(statuses.slice(0, 10)).not.toContain(429);
     expect(statuses.slice(10)).toEqual([429, 429]);

@@ -14,11 +14,7 @@ beforeEach(async () => {
 });
 
 const tieOf = async (userId: string, at = provisioning) => {
-  const [tie] = await sql<{ status: string }>(
-    'SELECT status FROM members WHERE organization_id = $1 AND user_id = $2',
-    at.id,
-    userId,
-  );
+  const [tie] = await sql<{ status: string }>('SELECT status FROM members WHERE organization_id = $1 AND user_id = $2', at.id, userId);
   return tie?.status;
 };
 
@@ -48,9 +44,7 @@ describe('open invitations', () => {
     expect(done.text).toContain('You accepted');
     expect(done.text).not.toContain('Invitations waiting');
     expect(await tieOf(id)).toBe('accepted');
-    const again = await visitor.follow(
-      await visitor.post(`/organizations/${provisioning.id}/accept`, { as: 'member' }),
-    );
+    const again = await visitor.follow(await visitor.post(`/organizations/${provisioning.id}/accept`, { as: 'member' }));
     expect(again.text).toContain('no longer open');
     const rows = await joining.portal.audited(provisioning.id);
     expect(rows.at(-1)).toEqual({ operation: 'join', by: id, details: { user_id: id, as: 'member' } });
@@ -106,12 +100,8 @@ describe('open invitations', () => {
     const person = await joining.person();
     await provisioning.inviteOne(studentRow({ email: person.email }));
     const stranger = await joining.signedIn((await joining.person()).id);
-    const absent = await stranger.follow(
-      await stranger.post('/organizations/018cc251-0000-7000-8000-000000000000/accept', { as: 'member' }),
-    );
-    const foreign = await stranger.follow(
-      await stranger.post(`/organizations/${provisioning.id}/accept`, { as: 'member' }),
-    );
+    const absent = await stranger.follow(await stranger.post('/organizations/018cc251-0000-7000-8000-000000000000/accept', { as: 'member' }));
+    const foreign = await stranger.follow(await stranger.post(`/organizations/${provisioning.id}/accept`, { as: 'member' }));
     expect(foreign.text).toBe(absent.text);
     expect(await tieOf(person.id)).toBe('pending');
   });

@@ -22,11 +22,8 @@ async function requests(someone: Someone, paths: string[], name = 'Website'): Pr
 
 /** The requests that a page shows: method, route, status. */
 function shown(html: string): string[] {
-  const cells =
-    /<td role="cell"><span class="mono">(\w+) ([^]*?)<\/span>\s*<div[^]*?<span class="chip \w*">(\d+)<\/span>/g;
-  return [...html.matchAll(cells)].map(
-    ([, method, route, status]) => `${method} ${route!.replaceAll(/<[^>]+>/g, '')} ${status}`,
-  );
+  const cells = /<td role="cell"><span class="mono">(\w+) ([^]*?)<\/span>\s*<div[^]*?<span class="chip \w*">(\d+)<\/span>/g;
+  return [...html.matchAll(cells)].map(([, method, route, status]) => `${method} ${route!.replaceAll(/<[^>]+>/g, '')} ${status}`);
 }
 
 describe('Activity', () => {
@@ -56,16 +53,7 @@ describe('Activity', () => {
     expect(await look('?route=/v1/students')).toEqual([all[1]]);
     expect(await look('?status=5xx')).toEqual([]);
     // Invalid filters are ignored.
-    for (const query of [
-      '?key=x',
-      '?status=9xx',
-      '?route=%00',
-      '?route=a&route=b',
-      '?key[]=1',
-      '?before=never',
-      '?before=1-1',
-      '?x=1',
-    ])
+    for (const query of ['?key=x', '?status=9xx', '?route=%00', '?route=a&route=b', '?key[]=1', '?before=never', '?before=1-1', '?x=1'])
       expect([query, await look(query)]).toEqual([query, all]);
     const { text } = await portal.get(pathOf(someone), someone.cookie);
     expect(text).toContain('Other &amp; &lt;b&gt;bold');

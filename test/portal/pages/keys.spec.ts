@@ -24,8 +24,7 @@ beforeEach(async () => {
 });
 
 const get = (path = '', as = owner.cookie) => portal.get(`${base}${path}`, as);
-const post = (path: string, fields: Record<string, string | string[]>, as = owner.cookie) =>
-  portal.post(`${base}${path}`, fields, as);
+const post = (path: string, fields: Record<string, string | string[]>, as = owner.cookie) => portal.post(`${base}${path}`, fields, as);
 const rows = (where = 'true') =>
   portal.make.query<Record<string, unknown> & { id: string }>(
     `SELECT * FROM api_keys WHERE organization_id = $1 AND ${where} ORDER BY created_at, id`,
@@ -159,8 +158,7 @@ describe('a new key', () => {
     expect([again.status, again.text]).toEqual([200, expect.stringContaining('This key cannot be shown again')]);
     expect(again.text).not.toMatch(KEY);
     const { id } = (await rows())[0]!;
-    for (const path of ['', '/new', `/${id}/created`, `/${id}/replace`, `/${id}/revoke`])
-      expect((await get(path)).text).not.toContain(key.slice(8));
+    for (const path of ['', '/new', `/${id}/created`, `/${id}/replace`, `/${id}/revoke`]) expect((await get(path)).text).not.toContain(key.slice(8));
   });
 
   it('is created and shown once if the form is sent several times, at once or later', async () => {

@@ -17,13 +17,7 @@ interface Mail {
 
 /** A mail of the organization. @returns its id */
 async function mail({ organization }: Someone, wish: Mail = {}): Promise<string> {
-  const {
-    status = 'sent',
-    recipient = 'ada@example.org',
-    problem = null,
-    kind = 'organization_invite',
-    age = '0',
-  } = wish;
+  const { status = 'sent', recipient = 'ada@example.org', problem = null, kind = 'organization_invite', age = '0' } = wish;
   const [row] = await portal.make.query<{ id: string }>(
     `INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload, status, attempts, last_error, created_at, finished_at)
      VALUES (gen_random_uuid(), $1, 'email', $2, $3, '\\x00', $4, 8, $5, now() - $6::interval,
@@ -34,11 +28,7 @@ async function mail({ organization }: Someone, wish: Mail = {}): Promise<string>
 }
 
 const rowOf = async (id: string) =>
-  (
-    await portal.make.query<{ status: string; attempts: number }>('SELECT status, attempts FROM outbox WHERE id = $1', [
-      id,
-    ])
-  )[0];
+  (await portal.make.query<{ status: string; attempts: number }>('SELECT status, attempts FROM outbox WHERE id = $1', [id]))[0];
 
 const auditOf = ({ organization }: Someone) => portal.audited(organization.id);
 const suppress = (address: string, sender: Someone | null) =>
@@ -46,9 +36,7 @@ const suppress = (address: string, sender: Someone | null) =>
 
 describe('Outbox', () => {
   it('has a label for every kind of mail that organizations send', () => {
-    const missing = EMAIL_KINDS.filter(
-      (kind) => !(kind in MAIL_KINDS) && !/password|passkey|sign_in|owner_welcome/.test(kind),
-    );
+    const missing = EMAIL_KINDS.filter((kind) => !(kind in MAIL_KINDS) && !/password|passkey|sign_in|owner_welcome/.test(kind));
     expect(missing).toEqual([]);
   });
 
@@ -76,8 +64,7 @@ describe('Outbox', () => {
 
   it('pages by keyset', async () => {
     const someone = await portal.someone('owner');
-    for (let n = 0; n < 60; n++)
-      await mail(someone, { recipient: `n${n}@example.org`, age: `${Math.floor(n / 4)} hours` });
+    for (let n = 0; n < 60; n++) await mail(someone, { recipient: `n${n}@example.org`, age: `${Math.floor(n / 4)} hours` });
     const text = await portal.walk(pathOf(someone), someone.cookie, 'Older<');
     const seen = [...text.matchAll(/To (n\d+)@/g)].map(([, name]) => name);
     expect(seen).toHaveLength(60);
@@ -100,8 +87,7 @@ describe('Outbox', () => {
 });
 
 describe('suppressed addresses', () => {
-  const left = async (address: string) =>
-    (await portal.make.query('SELECT FROM suppressions WHERE email_normalized = $1', [address])).length;
+  const left = async (address: string) => (await portal.make.query('SELECT FROM suppressions WHERE email_normalized = $1', [address])).length;
 
   it('are shown to and lifted by the organization whose mail was refused, with an audit row without the address', async () => {
     const [mine, theirs] = [await portal.someone('owner'), await portal.someone('owner')];

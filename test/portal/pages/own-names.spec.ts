@@ -16,10 +16,7 @@ async function student(): Promise<{ id: string; email: string; visitor: Visitor 
 }
 
 const audited = (at: PeopleFixture) =>
-  sql(
-    `SELECT user_id, api_key_id, details FROM audit_log WHERE organization_id = $1 AND operation = 'change_name'`,
-    at.id,
-  );
+  sql(`SELECT user_id, api_key_id, details FROM audit_log WHERE organization_id = $1 AND operation = 'change_name'`, at.id);
 
 describe('a person’s own name', () => {
   it('changes in the organizations that the person has accepted, and in no other', async () => {

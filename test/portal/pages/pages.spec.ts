@@ -64,10 +64,7 @@ beforeAll(async () => {
 
 async function linkOf(userId: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
-  await make.query(`SELECT add_password_link($1, $2, '1 hour')`, [
-    createHash('sha256').update(secret).digest(),
-    userId,
-  ]);
+  await make.query(`SELECT add_password_link($1, $2, '1 hour')`, [createHash('sha256').update(secret).digest(), userId]);
   return `/password/${secret}`;
 }
 
@@ -79,9 +76,7 @@ const cookiesIn = (header: string) =>
     .map(([name = '', value = '']) => ({ name, value, url: portal.url }));
 
 /** Opens each page in turn. @returns the faults that were found, by page */
-async function inspect(
-  check: (page: Page, visit: Visit, said: string[]) => Promise<string[]>,
-): Promise<Record<string, string[]>> {
+async function inspect(check: (page: Page, visit: Visit, said: string[]) => Promise<string[]>): Promise<Record<string, string[]>> {
   // One page for all: a context costs more than a page.
   const page = await browser.visit(portal);
   const faults: Record<string, string[]> = {};
@@ -133,8 +128,7 @@ describe('every page', () => {
 
   it('shows any name as text and fits its window', async () => {
     const name = (shift: number) => `($1::text[])[1 + (${shift} + abs(hashtext(id::text))) % ${NAMES.length}]`;
-    for (const table of ['api_keys', 'classrooms', 'student_groups', 'passkeys'])
-      await make.query(`UPDATE ${table} SET name = ${name(0)}`, [NAMES]);
+    for (const table of ['api_keys', 'classrooms', 'student_groups', 'passkeys']) await make.query(`UPDATE ${table} SET name = ${name(0)}`, [NAMES]);
     await make.query(`UPDATE users SET first_name = ${name(0)}, last_name = ${name(1)}`, [NAMES]);
     const supplied = 'supplied_first_name = $1, supplied_last_name = $2 WHERE accepted_at IS NULL';
     for (const table of ['members', 'parents']) await make.query(`UPDATE ${table} SET ${supplied}`, NAMES.slice(0, 2));

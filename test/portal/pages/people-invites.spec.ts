@@ -23,9 +23,7 @@ describe('an invite of a person on the list', () => {
     const first = await joining.mail(email);
     expect((await pages.owner.follow(await pages.owner.post(path))).text).toContain(`No email was sent to ${email}`);
     await pages.provisioning.tenMinutesLater();
-    expect((await pages.owner.follow(await pages.owner.post(path))).text).toContain(
-      `We are sending a link to ${email}`,
-    );
+    expect((await pages.owner.follow(await pages.owner.post(path))).text).toContain(`We are sending a link to ${email}`);
     const second = await joining.mail(email);
     expect(second).toMatchObject({ kind: 'membership_invite' });
     expect(second.token).not.toBe(first.token);
@@ -84,14 +82,7 @@ describe('open invites', () => {
       await joining.invite(pages.provisioning, { scope: 'parent', student_id: child.id }),
     ];
     const { text } = await pages.owner.get(`${pages.base}/invites`);
-    for (const shown of [
-      email,
-      'Classroom Year 9 Algebra',
-      'With Grace Hopper',
-      'Of Tim Young',
-      'Anyone with the link',
-      'Anyone with the code',
-    ]) {
+    for (const shown of [email, 'Classroom Year 9 Algebra', 'With Grace Hopper', 'Of Tim Young', 'Anyone with the link', 'Anyone with the code']) {
       expect(text).toContain(shown);
     }
     for (const secret of secrets) expect(text).not.toContain(secret);
@@ -100,8 +91,7 @@ describe('open invites', () => {
   });
 
   it('are listed page by page', async () => {
-    for (let index = 0; index < 60; index++)
-      await joining.invite(pages.provisioning, { ...STUDENT, email: `walk-${index}-${newAddress()}` });
+    for (let index = 0; index < 60; index++) await joining.invite(pages.provisioning, { ...STUDENT, email: `walk-${index}-${newAddress()}` });
     const text = await joining.portal.walk(`${pages.base}/invites`, pages.owner.header, 'Next page');
     const addresses = [...text.matchAll(/<strong>(walk-\d+)-/g)].map(([, address]) => address);
     expect(new Set(addresses).size).toBe(60);
@@ -111,8 +101,7 @@ describe('open invites', () => {
   it('are replaced by a new link when sent again', async () => {
     const email = newAddress();
     const former = await joining.invite(pages.provisioning, { ...TUTOR, email });
-    const id = async () =>
-      (await sql<{ id: string }>('SELECT id FROM invites WHERE email = $1 AND revoked_at IS NULL', email))[0]!.id;
+    const id = async () => (await sql<{ id: string }>('SELECT id FROM invites WHERE email = $1 AND revoked_at IS NULL', email))[0]!.id;
     const first = await id();
     const early = await pages.owner.post(`${pages.base}/invites/${first}/resend`);
     expect((await pages.owner.follow(early)).text).toContain(`No email was sent to ${email}`);
@@ -126,9 +115,7 @@ describe('open invites', () => {
     expect(resent.text).not.toContain(mail.proof);
     expect((await joining.visitor().get(`/join/${former}`)).text).toContain('This invitation was withdrawn');
     expect((await joining.visitor().get(`/join/${shown}`)).text).toContain('Tutor');
-    expect(await pages.audited('resend_invite')).toEqual([
-      { invite_id: await id(), replaces: first, emailed: true, by: pages.ownerId },
-    ]);
+    expect(await pages.audited('resend_invite')).toEqual([{ invite_id: await id(), replaces: first, emailed: true, by: pages.ownerId }]);
     expect((await pages.owner.post(`${pages.base}/invites/${first}/resend`)).status).toBe(404);
   });
 
@@ -147,10 +134,7 @@ describe('open invites', () => {
 
   it('can be revoked once, except the permanent codes', async () => {
     const code = await joining.invite(pages.provisioning, STUDENT);
-    const [invite] = await sql<{ id: string }>(
-      'SELECT id FROM invites WHERE organization_id = $1',
-      pages.provisioning.id,
-    );
+    const [invite] = await sql<{ id: string }>('SELECT id FROM invites WHERE organization_id = $1', pages.provisioning.id);
     await pages.owner.post(`${pages.base}/invites/${invite!.id}/revoke`);
     expect((await joining.visitor().get(`/join/${code}`)).status).toBe(404);
     expect((await pages.owner.post(`${pages.base}/invites/${invite!.id}/revoke`)).status).toBe(404);

@@ -11,26 +11,19 @@ beforeEach(async () => {
   pages = await PeoplePages.open(joining);
 });
 
-const namesOn = (html: string) =>
-  [...html.matchAll(/<strong><a [^>]*>([^<]+)<\/a><\/strong> <span class="chip">/g)].map(([, name]) => name);
+const namesOn = (html: string) => [...html.matchAll(/<strong><a [^>]*>([^<]+)<\/a><\/strong> <span class="chip">/g)].map(([, name]) => name);
 
 describe('the list of people', () => {
   it('shows, and searches, only supplied data of a person who has not accepted', async () => {
     const stranger = await joining.portal.make.user({ firstName: 'Secretive', lastName: 'Canary' });
     await joining.portal.make.member((await joining.provisioning()).id, { user: stranger });
-    await pages.provisioning.inviteOne(
-      studentRow({ email: stranger.email, first_name: 'Supplied', last_name: 'Name' }),
-    );
+    await pages.provisioning.inviteOne(studentRow({ email: stranger.email, first_name: 'Supplied', last_name: 'Name' }));
     const { text } = await pages.owner.get(pages.base);
     expect(text).toContain('Supplied Name');
     expect(text).toContain('Invited');
     expect(text).not.toMatch(/Secretive|Canary/);
     const found = async (search: string) => namesOn((await pages.owner.get(`${pages.base}?search=${search}`)).text);
-    expect([await found('supplied'), await found('Secretive'), await found('Canary')]).toEqual([
-      ['Supplied Name'],
-      [],
-      [],
-    ]);
+    expect([await found('supplied'), await found('Secretive'), await found('Canary')]).toEqual([['Supplied Name'], [], []]);
     const parent = await joining.portal.make.parent(pages.provisioning.id, {
       user: { firstName: 'Linh', lastName: 'Parent' },
       children: [(await pages.provisioning.make.student(pages.provisioning.id)).id],
@@ -51,10 +44,7 @@ describe('the list of people', () => {
         await make.member(pages.provisioning.id, { role, status, user, ...(status === 'pending' ? supplied : {}) });
       }
     }
-    await sql(
-      `UPDATE members SET accepted_at = created_at WHERE organization_id = $1 AND status = 'archived'`,
-      pages.provisioning.id,
-    );
+    await sql(`UPDATE members SET accepted_at = created_at WHERE organization_id = $1 AND status = 'archived'`, pages.provisioning.id);
     await pages.waitingTutor();
     const listed = async (query: string) => namesOn((await pages.owner.get(`${pages.base}${query}`)).text).sort();
     for (const status of Object.keys(people)) {
@@ -67,22 +57,10 @@ describe('the list of people', () => {
     }
     expect(await listed('?status=waiting')).toEqual(['Waiting Nguyen']);
     expect(await listed('?role=owner')).toEqual(['Ada Lovelace']);
-    expect(await listed('?role=tutor')).toEqual([
-      'Waiting Nguyen',
-      'accepted tutor',
-      'archived tutor',
-      'pending tutor',
-    ]);
+    expect(await listed('?role=tutor')).toEqual(['Waiting Nguyen', 'accepted tutor', 'archived tutor', 'pending tutor']);
     const everybody = await listed('');
     expect(everybody).toHaveLength(11);
-    for (const query of [
-      '?status=x',
-      '?role=x',
-      '?after=x',
-      '?status=a&status=b',
-      "?after=1_'",
-      '?after=999999999999999_x',
-    ]) {
+    for (const query of ['?status=x', '?role=x', '?after=x', '?status=a&status=b', "?after=1_'", '?after=999999999999999_x']) {
       expect(await listed(query)).toEqual(everybody);
     }
   });
@@ -98,19 +76,13 @@ describe('the list of people', () => {
     const child = await make.student(pages.provisioning.id, { user: { firstName: 'Child', lastName: 'X' } });
     const both = await make.tutor(pages.provisioning.id, { user: { firstName: 'Both', lastName: 'X' } });
     await make.parent(pages.provisioning.id, { user: { firstName: 'Parent', lastName: 'X' }, children: [child.id] });
-    await make.query('INSERT INTO parents (organization_id, user_id) VALUES ($1, $2)', [
-      pages.provisioning.id,
-      both.id,
-    ]);
+    await make.query('INSERT INTO parents (organization_id, user_id) VALUES ($1, $2)', [pages.provisioning.id, both.id]);
     await make.link(pages.provisioning.id, both.id, child.id);
     const { portal } = joining;
-    const walk = async (query: string) =>
-      namesOn(await portal.walk(`${pages.base}${query}`, pages.owner.header, 'Next page'));
+    const walk = async (query: string) => namesOn(await portal.walk(`${pages.base}${query}`, pages.owner.header, 'Next page'));
     for (const query of ['', '?status=accepted']) {
       const seen = await walk(query);
-      expect([...seen].sort()).toEqual(
-        ['Ada Lovelace', ...['Both', 'Child', 'Parent', ...names].map((name) => `${name} X`)].sort(),
-      );
+      expect([...seen].sort()).toEqual(['Ada Lovelace', ...['Both', 'Child', 'Parent', ...names].map((name) => `${name} X`)].sort());
     }
     expect(await walk('?role=tutor')).toHaveLength(44 + 1);
     expect(await walk('?role=student&status=accepted')).toHaveLength(86 + 1);
@@ -122,8 +94,7 @@ describe('the list of people', () => {
     await make.student(pages.provisioning.id, {
       user: { firstName: 'Zoë', lastName: 'Åström', email: 'zoe.astrom@example.org' },
     });
-    for (let more = 0; more < 40; more++)
-      await make.student(pages.provisioning.id, { user: { firstName: `Sam${more}`, lastName: 'Searched' } });
+    for (let more = 0; more < 40; more++) await make.student(pages.provisioning.id, { user: { firstName: `Sam${more}`, lastName: 'Searched' } });
     await make.tutor(pages.provisioning.id, { user: { firstName: 'Sam', lastName: 'Searched' } });
     const listed = async (query: string) => namesOn((await pages.owner.get(`${pages.base}${query}`)).text);
     for (const search of ['zoe', 'ASTROM', 'åström zoë', 'zoe.astrom@', ' Zoë ']) {
@@ -143,9 +114,7 @@ describe('the list of people', () => {
 describe('a tutor who waits for approval', () => {
   it('is approved once by an owner and then sees the organization', async () => {
     const { id, email, visitor } = await pages.waitingTutor();
-    const [{ to }] = (await sql<{ to: string }>('SELECT email AS to FROM users WHERE id = $1', pages.ownerId)) as [
-      { to: string },
-    ];
+    const [{ to }] = (await sql<{ to: string }>('SELECT email AS to FROM users WHERE id = $1', pages.ownerId)) as [{ to: string }];
     expect(await joining.mail(to)).toMatchObject({ kind: 'approval_request', token: 'people?status=waiting' });
     expect((await pages.owner.get(pages.base)).text).toContain('One tutor is waiting for your approval');
     const answer = await pages.owner.post(`${pages.base}/members/${id}/approve`, { from: '?status=waiting' });
@@ -176,8 +145,7 @@ describe('a tutor who waits for approval', () => {
 
   it('gets one decision from concurrent requests', async () => {
     const { id } = await pages.waitingTutor();
-    const decide = (index: number) =>
-      pages.owner.post(`${pages.base}/members/${id}/${index % 2 ? 'approve' : 'decline'}`);
+    const decide = (index: number) => pages.owner.post(`${pages.base}/members/${id}/${index % 2 ? 'approve' : 'decline'}`);
     await Promise.all(Array.from({ length: 10 }, (_, index) => decide(index)));
     expect([...(await pages.audited('approve_member')), ...(await pages.audited('decline_member'))]).toHaveLength(1);
   });

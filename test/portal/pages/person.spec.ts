@@ -9,13 +9,10 @@ beforeEach(async () => {
   pages = await PeoplePages.open(joining);
 });
 
-const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
-  joining.portal.make.query<Row>(statement, values);
+const sql = <Row = Record<string, unknown>>(statement: string, ...values: unknown[]) => joining.portal.make.query<Row>(statement, values);
 const here = () => pages.provisioning.id;
 const statusOf = async (id: string) =>
-  (
-    await sql<{ status: string }>('SELECT status FROM members WHERE organization_id = $1 AND user_id = $2', here(), id)
-  )[0]!.status;
+  (await sql<{ status: string }>('SELECT status FROM members WHERE organization_id = $1 AND user_id = $2', here(), id))[0]!.status;
 const auditOf = (operation: string) =>
   sql<{ details: Record<string, unknown>; user_id: string }>(
     'SELECT details, user_id FROM audit_log WHERE organization_id = $1 AND operation = $2',
@@ -71,8 +68,7 @@ describe('removing somebody', () => {
     const admin = await joining.portal.someone('admin', {
       organization: await joining.portal.make.find('organizations', here()),
     });
-    const codes = () =>
-      sql('SELECT id FROM invites WHERE organization_id = $1 AND standing AND revoked_at IS NULL ORDER BY 1', here());
+    const codes = () => sql('SELECT id FROM invites WHERE organization_id = $1 AND standing AND revoked_at IS NULL ORDER BY 1', here());
     const before = await codes();
     expect((await joining.portal.get(pages.base, admin.cookie)).status).toBe(200);
     await pages.owner.post(`${pages.base}/${admin.user.id}/remove`, {});

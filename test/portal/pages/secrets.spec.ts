@@ -38,9 +38,7 @@ const everything = async () => {
   const tables = await portal.make.query<{ name: string }>(
     `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind IN ('r', 'p', 'm') AND relnamespace = 'public'::regnamespace`,
   );
-  return JSON.stringify(
-    await Promise.all(tables.map(({ name }) => portal.make.query(`SELECT t::text FROM ${name} t`))),
-  );
+  return JSON.stringify(await Promise.all(tables.map(({ name }) => portal.make.query(`SELECT t::text FROM ${name} t`))));
 };
 const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);
 const lines = () => portal.logged.map((line) => JSON.parse(line) as Line);
@@ -78,11 +76,7 @@ it('the portal creates and accepts every kind of secret', async () => {
   expect(secrets.size).toBe(9);
 }); // prettier-ignore
 
-async function ask(
-  method: string,
-  path: string,
-  { route = 'none', headers = [] as [string, string][], body = '' } = {},
-): Promise<void> {
+async function ask(method: string, path: string, { route = 'none', headers = [] as [string, string][], body = '' } = {}): Promise<void> {
   const id = `request-${expected.length}`;
   const form: [string, string][] = [['Content-Type', 'application/x-www-form-urlencoded'], ['Content-Length', String(body.length)]]; // prettier-ignore
   const all: [string, string][] = [['X-Request-Id', id], ...(body ? form : []), ...headers];

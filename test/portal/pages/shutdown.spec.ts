@@ -43,9 +43,7 @@ function ask(path: string, form?: string): Promise<Answer> {
     };
     const method = form === undefined ? 'GET' : 'POST';
     const sent = send({ host: '127.0.0.1', port: process.port, path, method, headers, agent }, (response) => {
-      response
-        .resume()
-        .on('end', () => resolve({ status: response.statusCode!, connection: response.headers.connection }));
+      response.resume().on('end', () => resolve({ status: response.statusCode!, connection: response.headers.connection }));
     });
     sent.on('error', reject);
     sent.end(form);

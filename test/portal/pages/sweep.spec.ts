@@ -78,11 +78,7 @@ describe('every route', () => {
   });
 
   it('has the organization in its path if and only if it is for owners and admins', () => {
-    for (const route of routes)
-      expect([nameOf(route), /^\/o\/:slug(\/|$)/.test(route.path)]).toEqual([
-        nameOf(route),
-        route.access === 'managers',
-      ]);
+    for (const route of routes) expect([nameOf(route), /^\/o\/:slug(\/|$)/.test(route.path)]).toEqual([nameOf(route), route.access === 'managers']);
   });
 
   it('redirects to the sign-in without a session', async () => {
@@ -141,8 +137,7 @@ describe('every route', () => {
     const host = `127.0.0.1:${(secure.app.getHttpServer().address() as AddressInfo).port}`;
     try {
       for (const route of routes.filter(({ method }) => method !== 'GET')) {
-        const from = (scheme: string) =>
-          send(route, { Origin: `${scheme}://${host}`, 'X-Forwarded-Proto': 'https' }, secure);
+        const from = (scheme: string) => send(route, { Origin: `${scheme}://${host}`, 'X-Forwarded-Proto': 'https' }, secure);
         expect([nameOf(route), (await from('http')).status]).toEqual([nameOf(route), 403]);
         expect([nameOf(route), (await from('https')).status]).not.toEqual([nameOf(route), 403]);
       }
@@ -169,10 +164,7 @@ describe('every route', () => {
               "default-src 'none';script-src 'self';style-src 'self';img-src 'self';connect-src 'self';base-uri 'none';form-action 'self';frame-ancestors 'none'",
           }),
         ]);
-        expect([nameOf(route), /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:/i.exec(text)]).toEqual([
-          nameOf(route),
-          null,
-        ]);
+        expect([nameOf(route), /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:/i.exec(text)]).toEqual([nameOf(route), null]);
         expect([nameOf(route), Buffer.byteLength(text) < 60_000]).toEqual([nameOf(route), true]);
       }
     }
@@ -180,10 +172,7 @@ describe('every route', () => {
 
   it('returns 503 with a page of its own while the database is unavailable', async () => {
     const proxy = await DatabaseProxy.open(portal.database.portalUrl);
-    const cut = await TestPortal.start(
-      { PORTAL_DATABASE_URL: proxy.url, REQUEST_DEADLINE_SECONDS: '2' },
-      portal.database,
-    );
+    const cut = await TestPortal.start({ PORTAL_DATABASE_URL: proxy.url, REQUEST_DEADLINE_SECONDS: '2' }, portal.database);
     try {
       proxy.fate = 'drop';
       for (const route of routes.filter(({ method }) => method === 'GET')) {

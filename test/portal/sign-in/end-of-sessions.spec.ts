@@ -21,8 +21,7 @@ async function addPasskey(userId: string): Promise<Buffer> {
 
 /** Every way in which the credentials of a login change or another person takes it over. */
 const ENDS: Record<string, (on: pg.Client, userId: string, email: string) => Promise<unknown>> = {
-  'whoever proves the address takes the login over': (on, id, email) =>
-    on.query('SELECT take_login($1, $2, $3, false)', [id, email, 'a hash']),
+  'whoever proves the address takes the login over': (on, id, email) => on.query('SELECT take_login($1, $2, $3, false)', [id, email, 'a hash']),
   'whoever proves the address takes it over with a passkey': (on, id, email) => {
     const taking = `SELECT take_login_with_passkey($1, $2, gen_random_uuid(), $3, '\\x01', 0, '{}', 'new')`;
     return on.query(taking, [id, email, randomBytes(16)]);
@@ -33,12 +32,8 @@ const ENDS: Record<string, (on: pg.Client, userId: string, email: string) => Pro
     await on.query('SELECT use_password_link($1, $2, NULL, NULL)', [secret, 'a hash']);
   },
   'the person changes the password': (on, id) =>
-    on.query('SELECT change_password((SELECT secret_hash FROM portal_sessions WHERE user_id = $1 LIMIT 1), $2)', [
-      id,
-      'a hash',
-    ]),
-  'the address changes': (on, id) =>
-    on.query(`UPDATE users SET email = 'x' || email, email_normalized = 'x' || email WHERE id = $1`, [id]),
+    on.query('SELECT change_password((SELECT secret_hash FROM portal_sessions WHERE user_id = $1 LIMIT 1), $2)', [id, 'a hash']),
+  'the address changes': (on, id) => on.query(`UPDATE users SET email = 'x' || email, email_normalized = 'x' || email WHERE id = $1`, [id]),
 };
 
 async function onOwner<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -52,8 +47,7 @@ async function onOwner<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   }
 }
 
-const waiting = () =>
-  portal.make.query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+const waiting = () => portal.make.query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
 
 describe.each([
   ['a password', (id: string) => portal.setPassword(id)],
@@ -111,10 +105,11 @@ describe('a sign-in in progress', () => {
     );
     const opens = async (...shown: [string | null, Buffer | null]) => {
       const secret = createHash('sha256').update(randomBytes(32)).digest();
-      const opened = await portal.make.query(
-        `SELECT * FROM open_portal_session(gen_random_uuid(), $1, $2, 'a browser', '192.0.2.0', $3, $4, NULL)`,
-        [secret, user.id, ...shown],
-      );
+      const opened = await portal.make.query(`SELECT * FROM open_portal_session(gen_random_uuid(), $1, $2, 'a browser', '192.0.2.0', $3, $4, NULL)`, [
+        secret,
+        user.id,
+        ...shown,
+      ]);
       return opened.length === 1;
     };
     expect(await opens(hash, null)).toBe(true);

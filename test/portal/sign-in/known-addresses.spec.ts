@@ -40,13 +40,8 @@ async function workOf(form: string, email: string) {
   const statements: string[] = [];
   for (const method of ['lookUp', 'query', 'read', 'transaction'] as const) {
     const right = Object.getOwnPropertyDescriptor(Database.prototype, method)!.value as (...args: unknown[]) => unknown;
-    vi.spyOn(joining.portal.app.get(Database), method).mockImplementation(function (
-      this: Database,
-      ...args: unknown[]
-    ) {
-      const texts = args
-        .map((arg) => (arg as { text?: string } | undefined)?.text)
-        .filter((text) => text !== undefined);
+    vi.spyOn(joining.portal.app.get(Database), method).mockImplementation(function (this: Database, ...args: unknown[]) {
+      const texts = args.map((arg) => (arg as { text?: string } | undefined)?.text).filter((text) => text !== undefined);
       // The readiness probe polls the database.
       if (!texts.join().includes('migrations')) statements.push(`${method} ${texts.join('; ')}`);
       return right.apply(this, args) as never;
@@ -66,9 +61,7 @@ async function workOf(form: string, email: string) {
 
 it('every public form is either tested here or takes no address', () => {
   const forms = joining.portal.routes().filter(({ method, access }) => method !== 'GET' && access === 'public');
-  expect(forms.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
-    [...Object.keys(FORMS), ...OTHERS].sort(),
-  );
+  expect(forms.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([...Object.keys(FORMS), ...OTHERS].sort());
 });
 
 describe.each(Object.keys(FORMS))('%s', (form) => {

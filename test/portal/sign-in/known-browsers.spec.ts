@@ -17,8 +17,7 @@ beforeEach(async () => {
   person = await joining.person({ email: newAddress() });
 });
 
-const enter = (visitor: Visitor, password: string, { email } = person) =>
-  visitor.post('/sign-in', { email, password }).then(({ status }) => status);
+const enter = (visitor: Visitor, password: string, { email } = person) => visitor.post('/sign-in', { email, password }).then(({ status }) => status);
 
 /** A browser that has signed in to the person's login. */
 async function knownBrowser(): Promise<Visitor> {
@@ -160,8 +159,7 @@ describe('a mail about a new browser', () => {
   it('is not needed where this service sends no mail', async () => {
     const silent = await TestPortal.start({ TRUST_PROXY: 'true' }, joining.portal.database);
     try {
-      for (const visitor of [new Visitor(silent), new Visitor(silent)])
-        expect(await enter(visitor, PASSWORD)).toBe(303);
+      for (const visitor of [new Visitor(silent), new Visitor(silent)]) expect(await enter(visitor, PASSWORD)).toBe(303);
       expect(await mails('new_browser_sign_in')).toEqual([]);
     } finally {
       await silent.stop();

@@ -76,26 +76,20 @@ describe('a passkey', () => {
     expect((await again('/sign-in/passkey', cookie)).status).toBe(400);
     expect((await again('/sign-in/passkey', '')).status).toBe(400);
     const other = await portal.someone('owner');
-    expect((await again('/account/passkeys', `${other.cookie}; ${cookie.match(/passkey=[^;]+/)![0]}`)).status).toBe(
-      400,
-    );
+    expect((await again('/account/passkeys', `${other.cookie}; ${cookie.match(/passkey=[^;]+/)![0]}`)).status).toBe(400);
     await page.context().close();
   });
 
   it('is not added if a proof of the address ends the session meanwhile', async () => {
     const { user, cookie } = await portal.someone('owner');
-    await portal.make.query(`UPDATE portal_sessions SET created_at = now() - interval '1 minute' WHERE user_id = $1`, [
-      user.id,
-    ]);
+    await portal.make.query(`UPDATE portal_sessions SET created_at = now() - interval '1 minute' WHERE user_id = $1`, [user.id]);
     const secret = createHash('sha256')
       .update(Buffer.from(cookie.split('=')[1]!, 'base64url'))
       .digest();
     let adding: Promise<unknown> | undefined;
     await portal.make.db.transaction(async (manager) => {
       await manager.query('SELECT take_login($1, $2, NULL, false)', [user.id, user.emailNormalized]);
-      adding = portal.make.query(`SELECT add_passkey($1, gen_random_uuid(), '\\x0b', '\\x01', 0, '{}', 'x') AS done`, [
-        secret,
-      ]);
+      adding = portal.make.query(`SELECT add_passkey($1, gen_random_uuid(), '\\x0b', '\\x01', 0, '{}', 'x') AS done`, [secret]);
       await expect
         .poll(() =>
           portal.make.query(

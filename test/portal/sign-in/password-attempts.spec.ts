@@ -18,8 +18,7 @@ beforeEach(async () => {
 });
 
 const at = (network?: string) => new Visitor(joining.portal, undefined, network);
-const enter = async (visitor: Visitor, password: string, address = email) =>
-  (await visitor.post('/sign-in', { email: address, password })).status;
+const enter = async (visitor: Visitor, password: string, address = email) => (await visitor.post('/sign-in', { email: address, password })).status;
 
 async function fail(visitor: Visitor, times: number, address = email): Promise<void> {
   for (let time = 0; time < times; time++) expect(await enter(visitor, WRONG, address)).toBe(422);
@@ -47,9 +46,7 @@ describe('passwords from one network', () => {
     expect([answer.status, Number(answer.headers['retry-after']) > 0]).toEqual([429, true]);
     expect(answer.text).toContain('<h1>Sign in another way</h1>');
     expect(answer.text).toContain('data-passkey="get" data-next="/account"');
-    const [, sent] = /action="\/forgot-password">\s*<input type="hidden" name="email" value="([^"]*)"/.exec(
-      answer.text,
-    )!;
+    const [, sent] = /action="\/forgot-password">\s*<input type="hidden" name="email" value="([^"]*)"/.exec(answer.text)!;
     expect((await visitor.post('/forgot-password', { email: sent! })).text).toContain('Check your email');
     expect(await mailed('password_reset')).toHaveLength(1);
     const { token } = await joining.mail(email);
@@ -100,8 +97,7 @@ describe('passwords from one network', () => {
     // A network has a row for each minute, and this may take longer than one.
     const counters = () => make.query('SELECT DISTINCT subject FROM sign_in_attempts ORDER BY subject');
     const before = await counters();
-    for (let made = 0; made < 5; made++)
-      expect(await enter(at(network), WRONG, `made-up-${made}@example.org`)).toBe(429);
+    for (let made = 0; made < 5; made++) expect(await enter(at(network), WRONG, `made-up-${made}@example.org`)).toBe(429);
     expect(await counters()).toEqual(before);
   });
 

@@ -27,9 +27,7 @@ afterAll(async () => {
 /** Resolves when the portal waits for the lock. */
 const waiting = () =>
   vi.waitFor(async () => {
-    const { rows } = await lock.query(
-      'SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))',
-    );
+    const { rows } = await lock.query('SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))');
     expect(rows).toHaveLength(1);
   });
 
@@ -65,9 +63,7 @@ describe('a person who sends the form twice', () => {
   it('joins once and does not see a wrong-password error', async () => {
     const code = await joining.invite(provisioning, STUDENT);
     const email = newAddress();
-    const twice = [joining.visitor(), joining.visitor()].map((visitor) =>
-      visitor.post(`/join/${code}`, registration(email)),
-    );
+    const twice = [joining.visitor(), joining.visitor()].map((visitor) => visitor.post(`/join/${code}`, registration(email)));
     expect((await Promise.all(twice)).map(({ status }) => status)).toEqual([303, 303]);
     const wrong = await joining.visitor().post(`/join/${code}`, { ...registration(email), password: `${PASSWORD}!` });
     expect(wrong.status).toBe(409);
@@ -83,9 +79,7 @@ it('hashing has a lower priority than pages', async () => {
   const portal = await ApiProcess.start(settings, [], 'portal');
   try {
     const threads = readdirSync(`/proc/${portal.pid}/task`);
-    const hashing = threads.filter((thread) =>
-      readFileSync(`/proc/${portal.pid}/task/${thread}/comm`, 'latin1').startsWith('libuv-worker'),
-    );
+    const hashing = threads.filter((thread) => readFileSync(`/proc/${portal.pid}/task/${thread}/comm`, 'latin1').startsWith('libuv-worker'));
     expect(hashing).toHaveLength(4);
     const usual = getPriority(portal.pid);
     for (const thread of hashing) expect(getPriority(Number(thread))).toBe(Math.max(usual, 10));

@@ -58,19 +58,14 @@ describe('a forgotten password', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([303, 404]);
     expect((await portal.get(moved)).status).toBe(404);
     const third = await askForLink('links@example.org');
-    await portal.make.query(
-      `UPDATE users SET email = 'b@example.org', email_normalized = 'b@example.org' WHERE id = $1`,
-      [user.id],
-    );
+    await portal.make.query(`UPDATE users SET email = 'b@example.org', email_normalized = 'b@example.org' WHERE id = $1`, [user.id]);
     expect((await portal.get(third)).status).toBe(404);
   });
 });
 
 describe('ownership of a login', () => {
   const memberOf = async (userId: string) => {
-    const [row] = await portal.make.query<{ status: string }>('SELECT status FROM members WHERE user_id = $1', [
-      userId,
-    ]);
+    const [row] = await portal.make.query<{ status: string }>('SELECT status FROM members WHERE user_id = $1', [userId]);
     return row!.status;
   };
 

@@ -30,9 +30,7 @@ describe('signing in with a password', () => {
       const answer = await secure.post('/sign-in', { email: 'owner@example.org', password: PASSWORD });
       const [device, session] = answer.headers['set-cookie'] as unknown as string[];
       expect(session).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
-      expect(device).toMatch(
-        /^__Host-device=[\w-]+; Max-Age=31536000; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
-      );
+      expect(device).toMatch(/^__Host-device=[\w-]+; Max-Age=31536000; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/);
     } finally {
       await secure.stop();
     }
@@ -81,12 +79,8 @@ describe('signing in with a password', () => {
       await portal.make.query(change, [owner.user.id]);
       return (await portal.get('/account', cookie)).status;
     };
-    expect(await ended(`UPDATE portal_sessions SET last_seen_at = now() - interval '3 days' WHERE user_id = $1`)).toBe(
-      303,
-    );
-    expect(await ended(`UPDATE portal_sessions SET created_at = now() - interval '30 days' WHERE user_id = $1`)).toBe(
-      303,
-    );
+    expect(await ended(`UPDATE portal_sessions SET last_seen_at = now() - interval '3 days' WHERE user_id = $1`)).toBe(303);
+    expect(await ended(`UPDATE portal_sessions SET created_at = now() - interval '30 days' WHERE user_id = $1`)).toBe(303);
   });
 });
 
@@ -98,8 +92,7 @@ describe('the sessions of a person', () => {
     expect(list.match(/Chrome on Linux/g)).toHaveLength(5);
     const [, id] = /\/account\/sessions\/([0-9a-f-]+)\/end"/.exec(list)!;
     expect((await portal.post(`/account/sessions/${id}/end`, {}, person.cookie)).status).toBe(303);
-    const alive = async () =>
-      (await Promise.all(others.map((cookie) => portal.get('/account', cookie)))).map(({ status }) => status);
+    const alive = async () => (await Promise.all(others.map((cookie) => portal.get('/account', cookie)))).map(({ status }) => status);
     expect((await alive()).sort()).toEqual([200, 303]);
     expect((await portal.post('/account/sessions/end-others', {}, person.cookie)).status).toBe(303);
     expect(await alive()).toEqual([303, 303]);

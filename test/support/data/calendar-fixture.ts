@@ -56,14 +56,7 @@ export class CalendarFixture {
     const key = await api.key(school, { scopes: ['read', 'sessions:write'] });
     const [t1, t2] = [await make.tutor(school), await make.tutor(school)];
     const students = [await make.student(school), await make.student(school), await make.student(school)];
-    return new CalendarFixture(
-      api,
-      school,
-      key,
-      t1.id,
-      t2.id,
-      students.map(({ id }) => id) as [string, string, string],
-    );
+    return new CalendarFixture(api, school, key, t1.id, t2.id, students.map(({ id }) => id) as [string, string, string]);
   }
 
   async send<Body = ShownSession>(
@@ -79,9 +72,7 @@ export class CalendarFixture {
 
   /** Books an hour of the first tutor with the first student. */
   book(startsAt: string, more: object = {}): Promise<Sent> {
-    const who = ['student_ids', 'group_id', 'classroom_id'].some((name) => name in more)
-      ? {}
-      : { student_id: this.students[0] };
+    const who = ['student_ids', 'group_id', 'classroom_id'].some((name) => name in more) ? {} : { student_id: this.students[0] };
     const length = 'ends_at' in more ? {} : { duration_minutes: 60 };
     return this.send('post', '/v1/sessions', { tutor_id: this.t1, starts_at: startsAt, ...who, ...length, ...more });
   }

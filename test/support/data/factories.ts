@@ -154,12 +154,7 @@ export class Factories {
     return this.row('classrooms', { organizationId, name: 'Room 1', ...wish });
   }
 
-  classroomMember(
-    organizationId: string,
-    classroomId: string,
-    userId: string,
-    role: 'teacher' | 'student' = 'student',
-  ) {
+  classroomMember(organizationId: string, classroomId: string, userId: string, role: 'teacher' | 'student' = 'student') {
     return this.row('classroom_members', { organizationId, classroomId, userId, role });
   }
 

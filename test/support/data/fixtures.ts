@@ -78,10 +78,7 @@ async function share(make: Factories, school: OrganizationFixture, tutorId: stri
 export function pathOf(route: Route, school: OrganizationFixture): string {
   return route.path.replaceAll(/:([^/]+)/g, (_, name: string) => {
     const id = school.path[name];
-    if (!id)
-      throw new Error(
-        `${route.method} ${route.path}: give "${name}" a value in OrganizationFixture.path (test/support/data/fixtures.ts)`,
-      );
+    if (!id) throw new Error(`${route.method} ${route.path}: give "${name}" a value in OrganizationFixture.path (test/support/data/fixtures.ts)`);
     return id;
   });
 }
@@ -97,9 +94,7 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
   await api.app.get(Invites).ensureStandingCodes(organization.id);
   const { path: filled, query } = await fill(make, organization.id);
   const code = { scope: 'classroom', role: 'student', targetId: filled.classroom_id!, code: true } as const;
-  await api.app
-    .get(Database)
-    .transaction({ organizationId: organization.id }, () => api.app.get(Invites).mint(organization.id, [code]));
+  await api.app.get(Database).transaction({ organizationId: organization.id }, () => api.app.get(Invites).mint(organization.id, [code]));
   const path = { ...(await fillLists(api, organization.id, filled)), ...filled };
   return {
     organization,
@@ -221,12 +216,7 @@ async function fillLists(api: TestApi, organization_id: string, filled: Record<s
   return added as Record<string, string>;
 }
 
-async function people(
-  make: Factories,
-  school: string,
-  subjectId: string,
-  { tutorTierId, rateBandId }: { tutorTierId: string; rateBandId: string },
-) {
+async function people(make: Factories, school: string, subjectId: string, { tutorTierId, rateBandId }: { tutorTierId: string; rateBandId: string }) {
   const profile = {
     bio: 'Patient and precise',
     teachingMode: 'both' as const,

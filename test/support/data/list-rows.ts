@@ -78,13 +78,11 @@ const feedback = rowsOf('session_feedback', (_row, { session, tutor }) => ({
 }));
 
 /** How the stage's student takes part in a session of {@link rowsAt}; null if not at all, as in sessions with ids in order of time. */
-export const partIn = (id: string): 'accepted' | 'removed' | null =>
-  id >= '8' ? 'accepted' : id >= '4' ? 'removed' : null;
+export const partIn = (id: string): 'accepted' | 'removed' | null => (id >= '8' ? 'accepted' : id >= '4' ? 'removed' : null);
 
 /** An hour each, some of them with a participant. */
 const sessions: Insert = async (make, stage, rows) => {
-  const endOf = ({ starts_at }: Row = {}) =>
-    starts_at ? { ends_at: new Date(Date.parse(starts_at as string) + 3_600_000) } : {};
+  const endOf = ({ starts_at }: Row = {}) => (starts_at ? { ends_at: new Date(Date.parse(starts_at as string) + 3_600_000) } : {});
   const stored = await rowsOf('sessions', ({ values }) => endOf(values))(make, stage, rows);
   const parts = rows.map(({ id }) => ({ session_id: id, status: partIn(id) })).filter(({ status }) => status);
   if (parts.length > 0) {
@@ -157,8 +155,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
 export const rowsFor = (list: List): ListRows => OTHER_ROWS[list.id] ?? { insert: rowsOf(tableOf(list)) };
 
 /** How to create rows for each newest-first list, by operation id. */
-export const listRows = (api: TestApi): Map<string, ListRows> =>
-  new Map(newestFirstLists(api).map((list) => [list.id, rowsFor(list)]));
+export const listRows = (api: TestApi): Map<string, ListRows> => new Map(newestFirstLists(api).map((list) => [list.id, rowsFor(list)]));
 
 /** For each filter that compares with a column: the fixture's own id, or else a value that a record has. */
 export async function storedValues(api: TestApi, organizationId: string, ids: Record<string, string>) {

@@ -17,10 +17,7 @@ const VALUES: Record<TextColumn['type'], (length: number, character: string) => 
 };
 
 /** Makes every text of every row as long as the schema allows. @returns the columns with long values */
-export async function lengthenTexts(
-  make: Factories,
-  { length: longest, character } = { length: 20_000, character: '"' },
-): Promise<string[]> {
+export async function lengthenTexts(make: Factories, { length: longest, character } = { length: 20_000, character: '"' }): Promise<string[]> {
   const columns = await make.query<TextColumn>(`
     SELECT table_name AS "table", column_name AS name, data_type AS type FROM information_schema.columns
     JOIN information_schema.tables USING (table_schema, table_name)

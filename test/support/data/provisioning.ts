@@ -141,17 +141,11 @@ export class PeopleFixture {
 
   /** Skips the ten minutes during which an address gets no second mail. */
   async tenMinutesLater(): Promise<void> {
-    await this.make.query(
-      `UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`,
-      [this.id],
-    );
+    await this.make.query(`UPDATE outbox SET created_at = created_at - interval '11 minutes' WHERE organization_id = $1`, [this.id]);
   }
 
   /** This organization's queued mails, newest first. */
   queued(): Promise<{ kind: string; recipient: string }[]> {
-    return this.make.query(
-      `SELECT kind, recipient FROM outbox WHERE organization_id = $1 AND topic = 'email' ORDER BY created_at DESC`,
-      [this.id],
-    );
+    return this.make.query(`SELECT kind, recipient FROM outbox WHERE organization_id = $1 AND topic = 'email' ORDER BY created_at DESC`, [this.id]);
   }
 }

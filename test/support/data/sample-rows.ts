@@ -76,11 +76,7 @@ export class SampleRows {
    * @param known ids for foreign keys, by column name
    * @returns the rows' ids, likewise
    */
-  async each(
-    tables: string[],
-    known: Row,
-    add: (table: string, row: Row, known: Row) => Promise<unknown>,
-  ): Promise<Row> {
+  async each(tables: string[], known: Row, add: (table: string, row: Row, known: Row) => Promise<unknown>): Promise<Row> {
     const [left, ids] = [new Set(tables), {} as Row];
     while (left.size > 0) {
       const table = [...left].find((one) => this.isPossible(one, { ...known, ...ids }));
@@ -96,18 +92,13 @@ export class SampleRows {
   /** A value for each optional column: a known id, or else a sample. */
   optional(table: string, known: Row): Row {
     const columns = this.columns(table).filter(({ nullable, name }) => nullable && name !== 'organization_id');
-    const values = columns.map((column) => [
-      column.name,
-      column.reference ? (knownId(column, known) ?? null) : sampleOf(column),
-    ]);
+    const values = columns.map((column) => [column.name, column.reference ? (knownId(column, known) ?? null) : sampleOf(column)]);
     return Object.fromEntries(values) as Row;
   }
 
   /** Whether the ids for all required foreign keys are known. */
   private isPossible(table: string, known: Row): boolean {
-    return this.columns(table).every(
-      (column) => !column.reference || column.nullable || column.defaulted || knownId(column, known) !== undefined,
-    );
+    return this.columns(table).every((column) => !column.reference || column.nullable || column.defaulted || knownId(column, known) !== undefined);
   }
 
   /** One statement that inserts rows with the same columns. It returns each as `row`, in the given order. */
@@ -134,8 +125,7 @@ export function toColumns(row: object): Row {
 const idNameOf = (table: string): string => `${table.replace(/ies$/, 'y').replace(/s$/, '')}_id`;
 
 /** The id for a foreign key: that of its own name, such as `band_id`, or of its table's, `rate_band_id`. */
-const knownId = ({ name, reference }: Column, known: Row): unknown =>
-  known[name] ?? (reference ? known[idNameOf(reference.table)] : undefined);
+const knownId = ({ name, reference }: Column, known: Row): unknown => known[name] ?? (reference ? known[idNameOf(reference.table)] : undefined);
 
 function sampleOf({ table, name, type, values, reference }: Column): unknown {
   if (reference && name !== 'id') throw new Error(`${table}.${name}: give the ${reference.table} that it refers to`);

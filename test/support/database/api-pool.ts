@@ -6,10 +6,7 @@ import type { TestApi } from '../http/api.js';
 export const POOL = 5;
 
 /** Runs a statement on every connection in the pool. */
-export async function onEveryConnection<Row extends pg.QueryResultRow>(
-  api: TestApi,
-  statement: string,
-): Promise<Row[]> {
+export async function onEveryConnection<Row extends pg.QueryResultRow>(api: TestApi, statement: string): Promise<Row[]> {
   const pool = (api.app.get(DataSource).driver as unknown as { master: pg.Pool }).master;
   const clients = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
   try {

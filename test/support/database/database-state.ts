@@ -40,8 +40,7 @@ export class DatabaseState {
   /** Restores the saved rows. */
   async restore(): Promise<void> {
     const statements = this.tables.map(
-      ({ name, columns }) =>
-        `DELETE FROM ${name}; INSERT INTO ${name} (${columns}) SELECT ${columns} FROM saved.${name}`,
+      ({ name, columns }) => `DELETE FROM ${name}; INSERT INTO ${name} (${columns}) SELECT ${columns} FROM saved.${name}`,
     );
     await this.make.withoutTriggers(statements.join('; '));
   }
@@ -56,10 +55,7 @@ export class DatabaseState {
 
   /** Replaces varying values that were not saved. */
   mask(text: string): string {
-    return VARYING.reduce(
-      (masked, pattern) => masked.replaceAll(pattern, (value) => (this.known.has(value) ? value : '…')),
-      text,
-    );
+    return VARYING.reduce((masked, pattern) => masked.replaceAll(pattern, (value) => (this.known.has(value) ? value : '…')), text);
   }
 
   private async texts(): Promise<string[]> {

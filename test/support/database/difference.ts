@@ -1,9 +1,6 @@
 /** Compares two lists as multisets. @returns a line for each surplus and each missing item */
 export function difference(found: string[], expected: string[]): string[] {
-  return [
-    ...minus(found, expected).map((line) => `surplus: ${line}`),
-    ...minus(expected, found).map((line) => `missing: ${line}`),
-  ];
+  return [...minus(found, expected).map((line) => `surplus: ${line}`), ...minus(expected, found).map((line) => `missing: ${line}`)];
 }
 
 function minus(these: string[], those: string[]): string[] {

@@ -3,11 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { migrate } from '@app/database';
-import {
-  type EmbeddedPostgres,
-  findPostgresBinaries,
-  startEmbeddedPostgres,
-} from '../../../apps/cli/src/postgres/embedded-postgres.js';
+import { type EmbeddedPostgres, findPostgresBinaries, startEmbeddedPostgres } from '../../../apps/cli/src/postgres/embedded-postgres.js';
 import { runCommand, type ServerAccount } from '../../../apps/cli/src/postgres/server-process.js';
 
 /** A PostgreSQL that a spec may crash, unlike the shared one. */
@@ -32,9 +28,7 @@ export class OwnPostgres {
     const { binDirectory } = await findPostgresBinaries(account);
     // The file holds the server's command line: the program, then its options in quotes.
     const command = await readFile(join(urls.dataDirectory, 'postmaster.opts'), 'utf8');
-    const options = [...command.matchAll(/"(-c|[a-z_]+=[^"]*)"/g)].map(([, part]) =>
-      part === '-c' ? part : `'${part}'`,
-    );
+    const options = [...command.matchAll(/"(-c|[a-z_]+=[^"]*)"/g)].map(([, part]) => (part === '-c' ? part : `'${part}'`));
     return new OwnPostgres(urls, folder, account, join(binDirectory, 'pg_ctl'), options.join(' '));
   }
 

@@ -6,8 +6,7 @@ import type { ProcessRole } from '@app/database';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** What only the operator's command line runs, as the owner. */
-const OF_THE_OWNER =
-  /^libs\/database\/src\/(schema|grants|migrations)\/|\/(tables|grants|migrate|roles|copies|schema)\.ts$/;
+const OF_THE_OWNER = /^libs\/database\/src\/(schema|grants|migrations)\/|\/(tables|grants|migrate|roles|copies|schema)\.ts$/;
 
 /** The columns that statements write: names, or any if the source computes them. */
 export type Written = Set<string> | 'any';
@@ -25,9 +24,7 @@ export class SourceStatements {
   ) {}
 
   static of(role: ProcessRole): SourceStatements {
-    return SourceStatements.in(
-      [...sourcesOf(role).values()].flatMap((text) => [text, ...withTablesNamed(text)]).join('\n'),
-    );
+    return SourceStatements.in([...sourcesOf(role).values()].flatMap((text) => [text, ...withTablesNamed(text)]).join('\n'));
   }
 
   static in(source: string): SourceStatements {
@@ -37,9 +34,7 @@ export class SourceStatements {
     for (const [, table, columns] of text.matchAll(/\bINSERT INTO (\w+)(?: AS \w+)?\s*\(([^)]*)\)/g)) {
       note(inserts, table!, columns!.includes('${') ? 'any' : columns!.split(/,\s*/).map((name) => name.trim()));
     }
-    for (const [, table, set] of text.matchAll(
-      /\bUPDATE (\w+)(?: (?!SET)(?:AS )?\w+)?\s+SET ([\s\S]*?)(?=\bWHERE\b|\bFROM\b|`)/g,
-    )) {
+    for (const [, table, set] of text.matchAll(/\bUPDATE (\w+)(?: (?!SET)(?:AS )?\w+)?\s+SET ([\s\S]*?)(?=\bWHERE\b|\bFROM\b|`)/g)) {
       note(updates, table!, assigned(set!));
     }
     for (const [, table, set] of text.matchAll(/\bINSERT INTO (\w+)(?:(?!INSERT INTO)[^;`])*?DO UPDATE\s+SET ([^`]*?)(?=\bWHERE\b|\bRETURNING\b|`)/g)) {
@@ -80,8 +75,7 @@ function withTablesNamed(text: string): string[] {
   return isDynamic ? statements.flatMap((one) => (one ? tables.map((table) => one.replace('$', table)) : [])) : [];
 } // prettier-ignore
 
-const assigned = (set: string) =>
-  /^\s*\$\{/.test(set) ? 'any' : [...set.matchAll(/(?:^|,)\s*(\w+) =/g)].map(([, name]) => name!);
+const assigned = (set: string) => (/^\s*\$\{/.test(set) ? 'any' : [...set.matchAll(/(?:^|,)\s*(\w+) =/g)].map(([, name]) => name!));
 
 /** The text of each file that the process runs. */
 function sourcesOf(role: ProcessRole): Map<string, string> {
@@ -118,7 +112,5 @@ function at(importer: string, from: string): string {
 function exporters(library: string, names: string[]): string[] {
   const index = `libs/${library}/src/index.ts`;
   const exports = [...readFileSync(join(ROOT, index), 'utf8').matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)];
-  return exports
-    .filter(([, listed]) => names.some((name) => new RegExp(`\\b${name}\\b`).test(listed!)))
-    .map(([, , from]) => at(index, from!));
+  return exports.filter(([, listed]) => names.some((name) => new RegExp(`\\b${name}\\b`).test(listed!))).map(([, , from]) => at(index, from!));
 }

@@ -119,8 +119,7 @@ export class Boundaries {
       // The last message is the COMMIT. A run may have one more message than the recorded one.
       let index = (expected.messages - 1) % every;
       while (index < MOST_MESSAGES && (await this.disturbed(write, { index, side }, expected, walk))) index += every;
-      if (index < expected.messages)
-        walk.findings.push(`${write.name}: only ${index} messages of ${expected.messages}`);
+      if (index < expected.messages) walk.findings.push(`${write.name}: only ${index} messages of ${expected.messages}`);
     }
     return walk;
   }
@@ -152,9 +151,7 @@ export class Boundaries {
     if (!cut) return false;
     walk.cuts++;
     const find = (what: string) =>
-      walk.findings.push(
-        `${write.name}, ${side} message ${index} (${cut.type} of ${cut.statement.slice(0, 60)}): ${what}`,
-      );
+      walk.findings.push(`${write.name}, ${side} message ${index} (${cut.type} of ${cut.statement.slice(0, 60)}): ${what}`);
     let last = first;
     for (let tries = 0; !done(last) && again(last) && tries < TRIES; tries++) {
       await sleep(PAUSE_MS);

@@ -69,9 +69,7 @@ class Calendar {
   /** @throws Error that says what is wrong */
   async round(commands: readonly Command[]): Promise<void> {
     const before = [...this.lessons.values()];
-    const sent = await Promise.all(
-      commands.map(async (one) => ({ one, ...this.wish(one, before), answer: await this.send(one, before) })),
-    );
+    const sent = await Promise.all(commands.map(async (one) => ({ one, ...this.wish(one, before), answer: await this.send(one, before) })));
     const placed = sent
       .filter(({ answer }) => answer.status < 300)
       .flatMap(({ one, wanted, answer }) => made(one, answer).map((id, index) => ({ id, ...wanted[index]! })));
@@ -85,45 +83,26 @@ class Calendar {
       if (status >= 500) throw new Error(told);
       if (status === 409 && body.error.code === 'session_overlap') {
         const versions = [...before, ...after, ...placed].filter(({ id }) => id === body.error.details.session_id);
-        if (!versions.some((other) => wanted.some((time) => overlaps(time, other))))
-          throw new Error(`names no session that was there: ${told}`);
+        if (!versions.some((other) => wanted.some((time) => overlaps(time, other)))) throw new Error(`names no session that was there: ${told}`);
       }
       if (commands.length > 1) continue;
       const clashes = wanted.filter((time) =>
-        before.some(
-          (other) => !other.cancelled && other.tutor === time.tutor && other.id !== target?.id && overlaps(time, other),
-        ),
+        before.some((other) => !other.cancelled && other.tutor === time.tutor && other.id !== target?.id && overlaps(time, other)),
       );
       const mayOverlap = 'allow' in one && one.allow;
       const moved =
-        one.kind !== 'move' ||
-        !target ||
-        target.tutor !== wanted[0]!.tutor ||
-        target.startsAt.getTime() !== wanted[0]!.startsAt.getTime();
-      const refused =
-        moved &&
-        clashes.length > 0 &&
-        !mayOverlap &&
-        !(one.kind === 'series' && one.skip && clashes.length < wanted.length);
+        one.kind !== 'move' || !target || target.tutor !== wanted[0]!.tutor || target.startsAt.getTime() !== wanted[0]!.startsAt.getTime();
+      const refused = moved && clashes.length > 0 && !mayOverlap && !(one.kind === 'series' && one.skip && clashes.length < wanted.length);
       const gone = 'which' in one && !target;
       const closed = one.kind === 'move' && target?.cancelled;
-      const right = gone
-        ? 404
-        : closed || refused
-          ? 409
-          : one.kind === 'delete'
-            ? 204
-            : one.kind === 'create' || one.kind === 'series'
-              ? 201
-              : 200;
+      const right = gone ? 404 : closed || refused ? 409 : one.kind === 'delete' ? 204 : one.kind === 'create' || one.kind === 'series' ? 201 : 200;
       if (status !== right) throw new Error(`must be ${right}: ${told}`);
     }
     for (const { id, startsAt, endsAt } of placed) {
       const touched = sent.filter(({ target }) => target?.id === id).length;
       const now = this.lessons.get(id);
       const right = now && now.startsAt.getTime() === startsAt.getTime() && now.endsAt.getTime() === endsAt.getTime();
-      if (touched <= 1 && !right)
-        throw new Error(`is not where it was placed: ${JSON.stringify({ id, startsAt, now })}`);
+      if (touched <= 1 && !right) throw new Error(`is not where it was placed: ${JSON.stringify({ id, startsAt, now })}`);
     }
     for (const lesson of after) {
       const other = after.find(
@@ -145,12 +124,7 @@ class Calendar {
     const target = 'which' in one ? before[one.which % Math.max(before.length, 1)] : undefined;
     if (one.kind === 'cancel' || one.kind === 'delete') return { target, wanted: [] };
     const tutor = one.tutor === 0 ? this.at.t1 : this.at.t2;
-    const length =
-      one.kind === 'move'
-        ? target
-          ? (target.endsAt.getTime() - target.startsAt.getTime()) / QUARTER_MS
-          : 1
-        : one.length;
+    const length = one.kind === 'move' ? (target ? (target.endsAt.getTime() - target.startsAt.getTime()) / QUARTER_MS : 1) : one.length;
     const weeks = one.kind === 'series' ? one.count : 1;
     return {
       target,
@@ -217,10 +191,7 @@ function made(one: Command, { body }: Sent<ShownSession & { data?: ShownSession[
 }
 
 /** Runs random histories by up to eight clients at once. @returns the shortest one that breaks a rule, and which; null for none */
-export async function findOverlap(
-  api: TestApi,
-  { seed, runs }: { seed: number; runs: number },
-): Promise<string | null> {
+export async function findOverlap(api: TestApi, { seed, runs }: { seed: number; runs: number }): Promise<string | null> {
   const property = fc.asyncProperty(history, async (rounds) => {
     const calendar = new Calendar(await CalendarFixture.open(api));
     for (const commands of rounds) await calendar.round(commands);

@@ -166,9 +166,7 @@ export class Identities {
       if (!login) continue;
       const { verified, accepted } = login;
       if (!verified && accepted.length > 1) throw new Breach(`address ${at} is in two organizations without a proof`);
-      const unwanted = accepted.filter(
-        (id) => !wanted[at]!.has(this.organizations.findIndex((organization) => organization.id === id) as Org),
-      );
+      const unwanted = accepted.filter((id) => !wanted[at]!.has(this.organizations.findIndex((organization) => organization.id === id) as Org));
       if (verified && unwanted.length > 0) throw new Breach(`person ${at} is a member without having accepted`);
       if (verified && (await this.people.signIn(0, at))) throw new Breach(`the attacker signs in at address ${at}`);
     }

@@ -28,15 +28,7 @@ export class Organization {
     const organization = await make.find('organizations', provisioning.id);
     const tutor = await make.tutor(provisioning.id);
     const { cookie } = await portal.someone('owner', { organization });
-    return new Organization(
-      stage,
-      facts,
-      org,
-      provisioning,
-      tutor.id,
-      new Visitor(portal, cookie),
-      `/o/${organization.slug}`,
-    );
+    return new Organization(stage, facts, org, provisioning, tutor.id, new Visitor(portal, cookie), `/o/${organization.slug}`);
   }
 
   get id(): string {
@@ -93,10 +85,10 @@ export class Organization {
 
   async archive(at: Place): Promise<void> {
     for (const table of ['members', 'parents']) {
-      await this.stage.make.query(
-        `UPDATE ${table} SET status = 'archived' WHERE organization_id = $1 AND user_id = $2`,
-        [this.id, this.known.get(at)],
-      );
+      await this.stage.make.query(`UPDATE ${table} SET status = 'archived' WHERE organization_id = $1 AND user_id = $2`, [
+        this.id,
+        this.known.get(at),
+      ]);
     }
   }
 

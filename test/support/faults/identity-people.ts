@@ -106,12 +106,7 @@ export class People {
    * @param to the address that somebody with a code enters
    * @returns the login that joined, and its address; null if none did
    */
-  async join(
-    { token, proof }: Link,
-    by: Place,
-    to: Place,
-    using: Means,
-  ): Promise<{ at: Place; userId: string } | null> {
+  async join({ token, proof }: Link, by: Place, to: Place, using: Means): Promise<{ at: Place; userId: string } | null> {
     const held = using === 'session' ? await this.session(by) : null;
     const browser = held?.browser ?? new Visitor(this.stage.portal);
     const path = `/join/${token}`;
@@ -187,8 +182,7 @@ export class People {
   /** The valid sessions and passkeys, in a fixed order. */
   async stillOpen(): Promise<string[]> {
     const open = [];
-    for (const session of this.sessions)
-      if (await this.loginOf(session)) open.push(`session ${session.by} ${session.at}`);
+    for (const session of this.sessions) if (await this.loginOf(session)) open.push(`session ${session.by} ${session.at}`);
     for (const held of this.passkeys) if (await this.ownerOf(held)) open.push(`passkey ${held.by} ${held.at}`);
     return [...new Set(open)].sort();
   }
@@ -231,10 +225,9 @@ export class People {
 
   private async loginOf({ browser }: HeldSession): Promise<OpenLogin | null> {
     const secret = Buffer.from(browser.cookies.get('session') ?? '', 'base64url');
-    const [row] = await this.stage.make.query<OpenLogin>(
-      `SELECT user_id AS "userId", email, verified FROM portal_session($1)`,
-      [hashOfToken(secret)],
-    );
+    const [row] = await this.stage.make.query<OpenLogin>(`SELECT user_id AS "userId", email, verified FROM portal_session($1)`, [
+      hashOfToken(secret),
+    ]);
     return row ?? null;
   }
 

@@ -13,11 +13,7 @@ export interface Cast {
  *
  * @param memory what else the model remembers
  */
-export async function describeState(
-  make: Factories,
-  { addresses, organizations, logins }: Cast,
-  memory: object,
-): Promise<string> {
+export async function describeState(make: Factories, { addresses, organizations, logins }: Cast, memory: object): Promise<string> {
   const state = await make.query(
     `SELECT u.email, u.first_name LIKE 'Canary%' AS lived, u.email_verified_at IS NOT NULL AS verified, c.password_hash,
        ARRAY(SELECT (array_position($2::uuid[], t.organization_id), t.role, t.status, t.accepted_at IS NULL, t.child, t.waits)::text

@@ -193,9 +193,7 @@ export class KillHarness {
   }
 
   private async report(): Promise<KillReport> {
-    const wanted = this.rounds.flatMap(({ rows, answers }) =>
-      wantedOf(rows, answers[0] ? answerOf(answers[0]).results : []),
-    );
+    const wanted = this.rounds.flatMap(({ rows, answers }) => wantedOf(rows, answers[0] ? answerOf(answers[0]).results : []));
     const verdict = judge(wanted, await this.victim.accounts(), await this.victim.mails());
     return { ...this.counts, ...verdict, rounds: this.rounds };
   }

@@ -65,9 +65,7 @@ export class Neighbourhood {
       FROM (SELECT * FROM homework WHERE organization_id = '${hostile.id}') h, generate_series(2, ${rows}) n`);
     // Quotes take two bytes each in JSON.
     for (let n = 0; n < POSTS; n++) await make.post(hostile.id, { content: 'x' });
-    await make.withoutTriggers(
-      `UPDATE blog_posts SET content = repeat('"', 50000) WHERE organization_id = '${hostile.id}'`,
-    );
+    await make.withoutTriggers(`UPDATE blog_posts SET content = repeat('"', 50000) WHERE organization_id = '${hostile.id}'`);
     await make.query('VACUUM ANALYZE');
     const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
     const keys = (id: string, wanted = {}) => Promise.all(Array.from({ length: KEYS }, () => api.key(id, wanted)));

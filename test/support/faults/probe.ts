@@ -80,16 +80,10 @@ export class Probe {
   @RequireScopes('read')
   @documented('read')
   read(@CurrentCaller() caller: Caller) {
-    return this.db.read(
-      caller,
-      sql`INSERT INTO subjects (id, organization_id, name) VALUES (${uuidv7()}, ${caller.organizationId}, 'read')`,
-    );
+    return this.db.read(caller, sql`INSERT INTO subjects (id, organization_id, name) VALUES (${uuidv7()}, ${caller.organizationId}, 'read')`);
   }
 
-  private async leave(
-    { organizationId }: Caller,
-    { name, ends = 'well' }: Wish,
-  ): Promise<{ id: string; name: string }> {
+  private async leave({ organizationId }: Caller, { name, ends = 'well' }: Wish): Promise<{ id: string; name: string }> {
     hooks.runs++;
     const id = uuidv7();
     await this.db.query(sql`

@@ -21,11 +21,7 @@ export default class PromisesReporter implements Reporter {
     mkdirSync(dirname(RESULTS), { recursive: true });
     writeFileSync(RESULTS, JSON.stringify(results, null, 2));
     const lines = PROMISES.map((promise) => line(promise, results));
-    process.stdout.write(
-      ['', '| row | promised | reached | seed | seconds | commit |', '|---|---|---|---|---|---|', ...lines, ''].join(
-        '\n',
-      ),
-    );
+    process.stdout.write(['', '| row | promised | reached | seed | seconds | commit |', '|---|---|---|---|---|---|', ...lines, ''].join('\n'));
   }
 }
 
@@ -69,13 +65,6 @@ function line({ row, promised, specs }: Promised, results: Record<string, SpecRe
   const seeds = [...new Set(figures.flatMap(({ seed }) => seed ?? []))];
   const seconds = (measuring.length > 0 ? measuring : tests).reduce((sum, test) => sum + test.seconds, 0);
   const commits = [...new Set(found.map(({ commit }) => commit))];
-  const cells = [
-    row,
-    promised,
-    reached.join('; '),
-    seeds.join(', ') || '-',
-    seconds.toFixed(0),
-    commits.join(', ') || '-',
-  ];
+  const cells = [row, promised, reached.join('; '), seeds.join(', ') || '-', seconds.toFixed(0), commits.join(', ') || '-'];
   return `| ${cells.join(' | ')} |`;
 }

@@ -126,8 +126,7 @@ export const PROMISES: Promised[] = [
   },
   {
     row: 29,
-    promised:
-      'behind nginx, 1,000 slow headers, 1,000 slow bodies, 200 slow readers: others p99 <= 2x, 0 failures; directly, cut within 10 and 60 s',
+    promised: 'behind nginx, 1,000 slow headers, 1,000 slow bodies, 200 slow readers: others p99 <= 2x, 0 failures; directly, cut within 10 and 60 s',
     specs: ['faults/load/slow-clients'],
   },
   {
@@ -153,8 +152,7 @@ export const PROMISES: Promised[] = [
   },
   {
     row: 34,
-    promised:
-      'limits over 4 processes within 2 %; each its own with Redis killed; data lost: one more allowance at most',
+    promised: 'limits over 4 processes within 2 %; each its own with Redis killed; data lost: one more allowance at most',
     specs: ['faults/load/rate-limits', 'api/auth/rate-limit-redis', 'api/auth/sliding-window'],
   },
   {
@@ -182,12 +180,7 @@ export const PROMISES: Promised[] = [
   {
     row: 41,
     promised: 'every length that a caller decides, n to 16n: time and memory <= 24x, event loop held <= 50 ms',
-    specs: [
-      'faults/input/linear-work',
-      'faults/input/portal-linear-work',
-      'api/bodies/linear-work',
-      'portal/pages/linear-work',
-    ],
+    specs: ['faults/input/linear-work', 'faults/input/portal-linear-work', 'api/bodies/linear-work', 'portal/pages/linear-work'],
   },
   {
     row: 42,
@@ -211,8 +204,7 @@ export const PROMISES: Promised[] = [
   },
   {
     row: 46,
-    promised:
-      'the connection to PostgreSQL cut at every message boundary of every write: 0 duplicated, lost or changed',
+    promised: 'the connection to PostgreSQL cut at every message boundary of every write: 0 duplicated, lost or changed',
     specs: ['faults/writes/boundaries', 'api/writes/boundaries', 'worker/boundaries'],
   },
   {
@@ -223,12 +215,7 @@ export const PROMISES: Promised[] = [
   {
     row: 52,
     promised: 'guessing from 100 networks at an owner and all codes: the owner signs in in every way, right codes work',
-    specs: [
-      'faults/load/lockout',
-      'portal/sign-in/lockout',
-      'portal/sign-in/password-attempts',
-      'portal/sign-in/known-browsers',
-    ],
+    specs: ['faults/load/lockout', 'portal/sign-in/lockout', 'portal/sign-in/password-attempts', 'portal/sign-in/known-browsers'],
   },
   {
     row: 53,

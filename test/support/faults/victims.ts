@@ -98,10 +98,9 @@ const SCHEMA = `
 /** An API with planted bugs: see naive-api.ts. */
 export class NaiveVictim implements Victim {
   readonly headers = {};
-  private readonly program = ts.transpileModule(
-    readFileSync(fileURLToPath(new URL('../http/naive-api.ts', import.meta.url)), 'utf8'),
-    { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 } },
-  ).outputText;
+  private readonly program = ts.transpileModule(readFileSync(fileURLToPath(new URL('../http/naive-api.ts', import.meta.url)), 'utf8'), {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
+  }).outputText;
 
   private constructor(
     private readonly database: TestDatabase,

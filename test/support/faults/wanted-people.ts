@@ -69,8 +69,7 @@ export function judge(wanted: Wanted[], accounts: Account[], mails: Mail[]): Ver
   const byName = grouped(accounts, ({ lastName }) => lastName);
   const mailsOf = grouped(mails, ({ recipient, kind }) => `${kind} ${recipient.toLowerCase()}`);
   const mailed = new Set(mails.map(({ recipient }) => recipient.toLowerCase()));
-  const there = ({ lastName, id }: Wanted) =>
-    byName.get(lastName)?.some((account) => account.tied && (id === null || account.id === id)) ?? false;
+  const there = ({ lastName, id }: Wanted) => byName.get(lastName)?.some((account) => account.tied && (id === null || account.id === id)) ?? false;
   return {
     duplicates: excess(byName),
     losses: wanted.filter((person) => !there(person)).length,

@@ -158,8 +158,7 @@ export const operations = new Map<string, Operation>(
 export function cataloguedAs(route: Route): Operation {
   const name = `${route.method} ${templateOf(route.path)}`;
   const operation = operations.get(name);
-  if (!operation)
-    throw new Error(`${name}: no line in test/support/http/catalogue.ts, neither of the contract nor in OURS`);
+  if (!operation) throw new Error(`${name}: no line in test/support/http/catalogue.ts, neither of the contract nor in OURS`);
   return operation;
 }
 

@@ -52,8 +52,7 @@ function joined(rounds: Outcome[][]): Outcome[] {
 /** What an attack did to others. */
 export class Beside {
   /** The head of a table of {@link row}s. */
-  static readonly head =
-    '| attack | p50, p99 alone (ms) | beside it | refused | attackers served/s | |\n|---|---|---|---|---|---|';
+  static readonly head = '| attack | p50, p99 alone (ms) | beside it | refused | attackers served/s | |\n|---|---|---|---|---|---|';
 
   constructor(
     private readonly scene: Scene,
@@ -96,16 +95,8 @@ export class Beside {
   /** Several attacks as one. */
   static joined(all: Beside[]): Beside {
     const { scene } = all[0]!;
-    const [alone, usual] = [all.map((one) => one.alone), all.map((one) => one.usual)].map((each) =>
-      Outcome.joined(each),
-    );
-    return new Beside(
-      scene,
-      alone!,
-      usual!,
-      joined(all.map((one) => one.checks)),
-      joined(all.map((one) => one.attack)),
-    );
+    const [alone, usual] = [all.map((one) => one.alone), all.map((one) => one.usual)].map((each) => Outcome.joined(each));
+    return new Beside(scene, alone!, usual!, joined(all.map((one) => one.checks)), joined(all.map((one) => one.attack)));
   }
 
   row(name: string): string {

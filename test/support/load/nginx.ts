@@ -45,10 +45,7 @@ export class TestNginx {
     writeFileSync(join(folder, 'servers'), `server 127.0.0.1:${servers[0]}; `);
     // The script calls this wrapper as `nginx`; its own PATH must not contain the wrapper.
     const command = [program, '-p', folder, '-c', join(folder, 'nginx.conf')];
-    writeFileSync(
-      join(folder, 'nginx'),
-      `#!/bin/sh\nPATH='${process.env.PATH}' exec ${command.join(' ')} "$@" 2>>${folder}/stderr\n`,
-    );
+    writeFileSync(join(folder, 'nginx'), `#!/bin/sh\nPATH='${process.env.PATH}' exec ${command.join(' ')} "$@" 2>>${folder}/stderr\n`);
     chmodSync(join(folder, 'nginx'), 0o755);
     const options = {
       env: { ...process.env, ...env, PATH: `${folder}:${process.env.PATH}` },

@@ -36,10 +36,7 @@ export class TestBrowser {
   }
 
   /** Opens a page with a fresh profile; {@link stop} closes it. */
-  async visit(
-    portal: TestPortal,
-    { cookie, width = 1280, colorScheme = 'light', javaScript = true }: Visit = {},
-  ): Promise<Page> {
+  async visit(portal: TestPortal, { cookie, width = 1280, colorScheme = 'light', javaScript = true }: Visit = {}): Promise<Page> {
     const context = await this.browser.newContext({
       baseURL: portal.url,
       viewport: { width, height: HEIGHT },
@@ -95,9 +92,7 @@ export async function faultsOf(page: Page, name = 'page'): Promise<string[]> {
     await page.setViewportSize({ width, height: HEIGHT });
     await page.emulateMedia({ colorScheme });
     const found = await axeFaults(page);
-    const beyond = await page.evaluate<number>(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    );
+    const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     if (beyond > 0) found.push(`${beyond} px too wide`);
     faults.push(...found.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
     if (SCREENSHOTS) {
@@ -112,8 +107,6 @@ export async function faultsOf(page: Page, name = 'page'): Promise<string[]> {
 export async function axeFaults(page: Page): Promise<string[]> {
   // Not added as a script element: the page's policy allows only the portal's own scripts.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
-  const violations = await page.evaluate<Result[]>(
-    'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)',
-  );
+  const violations = await page.evaluate<Result[]>('axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)');
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }

@@ -9,13 +9,7 @@ import { type CreationOptions, type RequestOptions, SoftwarePasskey } from './so
 import { Visitor } from './visitor.js';
 
 /** What strangers can do to use up attempts. */
-export const ATTACKS = [
-  'wrong passwords',
-  'wrong passwords with a code',
-  'links',
-  'wrong passkeys',
-  'wrong codes',
-] as const;
+export const ATTACKS = ['wrong passwords', 'wrong passwords with a code', 'links', 'wrong passkeys', 'wrong codes'] as const;
 export type Attack = (typeof ATTACKS)[number];
 
 /** What the person, and whoever got a code, must still be able to do. */

@@ -54,12 +54,7 @@ function positionsOf(routes: Route[], owner: Someone): Position[] {
 function positionsAt({ method, path, access }: Route, owner: Someone, names: Record<'fields' | 'queries', string[]>) {
   let count = 0;
   const at = path.replace(':slug', owner.organization.slug);
-  const send = (
-    target: string,
-    more: [string, string][] = [],
-    body = '',
-    type = 'application/x-www-form-urlencoded',
-  ) => {
+  const send = (target: string, more: [string, string][] = [], body = '', type = 'application/x-www-form-urlencoded') => {
     // Each request comes from another network, so that none exceeds its rate limit.
     const network = `10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count++ & 255}`;
     const usual: [string, string][] = [['Sec-Fetch-Site', 'same-origin'], ['X-Forwarded-For', network]]; // prettier-ignore
@@ -80,8 +75,7 @@ function positionsAt({ method, path, access }: Route, owner: Someone, names: Rec
     add(family, what, (size) => send(here, [[name, of(size)]], body));
 
   for (const kind of URL_TEXTS) {
-    for (const name of names.queries)
-      add('query', `?${name} of ${kind.name}`, (size) => send(`${here}?${name}=${textOf(kind, size)}`));
+    for (const name of names.queries) add('query', `?${name} of ${kind.name}`, (size) => send(`${here}?${name}=${textOf(kind, size)}`));
     if (!path.includes(':')) continue;
     const share = path.split(':').length;
     add('path', `of ${kind.name}`, (size) => send(path.replaceAll(/:[^/]+/g, textOf(kind, size / share))));
@@ -92,24 +86,20 @@ function positionsAt({ method, path, access }: Route, owner: Someone, names: Rec
   header('cookie', 'many cookies', 'Cookie', (size) => manyOf((n) => `${n.toString(36)}=a`, size, ';'));
   for (const name of COOKIES) {
     header('cookie', `${name}, again and again`, 'Cookie', (size) => manyOf(() => `${name}=a`, size, '; '));
-    for (const kind of HEADER_TEXTS.slice(0, 4))
-      header('cookie', `${name} of ${kind.name}`, 'Cookie', (size) => `${name}=${textOf(kind, size)}`);
+    for (const kind of HEADER_TEXTS.slice(0, 4)) header('cookie', `${name} of ${kind.name}`, 'Cookie', (size) => `${name}=${textOf(kind, size)}`);
   }
   for (const name of HEADERS) {
-    for (const kind of HEADER_TEXTS)
-      header('header', `${name} of ${kind.name}`, name, (size) => textOf(kind, size), method === 'GET' ? '' : 'a=b');
+    for (const kind of HEADER_TEXTS) header('header', `${name} of ${kind.name}`, name, (size) => textOf(kind, size), method === 'GET' ? '' : 'a=b');
   }
   if (method === 'GET') return positions;
-  const form = (what: string, of: (size: number) => string) =>
-    add('form', what, (size) => send(here, [], of(size)), MOST_FORM);
+  const form = (what: string, of: (size: number) => string) => add('form', what, (size) => send(here, [], of(size)), MOST_FORM);
   form('many names', numbered);
   form('separators', (size) => '&'.repeat(size));
   for (const name of names.fields) {
     form(`${name}, again and again`, (size) => manyOf(() => `${name}=a`, size, '&'));
     for (const kind of FORM_TEXTS) form(`${name} of ${kind.name}`, (size) => `${name}=${textOf(kind, size)}`);
   }
-  const json = (what: string, of: (size: number) => string) =>
-    add('json', what, (size) => send(here, [], of(size), 'application/json'), MOST_FORM);
+  const json = (what: string, of: (size: number) => string) => add('json', what, (size) => send(here, [], of(size), 'application/json'), MOST_FORM);
   json('many names', (size) => `{${manyOf((n) => `"n${n}":0`, size)}}`);
   json('arrays in arrays', (size) => '['.repeat(size / 2) + ']'.repeat(size / 2));
   for (const place of PLACES) {

@@ -105,8 +105,7 @@ export class TestPortal {
 
   /** What was done in an organization, by whom. */
   audited(organizationId: string): Promise<{ operation: string; by: string; details: object }[]> {
-    const rows =
-      'SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 ORDER BY created_at, id';
+    const rows = 'SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 ORDER BY created_at, id';
     return this.make.query(rows, [organizationId]);
   }
 
@@ -148,10 +147,10 @@ export class TestPortal {
   /** What was mailed to an address, the oldest first. */
   async mailsTo(email: string, kind = 'password_reset'): Promise<EmailPayload[]> {
     await this.resolveLinks();
-    const rows = await this.make.query<{ payload: Buffer }>(
-      'SELECT payload FROM outbox WHERE recipient = $1 AND kind = $2 ORDER BY created_at, id',
-      [email, kind],
-    );
+    const rows = await this.make.query<{ payload: Buffer }>('SELECT payload FROM outbox WHERE recipient = $1 AND kind = $2 ORDER BY created_at, id', [
+      email,
+      kind,
+    ]);
     return rows.map(({ payload }) => JSON.parse(this.app.get(Vault).open('outbox payloads', payload)) as EmailPayload);
   }
 

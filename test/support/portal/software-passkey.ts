@@ -58,9 +58,7 @@ export class SoftwarePasskey {
 
   private answer(parts: Record<string, Buffer>): object {
     const id = this.id.toString('base64url');
-    const response = Object.fromEntries(
-      Object.entries(parts).map(([name, part]) => [name, part.toString('base64url')]),
-    );
+    const response = Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part.toString('base64url')]));
     return { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} };
   }
 }

@@ -12,12 +12,7 @@ export interface CliResult {
 export const CLI = fileURLToPath(new URL('../../../dist/apps/cli/src/main.js', import.meta.url));
 
 /** Runs the built command line as from an operator's shell, with only these environment variables. */
-export async function runCli(
-  args: string[],
-  settings: Record<string, string>,
-  input = '',
-  cwd = inject('scratch'),
-): Promise<CliResult> {
+export async function runCli(args: string[], settings: Record<string, string>, input = '', cwd = inject('scratch')): Promise<CliResult> {
   const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: '/usr/bin:/bin', ...settings } });
   child.stdin.on('error', () => undefined).end(input);
   const result: CliResult = { code: null, stdout: '', stderr: '' };

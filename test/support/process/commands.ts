@@ -35,9 +35,7 @@ function leavesOf(command: Command, path: string[]): Leaf[] {
   if (command.commands.length > 0) return command.commands.flatMap((child) => leavesOf(child, [...path, child.name()]));
   const name = path.join(' ');
   const named = [
-    ...command.options
-      .filter(({ mandatory }) => mandatory)
-      .flatMap((it) => [it.long!, valueOf(it.attributeName(), name)]),
+    ...command.options.filter(({ mandatory }) => mandatory).flatMap((it) => [it.long!, valueOf(it.attributeName(), name)]),
     ...command.registeredArguments.filter(({ required }) => required).map((it) => valueOf(it.name(), name)),
   ];
   return [{ name, command, args: [...path, ...named, ...(MORE[name] ?? [])] }];

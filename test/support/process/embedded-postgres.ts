@@ -2,11 +2,7 @@ import { chmod, mkdtemp, readFile, realpath, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
-} from '../../../apps/cli/src/postgres/embedded-postgres.js';
+import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../../apps/cli/src/postgres/embedded-postgres.js';
 export const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
 
 /**

@@ -59,8 +59,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
     // When this runs as root, the data directory is elsewhere if other accounts cannot enter the checkout.
-    if (!postgres.dataDirectory.startsWith(dataDir))
-      rmSync(dirname(postgres.dataDirectory), { recursive: true, force: true });
+    if (!postgres.dataDirectory.startsWith(dataDir)) rmSync(dirname(postgres.dataDirectory), { recursive: true, force: true });
   };
 }
 

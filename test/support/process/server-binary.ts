@@ -80,25 +80,11 @@ function unpack({ name, parts }: Server, target: string): void {
       mkdirSync(join(work, folder), { recursive: true });
     }
     // Uses our own package lists, because the system's belong to root and may be missing.
-    const own = [
-      '-o',
-      `Dir::State=${work}/state`,
-      '-o',
-      'Dir::State::status=/var/lib/dpkg/status',
-      '-o',
-      `Dir::Cache=${work}/cache`,
-    ];
+    const own = ['-o', `Dir::State=${work}/state`, '-o', 'Dir::State::status=/var/lib/dpkg/status', '-o', `Dir::Cache=${work}/cache`];
     // As root, apt would download as another account, which may not have access to this folder.
     own.push('-o', 'APT::Sandbox::User=', '-o', 'Debug::NoLocking=1');
     run('apt-get', [...own, 'update', '-qq']);
-    const only = [
-      '--no-recommends',
-      '--no-suggests',
-      '--no-conflicts',
-      '--no-breaks',
-      '--no-replaces',
-      '--no-enhances',
-    ];
+    const only = ['--no-recommends', '--no-suggests', '--no-conflicts', '--no-breaks', '--no-replaces', '--no-enhances'];
     const needed = run('apt-cache', [...own, 'depends', '--recurse', ...only, name])
       .split('\n')
       .filter((line) => parts.test(line) || (/^(lib|lua)/.test(line) && !isInstalled(line)));

@@ -10,9 +10,7 @@ export default class SummaryReporter implements Reporter {
     const flaky = tests.filter((test) => test.diagnostic()?.flaky);
     for (const test of flaky) {
       const faults = test.result().errors?.map((error) => error.message.split('\n', 1)[0]) ?? [];
-      process.stdout.write(
-        `Passed only when run again: ${test.module.relativeModuleId} > ${test.fullName}: ${faults.join('; ')}\n`,
-      );
+      process.stdout.write(`Passed only when run again: ${test.module.relativeModuleId} > ${test.fullName}: ${faults.join('; ')}\n`);
     }
     const skipped = count('skipped');
     const line = `${count('passed')} passed, ${count('failed') + broken + errors.length} failed`;

@@ -133,18 +133,13 @@ function parse(to: string, raw: string): Received {
 function split(message: string): { headers: Record<string, string>; body: string } {
   const end = message.indexOf('\r\n\r\n');
   const lines = message.slice(0, end).replace(/\r\n[ \t]+/g, ' ').split('\r\n'); // prettier-ignore
-  const headers = lines.map((line) => [
-    line.slice(0, line.indexOf(':')).toLowerCase(),
-    line.slice(line.indexOf(':') + 1).trim(),
-  ]);
+  const headers = lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]);
   return { headers: Object.fromEntries(headers) as Record<string, string>, body: message.slice(end + 4) };
 }
 
 function decode(body: string, encoding = '7bit'): string {
   if (encoding === 'base64') return Buffer.from(body, 'base64').toString().replaceAll('\r\n', '\n').trimEnd();
   if (encoding !== 'quoted-printable') return body.replaceAll('\r\n', '\n').trimEnd();
-  const bytes = body
-    .replace(/=\r\n/g, '')
-    .replace(/=([0-9A-F]{2})/g, (_match, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  const bytes = body.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_match, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   return Buffer.from(bytes, 'latin1').toString().replaceAll('\r\n', '\n').trimEnd();
 }

@@ -85,9 +85,7 @@ export class OutboxFixture {
   }
 
   rebuild(organizationId = this.organizationId): Promise<void> {
-    return this.db.transaction({ organizationId }, () =>
-      this.outbox.addRebuild(organizationId, `organization:${organizationId}`),
-    );
+    return this.db.transaction({ organizationId }, () => this.outbox.addRebuild(organizationId, `organization:${organizationId}`));
   }
 
   async setHook(url: string, secret: string, organizationId = this.organizationId): Promise<void> {
@@ -113,16 +111,12 @@ export class OutboxFixture {
   }
 
   rows(where = 'true'): Promise<OutboxRow[]> {
-    return this.make.query<OutboxRow>(
-      `SELECT *, extract(epoch FROM due_at - now()) AS due_in FROM outbox WHERE ${where} ORDER BY created_at, id`,
-    );
+    return this.make.query<OutboxRow>(`SELECT *, extract(epoch FROM due_at - now()) AS due_in FROM outbox WHERE ${where} ORDER BY created_at, id`);
   }
 
   /** Counts messages by status. */
   async tally(): Promise<Record<string, number>> {
-    const rows = await this.make.query<{ status: string; n: string }>(
-      'SELECT status, count(*) AS n FROM outbox GROUP BY status',
-    );
+    const rows = await this.make.query<{ status: string; n: string }>('SELECT status, count(*) AS n FROM outbox GROUP BY status');
     return Object.fromEntries(rows.map(({ status, n }) => [status, Number(n)]));
   }
 
@@ -140,9 +134,7 @@ export class OutboxFixture {
     await Promise.all([...this.workers].map((worker) => worker.close()));
     this.workers.clear();
     this.logged.length = 0;
-    await this.make.query(
-      'TRUNCATE outbox, suppressions, suppression_senders, rebuild_hooks, invites, idempotency_keys, worker_heartbeats',
-    );
+    await this.make.query('TRUNCATE outbox, suppressions, suppression_senders, rebuild_hooks, invites, idempotency_keys, worker_heartbeats');
   }
 
   async stop(): Promise<void> {
