@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -75,6 +76,20 @@ describe('removing somebody', () => {
     expect((await joining.portal.get(pages.base, admin.cookie)).status).toBe(404);
     const after = await codes();
     expect(after.filter((code) => before.some((old) => old.id === code.id))).toEqual([]);
+  });
+
+  it('leaves no key to an admin who makes one at the same time', async () => {
+    const organization = await joining.portal.make.find('organizations', here());
+    for (let round = 0; round < 8; round++) {
+      const admin = await joining.portal.someone('admin', { organization });
+      const form = { name: 'last one', access: 'read', expires: 'never', form_token: randomUUID() };
+      await Promise.all([
+        joining.portal.post(pages.base.replace('/people', '/keys'), form, admin.cookie),
+        pages.owner.post(`${pages.base}/${admin.user.id}/remove`, {}),
+      ]);
+      const left = 'SELECT 1 FROM api_keys WHERE organization_id = $1 AND created_by = $2 AND revoked_at IS NULL';
+      expect(await sql(left, here(), admin.user.id)).toEqual([]);
+    }
   });
 
   it('leaves one’s own organizations, if there is another owner', async () => {
