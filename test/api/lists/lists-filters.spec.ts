@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Comparison } from '../../../apps/api/src/http/lists/filters.js';
 import type { Parameter } from '../../../apps/api/src/http/lists/parameters.js';
+import { idOrCode } from '../../../apps/api/src/http/validation/kinds.js';
 import type { Column } from '../../support/database/columns.js';
 import { createListFixture, type ListFixture, partIn, pathAt, rowsAt, rowsFor, tableOf } from '../../support/data/list-rows.js';
 import { Random } from '../../support/data/random.js';
@@ -62,6 +63,8 @@ interface Filled extends DeclaredList {
   path: string;
   /** All records, those that are hidden by default included, in the order of the list. */
   all: Found[];
+  /** The ids of what they refer to, by code. */
+  codes: Map<string, string>;
 }
 
 const lists: Filled[] = [];
@@ -85,7 +88,7 @@ async function filled({ route, list }: DeclaredList): Promise<Filled> {
   }
   if (stored === 0) throw new Error(`${list.id}: give its rows what they need, in list-rows.ts`, { cause: refusal });
   const key = await api.key(stage.school, { platformBlog: true });
-  const some = { route, list, stage, name: nameOf(route), key, path: pathAt(route, stage), all: [] };
+  const some = { route, list, stage, name: nameOf(route), key, path: pathAt(route, stage), all: [], codes: await codesOf(list, stage) };
   const hidden = list.parameters.filter(({ comparison }) => comparison === 'without');
   const { ids } = await read(some, new Map(hidden.map(({ name }) => [name, 'true'])));
   const { source } = list;
@@ -95,6 +98,15 @@ async function filled({ route, list }: DeclaredList): Promise<Filled> {
   );
   const byId = new Map(rows.map(({ id, row }) => [id, { ...row, id }]));
   return { ...some, all: ids.map((id) => byId.get(id)!) };
+}
+
+/** The ids that parameters take codes for. */
+async function codesOf(list: DeclaredList['list'], { school }: ListFixture): Promise<Map<string, string>> {
+  const coded = list.parameters.filter(({ kind }) => kind === idOrCode).map(({ column }) => column);
+  const columns = make.samples.columns(tableOf(list)).filter(({ name }) => coded.includes(name));
+  const read = ({ reference }: Column) =>
+    make.query<{ code: string; id: string }>(`SELECT code, id FROM ${reference!.table} WHERE organization_id = $1`, [school]);
+  return new Map((await Promise.all(columns.map(read))).flat().map(({ code, id }) => [code, id]));
 }
 
 interface Pool extends Column {
@@ -157,28 +169,29 @@ async function read({ path, key, list }: Filled, given: Given, paging = `limit=$
 }
 
 /** Whether the parameter's value leaves a record in the list; null if it never narrows the list. */
-function narrows({ list, stage }: Filled, parameter: Parameter) {
-  const { name, column } = parameter;
+function narrows({ list, stage, codes }: Filled, parameter: Parameter) {
+  const { name, column, kind } = parameter;
   const other = OTHERS[`${list.id} ${name}`];
   if (other) return (record: Found, value: string) => other(record, value, stage);
   if (parameter.where && !column) throw new Error(`Say in OTHERS which records "${name}" of ${list.id} leaves`);
-  // A condition of its own may take other values, too, such as codes for ids.
+  const idOf = (value: string) => (kind === idOrCode && codes.get(value)) || value;
   const comparison = parameter.comparison ?? (parameter.where && 'equals');
-  return comparison ? (record: Found, value: string) => MATCHES[comparison](record[column!] ?? null, value) : null;
+  return comparison ? (record: Found, value: string) => MATCHES[comparison](record[column!] ?? null, idOf(value)) : null;
 }
 
 /** Values to send: those of records, and others. */
-function valuesOf({ all, stage: { tutor, student, session } }: Filled, { kind: { schema }, column, comparison }: Parameter): string[] {
+function valuesOf({ all, codes, stage }: Filled, { kind, column, comparison }: Parameter): string[] {
+  const { schema } = kind;
   if (schema.type === 'boolean') return ['true', 'false', '1', '0'];
   if (schema.enum) return schema.enum as string[];
   if (comparison && comparison !== 'equals') return DATES;
   const stored = column ? all.map((record) => record[column] ?? null).filter((value) => value !== null) : [];
+  const examples = (schema.examples as string[] | undefined) ?? [];
   const others =
-    schema.format === 'uuid'
-      ? [uuidv7(), tutor, student, session]
-      : schema.type === 'integer'
-        ? stored.map((value) => `0${value}`)
-        : ((schema.examples as string[] | undefined) ?? []);
+    schema.format === 'uuid' ? [uuidv7(), stage.tutor, stage.student, stage.session]
+    : schema.type === 'integer' ? stored.map((value) => `0${value}`)
+    : kind === idOrCode ? [...codes.keys(), ...examples]
+    : examples; // prettier-ignore
   return [...new Set([...stored.map(String), ...others])];
 }
 
