@@ -152,7 +152,9 @@ describe.each(names)('the kind %s', (name) => {
     ]);
   });
 
-  it.runIf(row.query !== null)('is read from a query string, where it may be required', async () => {
+  if (row.query === null) return;
+
+  it('is read from a query string, where it may be required', async () => {
     const goods = row.query ? Object.entries(row.query.good) : goodOf(row);
     const encoded = (value: string) => encodeURIComponent(value);
     const first = encoded(goods[0]![0]);
