@@ -60,10 +60,13 @@ export class Bookings {
     const groupId = 'groupId' in who ? who.groupId : null;
     const classroomId = 'classroomId' in who ? who.classroomId : null;
     const subject = { subjectId, mode, groupId, classroomId };
-    const terms = await this.terms.of(organizationId, { tutorId, who, ...subject }, true);
+    // In one round trip: the people are held before the calendar.
+    const [terms, busy] = await Promise.all([
+      this.terms.of(organizationId, { tutorId, who, ...subject }, true),
+      this.calendar.hold(organizationId, tutorId, times),
+    ]);
     const { places, pay } = settle(terms, subject, studentRateCents ?? undefined);
 
-    const busy = await this.calendar.hold(organizationId, tutorId, times);
     const skipped = allowOverlap ? [] : clashesOf(times, busy);
     if (skipped.length > 0 && !(skipConflicts && skipped.length < times.length)) throw overlapWith(skipped[0]!);
     const free = times.filter(({ startsAt }) => !skipped.some((clash) => clash.startsAt === startsAt));

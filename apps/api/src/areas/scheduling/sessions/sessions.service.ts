@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Bookings, SessionChanges } from '@app/scheduling';
-import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
+import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
 import { changeBy, type CreateSession, type UpdateSession, wantedBy } from '../booking.dto.js';
 import type { CancelSession } from './sessions.dto.js';
 import { SESSION } from './sessions.queries.js';
@@ -21,7 +21,7 @@ export class SessionsService {
 
   async update(caller: Caller, id: string, body: UpdateSession): Promise<JsonText> {
     await this.changes.change(caller.organizationId, id, changeBy(body));
-    this.audit.note({ fields: Object.keys(body) });
+    this.audit.note({ fields: Object.keys(given(body)) });
     return this.written(caller, id);
   }
 
