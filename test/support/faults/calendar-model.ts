@@ -60,6 +60,9 @@ function timeOf(quarter: number, quarters: number, weeks = 0) {
   return { startsAt: new Date(at), endsAt: new Date(at + quarters * QUARTER_MS) };
 }
 
+const isAt = (lesson: Lesson, time: { tutor: string; startsAt: Date }) =>
+  lesson.tutor === time.tutor && lesson.startsAt.getTime() === time.startsAt.getTime();
+
 /** A calendar in memory beside the real one. */
 class Calendar {
   private lessons = new Map<string, Lesson>();
@@ -73,9 +76,12 @@ class Calendar {
     const placed = sent
       .filter(({ answer }) => answer.status < 300)
       .flatMap(({ one, wanted, answer }) => made(one, answer).map((id, index) => ({ id, ...wanted[index]! })));
+    // Who stays where they are is not placed anew: whatever overlaps was allowed before.
+    const stayed = sent.filter(({ one, target, wanted: [time] }) => one.kind === 'move' && target && time && isAt(target, time));
+    const unmoved = stayed.map(({ target }) => target!.id);
     const after = await this.read(
       sent.flatMap(({ one, answer }) => (answer.status < 300 && 'allow' in one && one.allow ? made(one, answer) : [])),
-      placed.map(({ id }) => id),
+      placed.map(({ id }) => id).filter((id) => !unmoved.includes(id)),
     );
     for (const { one, target, wanted, answer } of sent) {
       const { status, body } = answer;
@@ -90,8 +96,7 @@ class Calendar {
         before.some((other) => !other.cancelled && other.tutor === time.tutor && other.id !== target?.id && overlaps(time, other)),
       );
       const mayOverlap = 'allow' in one && one.allow;
-      const moved =
-        one.kind !== 'move' || !target || target.tutor !== wanted[0]!.tutor || target.startsAt.getTime() !== wanted[0]!.startsAt.getTime();
+      const moved = one.kind !== 'move' || !target || !isAt(target, wanted[0]!);
       const refused = moved && clashes.length > 0 && !mayOverlap && !(one.kind === 'series' && one.skip && clashes.length < wanted.length);
       const gone = 'which' in one && !target;
       const closed = one.kind === 'move' && target?.cancelled;
