@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Calendar } from './calendar.js';
-import { overlaps, type Timed } from './overlap.js';
-import { SessionRows } from './session-rows.js';
+import { overlapping, type Timed } from './overlap.js';
+import { OPEN } from './session-changes.js';
+import { SessionRows, TAKES_PART } from './session-rows.js';
 
 /** What becomes of the sessions that a tutor has yet to begin. */
 export type SessionsAhead = { do: 'hand_over'; to: string } | { do: 'unassign' } | { do: 'cancel' };
@@ -43,18 +44,18 @@ export class Departures {
   /** The student no longer takes part; a session in which nobody else does is cancelled. */
   async ofStudent(organizationId: string, userId: string): Promise<SessionsLeft> {
     const place = sql`SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
-      AND student_id = ${userId} AND status NOT IN ('declined', 'removed', 'cancelled')`;
+      AND student_id = ${userId} AND ${TAKES_PART}`;
     const sessions = await this.ahead(organizationId, sql`id IN (${place})`);
     const ids = sessions.map(({ id }) => id);
     const others = await this.db.query<{ session_id: string }>(sql`
       SELECT DISTINCT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
         AND session_id = ANY (${ids}::uuid[]) AND student_id <> ${userId}
-        AND status NOT IN ('declined', 'removed', 'cancelled')`);
+        AND ${TAKES_PART}`);
     const shared = new Set(others.map(({ session_id: id }) => id));
     await this.db.query(sql`
       UPDATE lesson_participants SET status = 'cancelled', cancelled_at = now() WHERE organization_id = ${organizationId}
         AND student_id = ${userId} AND session_id = ANY (${[...shared]}::uuid[])
-        AND status NOT IN ('declined', 'removed', 'cancelled')`);
+        AND ${TAKES_PART}`);
     const alone = sessions.filter(({ id }) => !shared.has(id));
     return { ...NONE, cancelled: await this.cancel(organizationId, alone) };
   }
@@ -63,7 +64,7 @@ export class Departures {
   private ahead(organizationId: string, which: Sql): Promise<Ahead[]> {
     return this.db.query<Ahead>(sql`
       SELECT id, starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions
-      WHERE organization_id = ${organizationId} AND starts_at > now() AND status IN ('pending', 'scheduled') AND ${which}
+      WHERE organization_id = ${organizationId} AND starts_at > now() AND status = ANY (${OPEN}) AND ${which}
       ORDER BY id FOR UPDATE`);
   }
 
@@ -71,7 +72,7 @@ export class Departures {
   private async handOver(organizationId: string, to: string, sessions: readonly Ahead[]): Promise<Set<string>> {
     if (sessions.length === 0) return new Set();
     const busy = await this.calendar.hold(organizationId, to, sessions);
-    const free = sessions.filter((session) => !busy.some((other) => overlaps(session, other))).map(({ id }) => id);
+    const free = sessions.filter((session) => overlapping(session, busy).length === 0).map(({ id }) => id);
     await this.db.query(sql`
       UPDATE sessions SET tutor_id = ${to}, updated_at = now()
       WHERE organization_id = ${organizationId} AND id = ANY (${free}::uuid[])`);

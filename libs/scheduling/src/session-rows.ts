@@ -16,6 +16,9 @@ const COLUMNS = [
 
 const LIST = raw(COLUMNS.join(', '));
 
+/** Whether a participant has neither declined nor been taken out. */
+export const TAKES_PART = sql`status NOT IN ('declined', 'removed', 'cancelled')`;
+
 /** Writes sessions and their participants, in the ambient transaction. */
 @Injectable()
 export class SessionRows {
@@ -91,7 +94,7 @@ export class SessionRows {
       this.db.query(sql`
         UPDATE lesson_participants SET status = 'cancelled', cancelled_at = now()
         WHERE organization_id = ${organizationId} AND session_id = ANY (${ids}::uuid[])
-          AND status NOT IN ('declined', 'removed', 'cancelled')`),
+          AND ${TAKES_PART}`),
     ]);
   }
 
