@@ -36,9 +36,9 @@ export class Places {
     return this.add(organizationId, room, userId, as);
   }
 
-  /** @throws Refused for somebody who is not an accepted member, and at `tutor_id` for a student */
-  requireStaff(organizationId: string, tutorId: string): Promise<void> {
-    return this.requireMembers(organizationId, [tutorId], 'teach', () => ['tutor_id']);
+  /** Holds them, so that a removal waits. @throws Refused for somebody who is not an accepted member, and at the field for a student */
+  requireStaff(organizationId: string, tutorId: string, field = 'tutor_id'): Promise<void> {
+    return this.requireMembers(organizationId, [tutorId], 'teach', () => [field]);
   }
 
   /** @throws Refused for somebody who is not an accepted member, and at the item of `student_ids` for one who teaches */
@@ -54,7 +54,8 @@ export class Places {
   ): Promise<void> {
     const members = await this.db.query<{ user_id: string; role: Tables['members']['role'] }>(sql`
       SELECT user_id, role FROM members
-      WHERE organization_id = ${organizationId} AND user_id = ANY (${ids}::uuid[]) AND status = 'accepted'`);
+      WHERE organization_id = ${organizationId} AND user_id = ANY (${ids}::uuid[]) AND status = 'accepted'
+      ORDER BY id FOR SHARE`);
     const roles = new Map(members.map(({ user_id, role }) => [user_id, role]));
     if (!ids.every((id) => roles.has(id))) throw Refused.notFound();
     for (const [index, id] of ids.entries()) requireRole(roles.get(id)!, to, ...at(index));

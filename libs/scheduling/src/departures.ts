@@ -73,9 +73,7 @@ export class Departures {
     if (sessions.length === 0) return new Set();
     const busy = await this.calendar.hold(organizationId, to, sessions);
     const free = sessions.filter((session) => overlapping(session, busy).length === 0).map(({ id }) => id);
-    await this.db.query(sql`
-      UPDATE sessions SET tutor_id = ${to}, updated_at = now()
-      WHERE organization_id = ${organizationId} AND id = ANY (${free}::uuid[])`);
+    await this.rows.assign(organizationId, free, to);
     return new Set(free);
   }
 

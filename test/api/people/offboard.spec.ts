@@ -108,6 +108,28 @@ describe('POST /v1/tutors/{id}/offboard', () => {
     expect(await rows('members', 'status', 'user_id = $1', id)).toEqual([{ status: 'accepted' }]);
   });
 
+  it('leaves a session without a tutor if a writer that takes no lock fills the time meanwhile', async () => {
+    const { tutor, successor, second } = await busyTutor();
+    const other = make.db.createQueryRunner();
+    await other.startTransaction();
+    await other.query(
+      `INSERT INTO sessions (id, organization_id, tutor_id, starts_at, ends_at, duration_minutes)
+       SELECT gen_random_uuid(), organization_id, $2, starts_at, ends_at, duration_minutes FROM sessions WHERE id = $1`,
+      [second.id, successor.id],
+    );
+    const removal = offboard('tutors', tutor.id, { sessions: 'hand_over', hand_over_to: successor.id });
+    const answer = removal.then(({ status }) => status);
+    await vi.waitFor(async () => {
+      const waiting = await make.query(`SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND wait_event_type = 'Lock' AND query LIKE '%UPDATE sessions%'`);
+      expect(waiting.length).toBeGreaterThan(0);
+    });
+    await other.commitTransaction();
+    await other.release();
+    expect(await answer).toBe(200);
+    expect(await rows('sessions', 'tutor_id, status', 'id = $1', second.id)).toEqual([{ tutor_id: null, status: 'pending' }]);
+  });
+
   it('requires a successor with hand_over, and only then', async () => {
     const { id } = await make.tutor(school);
     const to = (await make.tutor(school)).id;

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database, type Tables } from '@app/database';
-import { Places, requireRole, type Room } from '@app/people';
-import { Refused } from '@app/rules';
+import { Database } from '@app/database';
+import { Places, type Room } from '@app/people';
 
 /**
  * What people have in an organization beside their membership. Each method ends a part of it inside the ambient
@@ -82,19 +81,6 @@ export class Belongings {
     await this.db.query(sql`
       UPDATE tutor_profiles SET is_published = false
       WHERE organization_id = ${organizationId} AND user_id = ${userId} AND is_published`);
-  }
-
-  /**
-   * Holds the member who is to take over what a tutor has.
-   *
-   * @throws Refused for anybody else than accepted staff
-   */
-  async requireSuccessor(organizationId: string, userId: string, successor: string): Promise<void> {
-    const [row] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
-      SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${successor}
-        AND user_id <> ${userId} AND status = 'accepted' FOR SHARE`);
-    if (!row) throw Refused.notFound();
-    requireRole(row.role, 'teach');
   }
 
   /** Open invites and links to somebody, and those that only lead to them; their keys' shareable ones too. */

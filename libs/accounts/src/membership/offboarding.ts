@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { type Actor, AuditLog } from '@app/audit';
-import { Logins } from '@app/people';
+import { Logins, Places } from '@app/people';
 import { Refused } from '@app/rules';
 import { Departures, type SessionsAhead } from '@app/scheduling';
 import { Belongings } from './belongings.js';
@@ -37,6 +37,7 @@ export class Offboarding {
     private readonly db: Database,
     private readonly logins: Logins,
     private readonly belongings: Belongings,
+    private readonly places: Places,
     private readonly departures: Departures,
     private readonly managers: Managers,
     private readonly notices: MembershipNotices,
@@ -108,7 +109,7 @@ export class Offboarding {
   ): Promise<Ended> {
     const { belongings, departures } = this;
     const teaches = role !== 'student';
-    if (ahead.do === 'hand_over') await belongings.requireSuccessor(organizationId, userId, ahead.to);
+    if (ahead.do === 'hand_over') await this.holdSuccessor(organizationId, userId, ahead.to);
     if (teaches) await belongings.led(organizationId, userId, ahead.do === 'hand_over' ? ahead.to : null);
     await belongings.conversations(userId);
     await this.db.query(sql`
@@ -127,6 +128,11 @@ export class Offboarding {
       groups: await belongings.groups(organizationId, userId),
       keys: await this.managers.endKeys(organizationId, userId),
     };
+  }
+
+  private async holdSuccessor(organizationId: string, userId: string, successor: string): Promise<void> {
+    if (successor === userId) throw Refused.notFound();
+    await this.places.requireStaff(organizationId, successor, 'hand_over_to');
   }
 
   private async endParent(organizationId: string, userId: string): Promise<number> {

@@ -13,13 +13,15 @@ import { Roles } from './member-roles.js';
 /** For programs that are not Nest applications. */
 export function membershipsOn(db: Database, env: Env): { offboarding: Offboarding; roles: Roles } {
   const [vault, logins, audit] = [new Vault(env), new Logins(db), new AuditLog(db)];
+  const places = new Places(db);
   const managers = new Managers(db, new Invites(db, env, vault));
   const notices = new MembershipNotices(db, env, new Outbox(db, vault, env));
   return {
     offboarding: new Offboarding(
       db,
       logins,
-      new Belongings(db, new Places(db)),
+      new Belongings(db, places),
+      places,
       departuresOn(db),
       managers,
       notices,
