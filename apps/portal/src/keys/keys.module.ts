@@ -1,7 +1,7 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { type ListedKey, OVERLAPS, SCOPES } from '@app/accounts';
 import { Env } from '@app/config';
-import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { HandOvers } from './hand-overs.js';
@@ -35,11 +35,13 @@ class KeysController {
   }
 
   @Get('new')
+  @ConfirmIdentity()
   form(@Managing() { timeZone }: Managed): Page {
     return formPage(emptyForm(), timeZone);
   }
 
   @Post()
+  @ConfirmIdentity('/o/:slug/keys/new')
   async create(@Managing() { slug, timeZone, by, form: sent, request }: Managed): Promise<Page | SeeOther> {
     const form = readForm(sent);
     const made = await this.keys.create(request, by, form);
@@ -54,11 +56,13 @@ class KeysController {
   }
 
   @Get(':key_id/replace')
+  @ConfirmIdentity()
   async askReplace(@Managing() { organizationId }: Managed, @Param('key_id') id: string): Promise<Page> {
     return replacePage(await this.keys.get(organizationId, pathId(id)), emptyForm().formToken);
   }
 
   @Post(':key_id/replace')
+  @ConfirmIdentity()
   async replace(@Managing() organization: Managed, @Param('key_id') id: string): Promise<Page | SeeOther> {
     const { organizationId, slug, by, form, request } = organization;
     const [overlap, token] = [overlapOf(form), formTokenOf(form)];
@@ -68,11 +72,13 @@ class KeysController {
   }
 
   @Get(':key_id/revoke')
+  @ConfirmIdentity()
   async askRevoke(@Managing() { organizationId }: Managed, @Param('key_id') id: string): Promise<Page> {
     return page('keys/revoke', { key: await this.keys.get(organizationId, pathId(id)) });
   }
 
   @Post(':key_id/revoke')
+  @ConfirmIdentity()
   async revoke(@Managing() { organizationId, slug, by }: Managed, @Param('key_id') id: string): Promise<SeeOther> {
     const { name } = await this.keys.revoke(organizationId, by, pathId(id));
     const text = `The key “${name}” is revoked. Requests that use it are now refused.`;
