@@ -86,6 +86,7 @@ class PeopleController {
 
   /** Shows the new link, which is not stored. */
   @Post('invites/:invite_id/resend')
+  @ConfirmIdentity()
   resend(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<Page | SeeOther> {
     const list = `/o/${organization.slug}/people/invites`;
     const resent = this.people
