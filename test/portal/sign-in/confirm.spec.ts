@@ -32,15 +32,15 @@ async function signedIn(): Promise<{ visitor: Visitor; id: string; email: string
 /** A passkey of somebody who has just signed in. */
 async function addPasskey(visitor: Visitor): Promise<SoftwarePasskey> {
   const passkey = new SoftwarePasskey();
-  const { body } = await visitor.json('/account/passkeys/options', {});
-  const answer = await visitor.json('/account/passkeys', { credential: passkey.create(body as CreationOptions, visitor.origin) });
+  const options = (await visitor.json('/account/passkeys/options', {})).body as CreationOptions;
+  const answer = await visitor.json('/account/passkeys', { credential: passkey.create(options, visitor.origin) });
   expect(answer.body).toEqual({ location: '/account' });
   return passkey;
 }
 
 async function use(visitor: Visitor, passkey: SoftwarePasskey) {
-  const { body } = await visitor.json('/sign-in/passkey/options', {});
-  return visitor.post('/confirm', { next: NEXT, assertion: JSON.stringify(passkey.use(body as RequestOptions, visitor.origin)) });
+  const options = (await visitor.json('/sign-in/passkey/options', {})).body as RequestOptions;
+  return visitor.post('/confirm', { next: NEXT, assertion: JSON.stringify(passkey.use(options, visitor.origin)) });
 }
 
 describe('a confirmation', () => {
