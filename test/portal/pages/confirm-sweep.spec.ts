@@ -20,7 +20,7 @@ const COOKIE_ALONE = [
 ].sort(); // prettier-ignore
 
 /** Pages that have such forms beside much to read: only their forms ask. */
-const READ = ['/account', '/organizations', '/o/:slug/build-hook', '/o/:slug/people', '/o/:slug/people/:user_id', '/o/:slug/people/invites'];
+const READ = ['/account', '/organizations', '/o/:slug/people', '/o/:slug/people/:user_id', '/o/:slug/people/invites'];
 
 /** Requests of the passkey script. */
 const SCRIPTED = ['/account/passkeys', '/account/passkeys/options'];

@@ -18,6 +18,12 @@ class HooksController {
     return this.overview(organization, {});
   }
 
+  @Get('add')
+  @ConfirmIdentity()
+  async askAdd(@Managing() { organizationId, slug }: Managed): Promise<Page | SeeOther> {
+    return (await this.hooks.find(organizationId)) ? seeOther(`/o/${slug}/build-hook`) : page('hooks/add');
+  }
+
   @Post('add')
   @ConfirmIdentity()
   async add(@Managing() organization: Managed): Promise<Page> {
@@ -29,7 +35,7 @@ class HooksController {
       if (url.length > LONGEST_URL) throw new RangeError(`The address can have at most ${LONGEST_URL} characters.`);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      return this.overview(organization, { given, error: error.message }, 422);
+      return page('hooks/add', { given, error: error.message }, 422);
     }
     const secret = await this.hooks.add(organizationId, by, url);
     if (secret === null) return this.overview(organization, { again: true }, 422);
