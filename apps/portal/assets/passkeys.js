@@ -9,7 +9,7 @@ async function post(path, body) {
     body: JSON.stringify(body),
   });
   if (response.redirected) {
-    // The session has ended: this is the sign-in page.
+    // To sign in, or to confirm who it is. That page leads back to this one.
     globalThis.location.assign(response.url);
     return new Promise(() => {});
   }

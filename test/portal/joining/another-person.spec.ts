@@ -96,7 +96,7 @@ it('a form sent after the session ended leads to the sign-in, which says that it
   const owner = await joining.portal.someone('owner');
   const base = `/o/${owner.organization.slug}`;
   const answer = await joining.portal.post(`${base}/keys`, { name: 'Website' });
-  expect(answer.headers.location).toBe(`/sign-in?${new URLSearchParams({ next: `${base}/keys` }).toString()}`);
+  expect(answer.headers.location).toBe(`/sign-in?${new URLSearchParams({ next: `${base}/keys/new` }).toString()}`);
   const page = await joining.portal.get(answer.headers.location!, cookieOf(answer, 'flash')!);
   expect(page.text).toContain('You had been signed out, so the form was not sent.');
 });

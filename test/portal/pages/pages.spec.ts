@@ -26,7 +26,7 @@ interface Visit {
 
 /** Routes below the organization whose pages depend on the query or on a form. */
 const MORE = [
-  'people?status=waiting', 'people?status=archived', 'activity?status=4xx', 'outbox?status=dead', 'keys?page=2',
+  'people?status=waiting', 'people?status=archived', 'activity?status=4xx', 'outbox?status=dead', 'keys?page=2', 'keys?unused=30',
 ]; // prettier-ignore
 
 const joining = await fixture(JoinFixture.open());
@@ -105,7 +105,7 @@ describe('every page', () => {
       if (heading && (await page.getByRole('heading', { level: 1 }).textContent()) !== heading) found.push('heading');
       for (const summary of await page.locator('summary').all()) await summary.click();
       found.push(...(await faultsOf(page, name)));
-      const fields = '[...document.querySelectorAll(".filters :is(input, select, button)")]';
+      const fields = '[...document.querySelectorAll(".filters :is(input:not([type=checkbox]), select, button)")]';
       const heights = await page.evaluate<number[]>(`${fields}.map((field) => Math.round(field.offsetHeight))`);
       if (new Set(heights).size > 1) found.push('filters of different heights');
       return found;

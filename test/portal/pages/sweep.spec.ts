@@ -82,14 +82,16 @@ describe('every route', () => {
   });
 
   it('redirects to the sign-in without a session', async () => {
+    const pages = new Set(routes.filter(({ method }) => method === 'GET').map((route) => pathOf(route)));
     for (const route of routes.filter(({ access }) => access !== 'public')) {
       const { status, headers } = await send(route, SAME_ORIGIN);
       const { pathname, searchParams } = new URL(headers.location!, 'http://portal.invalid');
       expect([nameOf(route), status, pathname]).toEqual([nameOf(route), 303, '/sign-in']);
       const next = searchParams.get('next')!;
-      // A form's page has the same path or one above it.
+      // A form's page has the same path or one above it, unless the route names another.
       if (route.method === 'GET') expect(next).toBe(pathOf(route));
-      else expect(pathOf(route).startsWith(next)).toBe(true);
+      else expect([nameOf(route), next, pages.has(next)]).toEqual([nameOf(route), next, true]);
+      if (!route.confirmation?.form) expect(pathOf(route).startsWith(next)).toBe(true);
     }
   });
 

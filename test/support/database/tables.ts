@@ -398,6 +398,7 @@ export interface Tables {
     userId: string;
     createdAt: Date;
     lastSeenAt: Date;
+    confirmedAt: Date | null;
     userAgent: string;
     network: string;
   };

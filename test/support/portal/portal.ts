@@ -132,8 +132,8 @@ export class TestPortal {
   async session(userId: string): Promise<string> {
     const secret = randomBytes(32);
     await this.make.query(
-      `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
-       VALUES ($1, $2, $3, 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0', '127.0.0.1')`,
+      `INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network, confirmed_at)
+       VALUES ($1, $2, $3, 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0', '127.0.0.1', now())`,
       [uuidv7(), createHash('sha256').update(secret).digest(), userId],
     );
     return `session=${secret.toString('base64url')}`;

@@ -4,7 +4,6 @@ import { ForManagers, InNavigation, type Managed, Managing } from '../web/access
 import { type Page, page } from '../web/pages.js';
 import { readFilters, STATUSES } from './activity-filters.js';
 import { ActivityService } from './activity.service.js';
-import { chartOf } from './chart.js';
 
 /** Recent requests with the organization's API keys. */
 @Controller('o/:slug/activity')
@@ -19,13 +18,12 @@ class ActivityController {
   @InNavigation({ label: 'Activity', summary: 'Every request of your API keys in the last 7 days.', order: 30 })
   async show(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const filters = readFilters(query);
-    const { keys, requests, older, hours } = await this.activity.look(organization, filters);
-    const chart = chartOf(hours, organization.timeZone);
+    const { keys, requests, older, chart } = await this.activity.look(organization, filters);
     return page('activity/activity', {
       ...{ keys, requests, older, filters, chart, base: this.env.apiUrl, statuses: STATUSES },
     });
   }
 }
 
-@Module({ controllers: [ActivityController], providers: [ActivityService] })
+@Module({ controllers: [ActivityController], providers: [ActivityService], exports: [ActivityService] })
 export class ActivityModule {}

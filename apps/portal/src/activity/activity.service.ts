@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { Membership } from '../web/sessions.js';
-import type { ActivityFilters } from './activity-filters.js';
-import type { Hour } from './chart.js';
+import { ActivityFilters } from './activity-filters.js';
+import { type Chart, chartOf, type Hour } from './chart.js';
 
 const PAGE = 25;
 const MOST_KEYS = 50;
@@ -33,7 +33,7 @@ export interface Activity {
   requests: ShownRequest[];
   /** Where the next page begins; null on the last one. */
   older: { at: Date; id: string } | null;
-  hours: Hour[];
+  chart: Chart;
 }
 
 /** Reads the request log of an organization. */
@@ -54,14 +54,19 @@ export class ActivityService {
           r.request_id AS "requestId", r.created_at AS "createdAt"
         FROM request_log r LEFT JOIN api_keys k ON k.organization_id = r.organization_id AND k.id = r.api_key_id
         WHERE ${where} ${beyond} ORDER BY r.created_at DESC, r.id DESC LIMIT ${PAGE + 1}`,
-      // Hours in the time zone, which may start at half past an hour of UTC.
-      sql`SELECT date_bin('1 hour', r.created_at, date_trunc('hour', now(), ${timeZone})) AS start, count(*)::integer AS requests,
-          (count(*) FILTER (WHERE r.status >= 400))::integer AS errors
-        FROM request_log r WHERE ${where} GROUP BY 1 ORDER BY 1`,
+      hoursOf(where, timeZone),
     );
     const requests = rows.slice(0, PAGE);
     const last = rows.length > PAGE ? requests.at(-1)! : null;
-    return { keys, requests, hours, older: last && { at: last.createdAt, id: last.id } };
+    const chart = chartOf(hours, timeZone);
+    return { keys, requests, chart, older: last && { at: last.createdAt, id: last.id } };
+  }
+
+  /** The requests of one key. */
+  async chart({ organizationId, timeZone }: Membership, key: string): Promise<Chart> {
+    const where = conditions(organizationId, new ActivityFilters(key, null, null, null));
+    const [hours] = await this.db.read<[Hour]>({ organizationId }, hoursOf(where, timeZone));
+    return chartOf(hours, timeZone);
   }
 }
 
@@ -69,4 +74,12 @@ function conditions(organizationId: string, { key, route, statuses }: ActivityFi
   return sql`r.organization_id = ${organizationId} AND r.created_at > now() - interval '7 days'
     ${key ? sql`AND r.api_key_id = ${key}` : empty} ${route ? sql`AND r.route = ${route}` : empty}
     ${statuses ? sql`AND r.status BETWEEN ${statuses[0]} AND ${statuses[1]}` : empty}`;
+}
+
+/** Hours in the time zone, which may start at half past an hour of UTC. */
+function hoursOf(where: Sql, timeZone: string): Sql {
+  return sql`
+    SELECT date_bin('1 hour', r.created_at, date_trunc('hour', now(), ${timeZone})) AS start, count(*)::integer AS requests,
+      (count(*) FILTER (WHERE r.status >= 400))::integer AS errors
+    FROM request_log r WHERE ${where} GROUP BY 1 ORDER BY 1`;
 }

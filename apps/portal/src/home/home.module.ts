@@ -4,7 +4,15 @@ import type { ActingPerson } from '@app/audit';
 import { type MembershipOffer, MembershipOffers, Offboarding } from '@app/accounts';
 import { Database } from '@app/database';
 import { dayOf, endOfDay, startOfDay } from '@app/scheduling';
-import { By, ForManagers, ForSignedIn, type Managed, Managing, Session } from '../web/access.decorators.js';
+import {
+  By,
+  ConfirmIdentity,
+  ForManagers,
+  ForSignedIn,
+  type Managed,
+  Managing,
+  Session,
+} from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -58,6 +66,7 @@ class HomeController {
 
   @Post('organizations/:organization_id/leave')
   @ForSignedIn()
+  @ConfirmIdentity()
   leave(@Param('organization_id') id: string, @By() by: ActingPerson): Promise<SeeOther> {
     const done = this.offboarding.endNow(pathId(id), by, { userId: by.userId });
     return answered(

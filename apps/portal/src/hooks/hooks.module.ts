@@ -1,6 +1,6 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import { hookUrl, PublishingModule } from '@app/publishing';
-import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { HooksService } from './hooks.service.js';
 
@@ -18,7 +18,14 @@ class HooksController {
     return this.overview(organization, {});
   }
 
+  @Get('add')
+  @ConfirmIdentity()
+  async askAdd(@Managing() { organizationId, slug }: Managed): Promise<Page | SeeOther> {
+    return (await this.hooks.find(organizationId)) ? seeOther(`/o/${slug}/build-hook`) : page('hooks/add');
+  }
+
   @Post('add')
+  @ConfirmIdentity()
   async add(@Managing() organization: Managed): Promise<Page> {
     const { organizationId, by, form } = organization;
     const given = form.text('url');
@@ -28,7 +35,7 @@ class HooksController {
       if (url.length > LONGEST_URL) throw new RangeError(`The address can have at most ${LONGEST_URL} characters.`);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      return this.overview(organization, { given, error: error.message }, 422);
+      return page('hooks/add', { given, error: error.message }, 422);
     }
     const secret = await this.hooks.add(organizationId, by, url);
     if (secret === null) return this.overview(organization, { again: true }, 422);
@@ -46,12 +53,14 @@ class HooksController {
   }
 
   @Get('rotate')
+  @ConfirmIdentity()
   async confirmRotation(@Managing() { organizationId }: Managed): Promise<Page> {
     return page('hooks/rotate', { hook: await this.hooks.need(organizationId) });
   }
 
   /** The form identifies the secret to replace, so that sending it again changes nothing. */
   @Post('rotate')
+  @ConfirmIdentity()
   async rotate(@Managing() { organizationId, slug, by, form }: Managed): Promise<Page | SeeOther> {
     await this.hooks.need(organizationId);
     const secret = await this.hooks.rotate(organizationId, by, form.text('version'));
@@ -61,11 +70,13 @@ class HooksController {
   }
 
   @Get('remove')
+  @ConfirmIdentity()
   async confirmRemoval(@Managing() { organizationId }: Managed): Promise<Page> {
     return page('hooks/remove', { hook: await this.hooks.need(organizationId) });
   }
 
   @Post('remove')
+  @ConfirmIdentity()
   async remove(@Managing() { organizationId, slug, by }: Managed): Promise<SeeOther> {
     await this.hooks.remove(organizationId, by);
     return seeOther(`/o/${slug}/build-hook`, 'success', 'The build hook was removed.');

@@ -1,7 +1,9 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { type ListedKey, OVERLAPS, SCOPES } from '@app/accounts';
 import { Env } from '@app/config';
-import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { ActivityModule } from '../activity/activity.module.js';
+import { ActivityService } from '../activity/activity.service.js';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { HandOvers } from './hand-overs.js';
@@ -14,6 +16,7 @@ import {
   overlapOf,
   readForm,
 } from './key-form.js';
+import { LONGEST_SEARCH, queryOf, readFilter } from './keys.filter.js';
 import { KeysService } from './keys.service.js';
 
 const DAY_MS = 86_400_000;
@@ -25,25 +28,41 @@ const HOUR_MS = 3_600_000;
 class KeysController {
   constructor(
     private readonly keys: KeysService,
+    private readonly activity: ActivityService,
     private readonly env: Env,
   ) {}
 
   @Get()
   @InNavigation({ label: 'API keys', summary: 'Let programs access your data, and revoke that access.', order: 10 })
-  async list(@Managing() { organizationId }: Managed, @Query('page') number: unknown): Promise<Page> {
-    return page('keys/list', { page: await this.keys.list(organizationId, pageNumber(number)) });
+  async list(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
+    const [filter, number] = [readFilter(query), pageNumber(query.page)];
+    const found = await this.keys.list(organizationId, filter, number);
+    const filtered = queryOf(filter, 1) !== '';
+    return page('keys/list', { page: found, filter, filtered, queryOf, longest: LONGEST_SEARCH });
   }
 
   @Get('new')
+  @ConfirmIdentity()
   form(@Managing() { timeZone }: Managed): Page {
     return formPage(emptyForm(), timeZone);
   }
 
   @Post()
+  @ConfirmIdentity('/o/:slug/keys/new')
   async create(@Managing() { slug, timeZone, by, form: sent, request }: Managed): Promise<Page | SeeOther> {
     const form = readForm(sent);
     const made = await this.keys.create(request, by, form);
     return 'errors' in made ? formPage(form, timeZone, made.errors) : seeOther(`/o/${slug}/keys/${made.id}/created`);
+  }
+
+  @Get(':key_id')
+  async show(@Managing() organization: Managed, @Param('key_id') id: string): Promise<Page> {
+    const key = await this.keys.get(organization.organizationId, pathId(id));
+    const [chart, relatives] = await Promise.all([
+      this.activity.chart(organization, key.id),
+      this.keys.relatives(organization.organizationId, key),
+    ]);
+    return page('keys/key', { key, chart, ...relatives });
   }
 
   @Get(':key_id/created')
@@ -54,11 +73,13 @@ class KeysController {
   }
 
   @Get(':key_id/replace')
+  @ConfirmIdentity()
   async askReplace(@Managing() { organizationId }: Managed, @Param('key_id') id: string): Promise<Page> {
     return replacePage(await this.keys.get(organizationId, pathId(id)), emptyForm().formToken);
   }
 
   @Post(':key_id/replace')
+  @ConfirmIdentity()
   async replace(@Managing() organization: Managed, @Param('key_id') id: string): Promise<Page | SeeOther> {
     const { organizationId, slug, by, form, request } = organization;
     const [overlap, token] = [overlapOf(form), formTokenOf(form)];
@@ -68,11 +89,13 @@ class KeysController {
   }
 
   @Get(':key_id/revoke')
+  @ConfirmIdentity()
   async askRevoke(@Managing() { organizationId }: Managed, @Param('key_id') id: string): Promise<Page> {
     return page('keys/revoke', { key: await this.keys.get(organizationId, pathId(id)) });
   }
 
   @Post(':key_id/revoke')
+  @ConfirmIdentity()
   async revoke(@Managing() { organizationId, slug, by }: Managed, @Param('key_id') id: string): Promise<SeeOther> {
     const { name } = await this.keys.revoke(organizationId, by, pathId(id));
     const text = `The key “${name}” is revoked. Requests that use it are now refused.`;
@@ -107,5 +130,5 @@ function pageNumber(text: unknown): number {
   return typeof text === 'string' && /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 1;
 }
 
-@Module({ controllers: [KeysController], providers: [HandOvers, KeysService] })
+@Module({ imports: [ActivityModule], controllers: [KeysController], providers: [HandOvers, KeysService] })
 export class KeysModule {}

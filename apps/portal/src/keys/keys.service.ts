@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Actor } from '@app/audit';
-import { ApiKeys, KeyMadeBefore, type ListedKey, type MadeKey, type Overlap } from '@app/accounts';
+import { ApiKeys, type KeyFilter, KeyMadeBefore, type ListedKey, type MadeKey, type Overlap } from '@app/accounts';
 import { Refused } from '@app/rules';
 import { PageError } from '../web/page-error.js';
 import { HandOvers } from './hand-overs.js';
@@ -20,8 +20,8 @@ export class KeysService {
     private readonly handOvers: HandOvers,
   ) {}
 
-  async list(organizationId: string, number: number) {
-    const keys = await this.keys.list(organizationId, PAGE_SIZE + 1, (number - 1) * PAGE_SIZE);
+  async list(organizationId: string, filter: KeyFilter, number: number) {
+    const keys = await this.keys.list(organizationId, PAGE_SIZE + 1, (number - 1) * PAGE_SIZE, filter);
     return { keys: keys.slice(0, PAGE_SIZE), number, more: keys.length > PAGE_SIZE };
   }
 
@@ -30,6 +30,15 @@ export class KeysService {
     const key = await this.keys.get(organizationId, id);
     if (!key) throw PageError.notFound();
     return key;
+  }
+
+  /** What replaces a key, and what it replaced. */
+  async relatives(organizationId: string, { id, replacedBy }: ListedKey) {
+    const [successor, predecessor] = await Promise.all([
+      replacedBy ? this.keys.get(organizationId, replacedBy) : null,
+      this.keys.replacedBy(organizationId, id),
+    ]);
+    return { successor, predecessor };
   }
 
   create(request: Request, by: Actor, form: KeyForm): Promise<Made> {

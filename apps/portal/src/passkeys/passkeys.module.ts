@@ -1,6 +1,6 @@
 import { Controller, Module, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { ForSignedIn, Public, Session } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForSignedIn, Public, Session } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import type { SeeOther } from '../web/pages.js';
 import type { SignedIn } from '../web/sessions.js';
@@ -16,12 +16,14 @@ class PasskeysController {
 
   @Post('account/passkeys/options')
   @ForSignedIn()
+  @ConfirmIdentity()
   registrationOptions(@Session() session: SignedIn, @Req() request: Request): Promise<object> {
     return this.passkeys.registrationOptions(session, request);
   }
 
   @Post('account/passkeys')
   @ForSignedIn()
+  @ConfirmIdentity()
   register(@Session() session: SignedIn, @Req() request: Request): Promise<Onward> {
     return this.passkeys.register(session, request);
   }
@@ -34,6 +36,7 @@ class PasskeysController {
 
   @Post('account/passkeys/:passkey_id/remove')
   @ForSignedIn()
+  @ConfirmIdentity()
   remove(@Param('passkey_id') id: string, @Req() request: Request): Promise<SeeOther> {
     return this.passkeys.remove(id, request);
   }

@@ -16,7 +16,7 @@ import { isEmail } from '@app/people';
 import { networkOf } from '@app/serving';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
-import { ForSignedIn, Public, Session } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForSignedIn, Public, Session } from '../web/access.decorators.js';
 import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import { type Form, SentForm } from '../web/form.js';
 import { KnownBrowsers } from '../web/known-browsers.js';
@@ -34,6 +34,9 @@ const LINKS_IN_KNOWN_BROWSER: AttemptLimit = { purpose: 'password link in', most
 const CONFIRMATIONS: AttemptLimit = { purpose: 'confirmation for', most: 3, minutes: 60 };
 /** Of somebody who is signed in. */
 const WRONG_PASSWORDS: AttemptLimit = { purpose: 'current password of', most: 10, minutes: 15 };
+
+/** The pages on which people change their password, and set their first one. */
+const [CHANGE, FIRST] = ['/account/password', '/account/first-password'] as const;
 
 /** Pages for forgotten passwords, for setting one with a link, and for changing it. */
 @Controller()
@@ -122,29 +125,48 @@ class PasswordsController {
 
   @Get('account/password')
   @ForSignedIn()
-  async showChange(@Session() session: SignedIn): Promise<Page> {
-    return page('passwords/change', { hasPassword: (await this.passwordHashOf(session)) !== null, problems: {} });
+  async showChange(@Session() session: SignedIn): Promise<Page | SeeOther> {
+    return (await this.passwordHashOf(session)) === null ? seeOther(FIRST) : passwordPage(CHANGE);
   }
 
-  /** Ends every session; this browser gets a new one. */
+  /** Asks for the current password, so it needs no other confirmation. */
   @Post('account/password')
   @ForSignedIn()
   async change(@SentForm() form: Form, @Req() request: Request): Promise<Page | SeeOther> {
     const session = request.session!;
-    const [current, password] = [form.exact('current_password'), form.exact('password')];
+    const current = form.exact('current_password');
     const stored = await this.passwordHashOf(session);
+    if (stored === null) return seeOther(FIRST);
     const compare = () => isPassword(current.slice(0, 1_000), stored);
-    const right =
-      stored === null ||
-      (await this.limits.attempt(
-        [[WRONG_PASSWORDS, session.userId]],
-        () => this.work.run(networkOf(request.ip), compare),
-        (known) => !known,
-      ));
-    const problems = { current: right ? null : 'The current password is wrong.', password: refusedPassword(password) };
-    if (problems.current ?? problems.password) {
-      return page('passwords/change', { hasPassword: stored !== null, problems }, 422);
-    }
+    const right = await this.limits.attempt(
+      [[WRONG_PASSWORDS, session.userId]],
+      () => this.work.run(networkOf(request.ip), compare),
+      (known) => !known,
+    );
+    return this.store(CHANGE, form, request, right ? null : 'The current password is wrong.');
+  }
+
+  @Get('account/first-password')
+  @ForSignedIn()
+  @ConfirmIdentity()
+  async showFirst(@Session() session: SignedIn): Promise<Page | SeeOther> {
+    return (await this.passwordHashOf(session)) === null ? passwordPage(FIRST) : seeOther(CHANGE);
+  }
+
+  /** For somebody who has only passkeys so far. */
+  @Post('account/first-password')
+  @ForSignedIn()
+  @ConfirmIdentity()
+  async setFirst(@SentForm() form: Form, @Req() request: Request): Promise<Page | SeeOther> {
+    const stored = await this.passwordHashOf(request.session!);
+    return stored === null ? this.store(FIRST, form, request, null) : seeOther(CHANGE);
+  }
+
+  /** Ends every session; this browser gets a new one. */
+  private async store(path: string, form: Form, request: Request, wrong: string | null): Promise<Page | SeeOther> {
+    const password = form.exact('password');
+    const problems = { current: wrong, password: refusedPassword(password) };
+    if (problems.current ?? problems.password) return passwordPage(path, problems);
     const passwordHash = await this.work.run(networkOf(request.ip), () => hashPassword(password));
     const notice = this.notices.mail('password_changed', sql`d.id`);
     const [row] = await this.db.lookUp<{ id: string | null }>(sql`
@@ -158,6 +180,14 @@ class PasswordsController {
   private async passwordHashOf({ email }: SignedIn): Promise<string | null> {
     return (await this.identities.find(normalizeEmail(email)))?.passwordHash ?? null;
   }
+}
+
+function passwordPage(path: string, problems: { current?: string | null; password?: string | null } = {}): Page {
+  return page(
+    'passwords/change',
+    { path, first: path === FIRST, problems },
+    Object.keys(problems).length > 0 ? 422 : 200,
+  );
 }
 
 @Module({ imports: [PasskeysModule], controllers: [PasswordsController] })

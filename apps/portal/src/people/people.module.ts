@@ -1,6 +1,6 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { notMailed } from '@app/people';
-import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { PageError } from '../web/page-error.js';
 import { type Flash, type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -48,12 +48,14 @@ class PeopleController {
   }
 
   @Post('members/:user_id/approve')
+  @ConfirmIdentity()
   approve(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const done = this.people.approve(organization, organization.by, pathId(id));
     return answered(organization, done, () => 'The tutor was approved.');
   }
 
   @Post('members/:user_id/decline')
+  @ConfirmIdentity()
   decline(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const done = this.people.decline(organization, organization.by, pathId(id));
     return answered(organization, done, () => 'The tutor was declined, and can no longer join with the code.');
@@ -84,6 +86,7 @@ class PeopleController {
 
   /** Shows the new link, which is not stored. */
   @Post('invites/:invite_id/resend')
+  @ConfirmIdentity()
   resend(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<Page | SeeOther> {
     const list = `/o/${organization.slug}/people/invites`;
     const resent = this.people

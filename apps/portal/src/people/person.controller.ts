@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post } from '@nestjs/common';
 import type { Ended, StaffRole } from '@app/accounts';
 import { canonicalUuid } from '@app/database';
 import type { SessionsAhead } from '@app/scheduling';
-import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -24,12 +24,14 @@ export class PersonController {
   }
 
   @Get(':user_id/remove')
+  @ConfirmIdentity()
   async askRemove(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page> {
     const person = await this.people.person(organization, organization.by, pathId(id));
     return page('people/remove', { person, successors: await this.people.successors(organization, person.id) });
   }
 
   @Post(':user_id/remove')
+  @ConfirmIdentity()
   remove(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const userId = pathId(id);
     const self = userId === organization.by.userId;
@@ -45,6 +47,7 @@ export class PersonController {
   }
 
   @Post(':user_id/unlink')
+  @ConfirmIdentity()
   async unlink(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const parentId = pathId(id);
     await this.people.unlinkChild(
@@ -57,6 +60,7 @@ export class PersonController {
   }
 
   @Post(':user_id/role')
+  @ConfirmIdentity()
   changeRole(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const [userId, role] = [pathId(id), organization.form.text('role')];
     if (!ROLES.includes(role)) throw PageError.badForm();

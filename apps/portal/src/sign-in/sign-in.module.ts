@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { SignIn } from '@app/accounts';
 import { normalizeEmail } from '@app/database';
 import { networkOf } from '@app/serving';
+import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { Public, Session } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { nextPath } from '../web/next-path.js';
@@ -10,6 +11,7 @@ import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { PasswordAttempts } from '../web/password-attempts.js';
 import { PasswordWork } from '../web/password-work.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
+import { ConfirmController } from './confirm.controller.js';
 
 /** Signing in with a password, and signing out. */
 @Controller()
@@ -54,5 +56,5 @@ class SignInController {
   }
 }
 
-@Module({ controllers: [SignInController] })
+@Module({ imports: [PasskeysModule], controllers: [SignInController, ConfirmController] })
 export class SignInModule {}

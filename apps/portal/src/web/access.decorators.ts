@@ -8,6 +8,7 @@ import type { Membership, SignedIn } from './sessions.js';
 export type Access = 'probe' | 'public' | 'signed-in' | 'managers';
 
 const ACCESS = 'portal:access';
+const CONFIRMATION = 'portal:confirmation';
 const NAVIGATION = 'portal:navigation';
 
 export const Probe = () => SetMetadata(ACCESS, 'probe' satisfies Access);
@@ -18,6 +19,25 @@ export const ForManagers = () => SetMetadata(ACCESS, 'managers' satisfies Access
 /** The access that a handler or else its controller declares; undefined when neither does, which denies everybody. */
 export function accessOf(handler: object, controller: object): Access | undefined {
   return (Reflect.getMetadata(ACCESS, handler) ?? Reflect.getMetadata(ACCESS, controller)) as Access | undefined;
+}
+
+/** Where the person returns to from the page that asks for a password or passkey. */
+export interface Confirmation {
+  /** The path of the form's page; null if it is the nearest page above the route. */
+  form: string | null;
+}
+
+/**
+ * The cookie alone does not open the page or send the form: the person must have signed in or shown a password or passkey within the last 15
+ * minutes, or is asked to. @param form the path of the form's page, such as `/o/:slug/keys/new`, unless it is the nearest page above the route
+ */
+export const ConfirmIdentity = (form: string | null = null) =>
+  SetMetadata(CONFIRMATION, { form } satisfies Confirmation);
+
+/** What a handler or else its controller declares with {@link ConfirmIdentity}. */
+export function confirmationOf(handler: object, controller: object): Confirmation | undefined {
+  return (Reflect.getMetadata(CONFIRMATION, handler) ?? Reflect.getMetadata(CONFIRMATION, controller)) as
+    Confirmation | undefined;
 }
 
 /** The entry of an organization's area in its navigation. */

@@ -6,7 +6,7 @@ import { Log } from '@app/logging';
 import { Refused } from '@app/rules';
 import { beforeRefusal, ClientLeft, isRefusal, statusOf } from '@app/serving';
 import { Cookies } from './cookies.js';
-import { BUSY, PageError, SignInNeeded } from './page-error.js';
+import { BUSY, Detour, PageError } from './page-error.js';
 import { type Flash, Html } from './pages.js';
 import { pageOf } from './refusals.js';
 import { Templates } from './templates.js';
@@ -30,13 +30,13 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (thrown instanceof SignInNeeded) {
-      if (thrown.next && request.method === 'POST') {
-        const text = 'You had been signed out, so the form was not sent. Sign in and send it again.';
-        this.cookies.seal(request, 'flash', { kind: 'notice', text } satisfies Flash);
+    if (thrown instanceof Detour) {
+      const { page, next, unsent } = thrown;
+      if (next && request.method === 'POST') {
+        this.cookies.seal(request, 'flash', { kind: 'notice', text: unsent } satisfies Flash);
       }
-      const query = thrown.next ? `?${new URLSearchParams({ next: thrown.next }).toString()}` : '';
-      new Html(303, '', { Location: `/sign-in${query}` }).sendTo(response);
+      const query = next ? `?${new URLSearchParams({ next }).toString()}` : '';
+      new Html(303, '', { Location: `${page}${query}` }).sendTo(response);
       return;
     }
     // A client that left in the middle of its form gets no page.

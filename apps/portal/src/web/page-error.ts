@@ -105,10 +105,35 @@ function waitOf(seconds: number): string {
   return seconds === 1 ? 'a second' : `${seconds} seconds`;
 }
 
-/** The page requires signing in; afterwards the person returns to it. */
-export class SignInNeeded extends Error {
-  /** @param next the page to return to */
-  constructor(readonly next: string | null) {
-    super('sign in first');
+/** Another page comes first, which leads back to this one. */
+export abstract class Detour extends Error {
+  /**
+   * @param next the page to return to
+   * @param unsent for somebody who has sent a form
+   */
+  constructor(
+    readonly page: string,
+    readonly next: string | null,
+    readonly unsent: string,
+  ) {
+    super(`${page} comes first`);
+  }
+}
+
+/** The page requires signing in. */
+export class SignInNeeded extends Detour {
+  constructor(next: string | null) {
+    super('/sign-in', next, 'You had been signed out, so the form was not sent. Sign in and send it again.');
+  }
+}
+
+/** The page requires a password or passkey, which the person has not shown lately. */
+export class ConfirmationNeeded extends Detour {
+  constructor(next: string | null) {
+    super(
+      '/confirm',
+      next,
+      'Nothing was changed yet. Please send the form again after you have confirmed that it is you.',
+    );
   }
 }

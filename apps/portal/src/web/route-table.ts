@@ -1,12 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { type DeclaredRoute, declaredRoutes, RouteMatcher } from '@app/routing';
-import { type Access, accessOf, type NavigationEntry, navigationOf } from './access.decorators.js';
+import {
+  type Access,
+  accessOf,
+  type Confirmation,
+  confirmationOf,
+  type NavigationEntry,
+  navigationOf,
+} from './access.decorators.js';
 
 /** A route, who may open it, and its entry in the navigation. */
 export interface Route extends DeclaredRoute {
   /** undefined if the route declares no access, which denies it. */
   access: Access | undefined;
+  /** undefined unless the person has to confirm who they are. */
+  confirmation: Confirmation | undefined;
   navigation: NavigationEntry | undefined;
 }
 
@@ -14,6 +23,8 @@ export interface Route extends DeclaredRoute {
 @Injectable()
 export class RouteTable {
   private matcher: RouteMatcher<Route> | undefined;
+  /** By handler. */
+  private pages: Map<object, string | null> | undefined;
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -22,8 +33,16 @@ export class RouteTable {
 
   routes(): Route[] {
     return declaredRoutes(this.discovery, this.scanner).map((route) => {
-      return { ...route, access: accessOf(route.handler, route.controller), navigation: navigationOf(route.handler) };
+      const { handler, controller } = route;
+      const declared = { access: accessOf(handler, controller), confirmation: confirmationOf(handler, controller) };
+      return { ...route, ...declared, navigation: navigationOf(handler) };
     });
+  }
+
+  /** The path of the page that a form is on: the one that its route names, or else the nearest above it. Null if there is none. */
+  pageOf(form: object): string | null {
+    this.pages ??= pagesOf(this.routes());
+    return this.pages.get(form) ?? null;
   }
 
   /** The route that answers a request; undefined when there is none. */
@@ -31,4 +50,12 @@ export class RouteTable {
     this.matcher ??= new RouteMatcher(this.routes());
     return this.matcher.match(method, path);
   }
+}
+
+/** The page of each handler's form. Compared as declared: `/people/members` is not the page of a person. */
+function pagesOf(routes: Route[]): Map<object, string | null> {
+  const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path));
+  const above = (path: string): string | null =>
+    path === '' || pages.has(path) ? path || null : above(path.slice(0, path.lastIndexOf('/')));
+  return new Map(routes.map(({ handler, path, confirmation }) => [handler, confirmation?.form ?? above(path)]));
 }

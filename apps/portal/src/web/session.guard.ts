@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { accessOf } from './access.decorators.js';
-import { PageError, SignInNeeded } from './page-error.js';
+import { accessOf, confirmationOf } from './access.decorators.js';
+import { ConfirmationNeeded, PageError, SignInNeeded } from './page-error.js';
 import { RouteTable } from './route-table.js';
 import { type Membership, Sessions, type SignedIn } from './sessions.js';
 
@@ -10,7 +10,7 @@ const MANAGERS = new Set<Membership['role']>(['owner', 'admin']);
 /** Whether somebody manages this organization. */
 export const manages = ({ role }: Membership): boolean => MANAGERS.has(role);
 
-/** Enforces the access of a route. A route that declares none is denied. */
+/** Enforces the access of a route, and that the person has confirmed who they are. A route that declares no access is denied. */
 @Injectable()
 export class SessionGuard implements CanActivate {
   constructor(
@@ -19,26 +19,28 @@ export class SessionGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const access = accessOf(context.getHandler(), context.getClass());
+    const [handler, controller] = [context.getHandler(), context.getClass()];
+    const access = accessOf(handler, controller);
     if (access === undefined) return false;
     if (access === 'probe') return true;
     const request = context.switchToHttp().getRequest<Request>();
     request.session = (await this.sessions.find(request)) ?? undefined;
     if (access === 'public') return true;
-    if (!request.session) throw new SignInNeeded(this.pageOf(request));
+    if (!request.session) throw new SignInNeeded(this.pageOf(request, handler));
     const { person } = (request.body ?? {}) as { person?: unknown };
     if (wasShownToAnother(person, request.session)) throw PageError.anotherPerson();
     if (access === 'managers') request.membership = managed(request.session.memberships, request.params.slug);
+    if (confirmationOf(handler, controller) && !request.session.confirmed) {
+      throw new ConfirmationNeeded(this.pageOf(request, handler));
+    }
     return true;
   }
 
-  /** The page that a request is for; for a form, the nearest page above its path. */
-  private pageOf({ method, path, originalUrl }: Request): string | null {
+  /** The page that a request is for; for a form, the page that it is on. */
+  private pageOf({ method, params, originalUrl }: Request, handler: object): string | null {
     if (method === 'GET' || method === 'HEAD') return originalUrl;
-    for (let page = path; page !== ''; page = page.slice(0, page.lastIndexOf('/'))) {
-      if (this.routes.match('GET', page)) return page;
-    }
-    return null;
+    const page = this.routes.pageOf(handler);
+    return page && page.replaceAll(/:([^/]+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
   }
 }
 

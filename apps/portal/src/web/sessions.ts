@@ -30,6 +30,8 @@ export interface SignedIn {
   lastName: string;
   /** Whether the address is proven. */
   verified: boolean;
+  /** Whether a password or passkey was shown in this session within the last 15 minutes. */
+  confirmed: boolean;
   memberships: Membership[];
 }
 
@@ -67,7 +69,7 @@ export class Sessions {
     const secret = this.secretOf(request);
     if (!secret) return null;
     const [session = null] = await this.db.lookUp<SignedIn>(sql`
-      SELECT id, user_id AS "userId", email, first_name AS "firstName", last_name AS "lastName", verified, memberships
+      SELECT id, user_id AS "userId", email, first_name AS "firstName", last_name AS "lastName", verified, confirmed, memberships
       FROM portal_session(${secret})`);
     return session;
   }
@@ -80,7 +82,7 @@ export class Sessions {
     await this.end(request);
     const secret = randomBytes(32);
     const [agent, network] = [request.get('User-Agent') ?? '', networkOf(request.ip)];
-    const [password, passkey] = 'passwordHash' in shown ? [shown.passwordHash, null] : [null, shown.credentialId];
+    const [password, passkey] = partsOf(shown);
     const signIn = { browser: browserOf(agent), at: new Date().toISOString() };
     const notice = this.notices.mail('new_browser_sign_in', userId, signIn);
     const [row] = await this.db.lookUp<{ address: string; issued_at: Date }>(sql`
@@ -100,6 +102,16 @@ export class Sessions {
     );
     if (!row!.renewed) throw new SignInNeeded(null);
     this.cookies.set(request, 'session', secret.toString('base64url'));
+  }
+
+  /** Notes that the person has shown a password or passkey again. @returns false if it does not open the login of this session */
+  async confirm(request: Request, shown: Shown): Promise<boolean> {
+    const secret = randomBytes(32);
+    const [password, passkey] = partsOf(shown);
+    const [row] = await this.db.lookUp<{ confirmed: boolean }>(sql`
+      SELECT confirm_portal_session(${this.secretOf(request)}, ${hashOfToken(secret)}, ${password}, ${passkey}) AS confirmed`);
+    if (row!.confirmed) this.cookies.set(request, 'session', secret.toString('base64url'));
+    return row!.confirmed;
   }
 
   /** Signs this browser out. */
@@ -142,4 +154,8 @@ export class Sessions {
     const secret = this.secretOf(request);
     if (secret) await this.db.lookUp(sql`SELECT end_portal_session(${secret}, NULL)`);
   }
+}
+
+function partsOf(shown: Shown): [passwordHash: string | null, credentialId: Buffer | null] {
+  return 'passwordHash' in shown ? [shown.passwordHash, null] : [null, shown.credentialId];
 }

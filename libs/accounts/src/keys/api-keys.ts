@@ -7,7 +7,7 @@ import { Outbox } from '@app/jobs';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
 import { Refused } from '@app/rules';
 import { KeyNotices } from './key-notices.js';
-import { type KeyRow, type ListedKey, maskedKey, selectKeys } from './listed-key.js';
+import { type KeyFilter, type KeyRow, type ListedKey, maskedKey, matching, selectKeys } from './listed-key.js';
 import {
   expired,
   expiryOf,
@@ -90,15 +90,23 @@ export class ApiKeys {
   }
 
   /** The organization's keys: active ones first, then the others; each group newest first. */
-  async list(organizationId: string, most = 10_000, offset = 0): Promise<ListedKey[]> {
+  async list(organizationId: string, most = 10_000, offset = 0, filter?: KeyFilter): Promise<ListedKey[]> {
     const limit = sql`LIMIT ${most} OFFSET ${offset}`;
-    const [rows] = await this.db.read<[KeyRow]>({ organizationId }, selectKeys(organizationId, empty, limit));
+    const where = filter ? matching(filter, this.env.get('API_KEY_PREFIX')) : empty;
+    const [rows] = await this.db.read<[KeyRow]>({ organizationId }, selectKeys(organizationId, where, limit));
     return rows.map((row) => this.listed(row));
   }
 
   /** One of the organization's keys; null if it has no such key. */
   async get(organizationId: string, id: string): Promise<ListedKey | null> {
     const wanted = selectKeys(organizationId, sql`AND k.id = ${id}`, empty);
+    const [[row]] = await this.db.read<[KeyRow]>({ organizationId }, wanted);
+    return row ? this.listed(row) : null;
+  }
+
+  /** The key that this one replaced; null if it replaced none. */
+  async replacedBy(organizationId: string, id: string): Promise<ListedKey | null> {
+    const wanted = selectKeys(organizationId, sql`AND k.replaced_by = ${id}`, sql`LIMIT 1`);
     const [[row]] = await this.db.read<[KeyRow]>({ organizationId }, wanted);
     return row ? this.listed(row) : null;
   }

@@ -25,6 +25,7 @@ export const signIn: Grants = {
     open_portal_session: ['portal'],
     is_known_browser: ['portal'],
     renew_portal_session: ['portal'],
+    confirm_portal_session: ['portal'],
     portal_session: ['portal'],
     list_portal_sessions: ['portal'],
     end_portal_session: ['portal'],

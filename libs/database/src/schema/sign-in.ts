@@ -15,13 +15,15 @@ export const signIn = /* sql */ `
   CREATE TRIGGER end_sessions AFTER INSERT OR UPDATE ON credentials FOR EACH ROW EXECUTE FUNCTION end_sessions();
 
   -- secret_hash: SHA-256 of 256 random bits that only the browser's cookie has. user_agent and network are shown to the
-  -- person alone: what the browser calls itself, and where it signed in from.
+  -- person alone: what the browser calls itself, and where it signed in from. confirmed_at: when the person last showed a
+  -- password or passkey in this session, by signing in or afterwards.
   CREATE TABLE portal_sessions (
     id uuid PRIMARY KEY,
     secret_hash bytea NOT NULL UNIQUE CHECK (octet_length(secret_hash) = 32),
     user_id uuid NOT NULL REFERENCES users,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     last_seen_at timestamptz(3) NOT NULL DEFAULT now(),
+    confirmed_at timestamptz(3),
     user_agent text NOT NULL CHECK (length(user_agent) <= 300),
     network text NOT NULL CHECK (length(network) <= 50)
   );

@@ -4,6 +4,9 @@ import { AS_OWNER } from '../rules.js';
 const IDLE = `interval '3 days'`;
 const LIFETIME = `interval '30 days'`;
 
+/** For how long a session may do what the cookie alone must not. */
+const CONFIRMED = `interval '15 minutes'`;
+
 /** Whether the session `s` is not over. */
 export const ALIVE = `s.last_seen_at > now() - ${IDLE} AND s.created_at > now() - ${LIFETIME}
       AND s.created_at >= coalesce(
@@ -108,8 +111,8 @@ export const signIn = /* sql */ `
     LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
   BEGIN
     PERFORM lock_people(ARRAY[login]);
-    INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network)
-    SELECT session, secret, login, left(agent, 300), left(from_network, 50)
+    INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network, confirmed_at)
+    SELECT session, secret, login, left(agent, 300), left(from_network, 50), now()
     WHERE EXISTS (SELECT FROM credentials c WHERE c.user_id = login AND c.password_hash = password)
       OR EXISTS (SELECT FROM passkeys p WHERE p.user_id = login AND p.credential_id = passkey);
     IF NOT FOUND THEN
@@ -128,16 +131,28 @@ export const signIn = /* sql */ `
     RETURN FOUND;
   END $$;
 
+  -- The person of this session has shown a password or passkey again. The session gets another secret, so that a copied
+  -- cookie gains nothing. False if the session is over, or what was shown does not open its login.
+  CREATE FUNCTION confirm_portal_session(secret bytea, fresh bytea, password text, passkey bytea) RETURNS boolean
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    UPDATE portal_sessions s SET secret_hash = fresh, confirmed_at = now()
+      WHERE s.secret_hash = secret AND ${ALIVE}
+        AND (EXISTS (SELECT FROM credentials c WHERE c.user_id = s.user_id AND c.password_hash = password)
+        OR EXISTS (SELECT FROM passkeys p WHERE p.user_id = s.user_id AND p.credential_id = passkey));
+    RETURN FOUND;
+  END $$;
+
   -- Who is signed in, and where they belong; no row if the session is over. last_seen_at is kept to the minute.
   CREATE FUNCTION portal_session(secret bytea) RETURNS TABLE (id uuid, user_id uuid, email text, first_name text,
-    last_name text, verified boolean, memberships json)
+    last_name text, verified boolean, confirmed boolean, memberships json)
     LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
   BEGIN
     UPDATE portal_sessions s SET last_seen_at = now()
       WHERE s.secret_hash = secret AND s.last_seen_at < now() - interval '1 minute'
       AND ${ALIVE};
     RETURN QUERY SELECT s.id, u.id, u.email, u.first_name, u.last_name, u.email_verified_at IS NOT NULL,
-      coalesce((SELECT json_agg(json_build_object('organizationId', o.id, 'slug', o.slug, 'name', o.name,
+      coalesce(s.confirmed_at > now() - ${CONFIRMED}, false), coalesce((SELECT json_agg(json_build_object('organizationId', o.id, 'slug', o.slug, 'name', o.name,
           'timeZone', o.time_zone, 'role', m.role) ORDER BY o.name, o.id)
         FROM (SELECT organization_id, role FROM members WHERE members.user_id = u.id AND status = 'accepted'
           UNION ALL SELECT organization_id, 'parent' FROM parents p WHERE p.user_id = u.id AND p.status = 'accepted'
