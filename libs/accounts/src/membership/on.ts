@@ -5,6 +5,7 @@ import { Outbox } from '@app/jobs';
 import { Invites, Logins, Places } from '@app/people';
 import { departuresOn } from '@app/scheduling';
 import { Belongings } from './belongings.js';
+import { ManagerNotices } from '../manager-notices.js';
 import { Managers } from './managers.js';
 import { MembershipNotices } from './membership-notices.js';
 import { Offboarding } from './offboarding.js';
@@ -14,7 +15,8 @@ import { Roles } from './member-roles.js';
 export function membershipsOn(db: Database, env: Env): { offboarding: Offboarding; roles: Roles } {
   const [vault, logins, audit] = [new Vault(env), new Logins(db), new AuditLog(db)];
   const managers = new Managers(db, new Invites(db, env, vault));
-  const notices = new MembershipNotices(db, env, new Outbox(db, vault, env));
+  const outbox = new Outbox(db, vault, env);
+  const notices = new MembershipNotices(db, env, outbox, new ManagerNotices(db, env, outbox));
   return {
     offboarding: new Offboarding(
       db,
