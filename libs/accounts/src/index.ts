@@ -14,6 +14,7 @@ export { membershipsOn } from './membership/on.js';
 export { Roles, type StaffRole } from './membership/member-roles.js';
 export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
 export { KeyNotices } from './keys/key-notices.js';
+export { type ManagerNotice, ManagerNotices } from './manager-notices.js';
 export { type ListedKey, maskedKey } from './keys/listed-key.js';
 export { type KeyExpiry, KeyMadeBefore, mintKey, type NewApiKey, type Overlap, OVERLAPS } from './keys/new-key.js';
 export { grants, isScope, type Scope, SCOPES } from './keys/scopes.js';
