@@ -10,6 +10,7 @@ interface Manager {
   to: string;
   firstName: string;
   name: string;
+  role: 'owner' | 'admin';
   organization: { name: string; slug: string; timeZone: string };
 }
 
@@ -18,6 +19,8 @@ export interface ManagerNotice {
   /** The page of the organization that the mail links to: `/people`. */
   page: string;
   role?: Email['role'];
+  /** Whether only owners are mailed. */
+  owners?: boolean;
   /** These are not mailed: who did it, and whom it is about. */
   except?: (string | null)[];
   /** What the mail is about. @param nameOf the name of a manager; null for anybody else */
@@ -41,14 +44,14 @@ export class ManagerNotices {
   /** Queues a notice inside the ambient transaction. @returns whether anybody is mailed */
   async tell(
     organizationId: string,
-    { kind, page, role = 'admin', except = [], about }: ManagerNotice,
+    { kind, page, role = 'admin', owners = false, except = [], about }: ManagerNotice,
   ): Promise<boolean> {
     if (!this.able) return false;
     const managers = await this.db.query<Manager>(sql`
-      SELECT user_id AS id, email AS to, first_name AS "firstName", first_name || ' ' || last_name AS name,
+      SELECT user_id AS id, email AS to, first_name AS "firstName", first_name || ' ' || last_name AS name, role,
         json_build_object('name', organization_name, 'slug', organization_slug, 'timeZone', time_zone) AS organization
       FROM organization_administrators()`);
-    const told = managers.filter(({ id }) => !except.includes(id));
+    const told = managers.filter((one) => !except.includes(one.id) && (one.role === 'owner' || !owners));
     if (told.length === 0) return false;
     const { organization } = managers[0]!;
     const home = `${this.env.portalUrl}/o/${organization.slug}`;

@@ -187,7 +187,11 @@ export class Joining {
     const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
     if (approval === 'new')
-      await this.managers.tell(organizationId, { kind: 'approval_request', page: '/people?status=waiting' });
+      await this.managers.tell(organizationId, {
+        kind: 'approval_request',
+        page: '/people?status=waiting',
+        role: invite.role,
+      });
     if (!approval) {
       if (!(await this.identities.accept(identity.id, as, trusted))) throw new Refused('unconfirmed');
       await this.effects.apply(invite, identity.id);
