@@ -15,7 +15,7 @@ describe('a form that was refused', () => {
     await page.click('main button');
     expect(await page.title()).toMatch(/^Error: /);
     const summary = page.locator('.flash.problem');
-    expect(await summary.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    expect(await page.evaluate<boolean>(`document.activeElement.matches('.flash.problem')`)).toBe(true);
     await summary.locator('a').click();
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('field-first_name');
     await page.context().close();
@@ -29,7 +29,9 @@ describe('a form that was refused', () => {
 
   it('repeats only what its template said, escaped', async () => {
     const owner = await portal.someone('owner');
-    const { text } = await portal.post(`/o/${owner.organization.slug}/keys`, { name: '<i>x</i>'.repeat(90), scopes: 'read' }, owner.cookie).expect(422);
+    const { text } = await portal
+      .post(`/o/${owner.organization.slug}/keys`, { name: '<i>x</i>'.repeat(90), scopes: 'read' }, owner.cookie)
+      .expect(422);
     expect(text).toContain('There is a problem');
     expect(text).not.toContain('<i>');
   });
