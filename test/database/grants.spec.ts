@@ -77,6 +77,7 @@ describe('the rights of the roles', () => {
       'logins_by_email',
       'other_owner_signs_in',
       'outbox_backlog',
+      'queue_notices',
       'suppressed_addresses',
       'tied_elsewhere',
     ]);

@@ -9,6 +9,7 @@ const TYPES: Record<string, string> = {
   'uuid[]': 'string[]',
   text: 'string',
   'text[]': 'string[]',
+  'bytea[]': 'Buffer[]',
   boolean: 'boolean',
   integer: 'number',
   bigint: 'number',

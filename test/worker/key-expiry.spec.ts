@@ -42,12 +42,14 @@ describe('warnings before an API key expires', () => {
 
   async function warnings() {
     const rows = await room.make.query<{ recipient: string; payload: Buffer }>(
-      `SELECT recipient, payload FROM outbox WHERE kind = 'key_expiring' ORDER BY created_at, id`,
+      `SELECT recipient, one AS payload FROM outbox, unnest(array_prepend(payload, gathered)) WITH ORDINALITY g (one, n)
+       ORDER BY created_at, id, n`,
     );
-    return rows.map(({ recipient, payload }) => ({
+    const mails = rows.map(({ recipient, payload }) => ({
       to: recipient,
       ...(JSON.parse(room.vault.open('outbox payloads', payload)) as EmailPayload),
     }));
+    return mails.filter(({ notice }) => notice?.kind === 'key_expiring');
   }
 
   const round = async (settings = {}) => (await room.worker(settings)).get(KeyExpiryService).runOnce();

@@ -15,6 +15,7 @@ import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
 import { Belongings } from './membership/belongings.js';
 import { Managers } from './membership/managers.js';
+import { ManagerNotices } from './manager-notices.js';
 import { MembershipNotices } from './membership/membership-notices.js';
 import { Offboarding } from './membership/offboarding.js';
 import { Roles } from './membership/member-roles.js';
@@ -28,6 +29,7 @@ const ACCOUNTS = [
   Identities,
   Joining,
   KeyNotices,
+  ManagerNotices,
   MembershipOffers,
   Offboarding,
   OpenedInvites,

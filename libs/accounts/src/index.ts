@@ -15,6 +15,7 @@ export { Roles, type StaffRole } from './membership/member-roles.js';
 export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
 export { KeyNotices } from './keys/key-notices.js';
 export { KEY_IS, type KeyFilter, type ListedKey, maskedKey } from './keys/listed-key.js';
+export { type ManagerNotice, ManagerNotices } from './manager-notices.js';
 export { type KeyExpiry, KeyMadeBefore, mintKey, type NewApiKey, type Overlap, OVERLAPS } from './keys/new-key.js';
 export { grants, isScope, type Scope, SCOPES } from './keys/scopes.js';
 export { type NewOrganization, type Organization, Organizations } from './organizations.js';

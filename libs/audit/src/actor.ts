@@ -3,6 +3,8 @@ export interface Actor {
   userId: string | null;
   apiKeyId?: string | null;
   requestId: string;
+  /** Where a manager or a key’s program is. Of other people it is not recorded: no school learns where a family was. */
+  network?: string | null;
 }
 
 /** A person who makes a change. */

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 import type { Actor } from './actor.js';
+import type { Operation } from './operations.js';
 
 /** Ids and codes of the affected records. Never names, addresses or texts. */
 export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
@@ -13,7 +14,7 @@ export interface AuditOutcome {
   result?: string;
 }
 
-/** Writes the audit log: append-only, one row for each change. Only change_name adds rows itself, for several organizations. */
+/** Writes the audit log: append-only, one row for each change. Only functions of the database that serve people, not organizations, add rows themselves. */
 @Injectable()
 export class AuditLog {
   constructor(private readonly db: Database) {}
@@ -21,14 +22,14 @@ export class AuditLog {
   /** Adds a row inside the ambient transaction. @param operation method and route template, or else what was done */
   async add(
     organizationId: string,
-    { userId, apiKeyId = null, requestId }: Actor,
-    operation: string,
+    { userId, apiKeyId = null, requestId, network = null }: Actor,
+    operation: Operation,
     details: AuditDetails,
     { status = 200, result = 'done' }: AuditOutcome = {},
   ): Promise<void> {
     await this.db.query(sql`
-      INSERT INTO audit_log (id, organization_id, api_key_id, user_id, operation, request_id, status, result, details)
+      INSERT INTO audit_log (id, organization_id, api_key_id, user_id, operation, request_id, status, result, details, network)
       VALUES (${uuidv7()}, ${organizationId}, ${apiKeyId}, ${userId}, ${operation}, ${requestId}, ${status}, ${result},
-        ${JSON.stringify(details)})`);
+        ${JSON.stringify(details)}, ${network})`);
   }
 }

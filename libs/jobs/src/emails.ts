@@ -31,6 +31,19 @@ export const EMAIL_KINDS = [
 
 export type EmailKind = (typeof EMAIL_KINDS)[number];
 
+/** The mails to managers, which are gathered: each has a `line` for the mail that lists several. */
+export const NOTICE_KINDS = [
+  'approval_request',
+  'member_removed',
+  'manager_added',
+  'key_created',
+  'key_replaced',
+  'key_revoked',
+  'key_expiring',
+] as const satisfies EmailKind[];
+
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
 /** The mails about an API key. */
 export type KeyEmailKind = Extract<EmailKind, `key_${string}`>;
 
@@ -85,6 +98,8 @@ export interface EmailPayload {
   key?: KeyInMail;
   signIn?: SignInInMail;
   membership?: MembershipInMail;
+  /** In a notice to managers, which may be gathered with others: its kind, and the organization's page in the portal. */
+  notice?: { kind: NoticeKind; home: string };
 }
 
 export interface EmailLink {
@@ -97,7 +112,7 @@ export interface EmailLink {
   expiresAt?: Date;
 }
 
-export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn' | 'membership'> {
+export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'notice'> {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */
   to: string;
@@ -113,7 +128,7 @@ export interface EmailSender {
 
 /** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
-  const { firstName, role, link, key, signIn, membership } = email;
+  const { firstName, role, link, key, signIn, membership, notice } = email;
   const payload: EmailPayload = {
     organizationName: name,
     timeZone,
@@ -125,6 +140,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
     ...(key && { key }),
     ...(signIn && { signIn }),
     ...(membership && { membership }),
+    ...(notice && { notice }),
   };
   return vault.seal('outbox payloads', JSON.stringify(payload));
 }

@@ -8,6 +8,8 @@ export {
   type EmailSender,
   type KeyEmailKind,
   type KeyInMail,
+  NOTICE_KINDS,
+  type NoticeKind,
   openEmail,
   sealEmail,
   type SignInInMail,
@@ -21,6 +23,6 @@ export {
   type SuppressedAddress,
 } from './outbox-messages.js';
 export { JobsModule } from './jobs.module.js';
-export { type Admission, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
+export { type Admission, type MailAllowance, Outbox, OUTBOX_CHANNEL, type RebuildTarget } from './outbox.js';
 export { inWords, type Problem, problemOf, PROBLEMS } from './problems.js';
 export { type QueueName, queueNames, QUEUES, type Recurring, WORKER_SILENCE_MS } from './queues.js';

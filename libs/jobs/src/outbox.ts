@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
-import { type Email, type EmailSender, sealEmail } from './emails.js';
+import { type Email, type EmailKind, type EmailSender, sealEmail } from './emails.js';
 
 /** The NOTIFY channel for due messages. */
 export const OUTBOX_CHANNEL = 'outbox';
@@ -19,8 +19,19 @@ export type RebuildTarget = `organization:${string}` | `brand:${string}`;
 /** Changes within this time share a rebuild (ms): the first one is due after it, and later ones join it. */
 const REBUILD_PAUSE_MS = 3_000;
 
+const DAY_MS = 86_400_000;
+
 /** Between an organization's mails to an address. Until then, the link in the response can be shared. */
 const PAUSE = '10 minutes';
+
+/** How much of the day's allowance of mails is used up. */
+export interface MailAllowance {
+  /** Mails of the last 24 hours, up to `most`. */
+  used: number;
+  most: number;
+  /** When the next one is allowed again; null while some are left. */
+  freeAt: Date | null;
+}
 
 /** Filters the mails that may be queued. */
 export type Admission = <Mail extends { to: string }>(mails: Mail[]) => Mail[];
@@ -41,9 +52,10 @@ export class Outbox {
 
   /**
    * Which mails may be sent: none without SMTP_URL, none to an address that was rejected or mailed within ten minutes, and no more than the day's
-   * allowance. Until the end of the transaction nobody else queues mail for the organization. @param notices mails without a link
+   * allowance. Until the end of the transaction nobody else queues mail for the organization. @param notice the kind of mails without an invite, of
+   * which only others of their kind hold one back
    */
-  async admission(organizationId: string, addresses: string[], notices = false): Promise<Admission> {
+  async admission(organizationId: string, addresses: string[], notice: EmailKind | null = null): Promise<Admission> {
     if (addresses.length === 0 || !this.sendsMail) return () => [];
     const most = this.env.get('INVITE_MAILS_PER_DAY');
     const wanted = new Set(addresses.map(normalizeEmail));
@@ -52,7 +64,8 @@ export class Outbox {
       this.db.query<{ refused: string[]; recent: string[]; today: number }>(sql`
         SELECT ARRAY(SELECT suppressed_addresses(${[...wanted]})) AS refused,
           ARRAY(SELECT email_normalized FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
-            AND created_at > now() - ${PAUSE}::interval AND (invite_id IS NULL) = ${notices}
+            AND created_at > now() - ${PAUSE}::interval
+            AND CASE WHEN ${notice}::text IS NULL THEN invite_id IS NOT NULL ELSE kind = ${notice} END
             AND email_normalized = ANY (${[...wanted]})) AS recent,
           (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
             AND topic = 'email' AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
@@ -70,9 +83,23 @@ export class Outbox {
       });
   }
 
+  /** The day's allowance of an organization, as {@link admission} counts it. */
+  async allowance(organizationId: string): Promise<MailAllowance> {
+    const most = this.env.get('INVITE_MAILS_PER_DAY');
+    const [[row]] = await this.db.read<[{ used: number; oldest: Date | null }]>(
+      { organizationId },
+      sql`SELECT count(*)::integer AS used, min(created_at) AS oldest FROM (SELECT created_at FROM outbox
+        WHERE organization_id = ${organizationId} AND topic = 'email' AND created_at > now() - interval '1 day'
+        ORDER BY created_at DESC LIMIT ${most}) t`,
+    );
+    const { used, oldest } = row!;
+    const freeAt = used < most || !oldest ? null : new Date(oldest.getTime() + DAY_MS);
+    return { used, most, freeAt };
+  }
+
   /** Queues the mails that their {@link admission} allows. @returns their (normalized) addresses */
-  async addEmails(from: Organization, emails: Email[], notices = false): Promise<Set<string>> {
-    const admit = await this.admission(from.organizationId, emails.map(({ to }) => to), notices); // prettier-ignore
+  async addEmails(from: Organization, emails: Email[], notice: EmailKind | null = null): Promise<Set<string>> {
+    const admit = await this.admission(from.organizationId, emails.map(({ to }) => to), notice); // prettier-ignore
     const admitted = admit(emails);
     await this.addAdmitted(from, admitted);
     return new Set(admitted.map(({ to }) => normalizeEmail(to)));
@@ -92,6 +119,19 @@ export class Outbox {
           ${queued.map((email) => sealEmail(this.vault, organization, email))}::bytea[]
         ) AS m (id, kind, recipient, email_normalized, invite_id, link_expires_at, payload))
       SELECT pg_notify(${OUTBOX_CHANNEL}, 'email')`);
+  }
+
+  /**
+   * Queues a notice to each of these managers, without limits: somebody could use them up, then create a key. Notices are gathered instead: within
+   * ten minutes of one, others wait and become one mail (`queue_notices`).
+   */
+  async addNotices({ organizationId, organization }: Organization, kind: EmailKind, notices: Email[]): Promise<void> {
+    if (notices.length === 0) return;
+    await this.db.lock(`mail of ${organizationId}`);
+    await this.db.query(sql`
+      SELECT queue_notices(${notices.map(() => uuidv7())}::uuid[], ${kind}, ${notices.map(({ to }) => to.trim())}::text[],
+        ${notices.map(({ to }) => normalizeEmail(to))}::text[],
+        ${notices.map((notice) => sealEmail(this.vault, organization, notice))}::bytea[])`);
   }
 
   /** Requests a rebuild, or joins one that is waiting, whose row is locked so that no worker takes it before the change is visible. */

@@ -162,8 +162,8 @@ describe('mails', () => {
       key: { name: 'Sync', display: masked, by: 'Olive Owner', scopes: ['read'], expiresAt: null },
     });
     const { expiresAt } = await on.row(old.id);
-    expect(sent[2]!.payload.key).toMatchObject({ display: masked, successor: next, expiresAt: expiresAt!.toISOString() });
-    expect(sent[4]!.payload.key).toMatchObject({ display: next, by: null });
+    expect(sent[1]!.payload.key).toMatchObject({ display: masked, successor: next, expiresAt: expiresAt!.toISOString() });
+    expect(sent[2]!.payload.key).toMatchObject({ display: next, by: null });
   });
 
   it('are not queued without SMTP_URL or with another ENCRYPTION_KEY', async () => {

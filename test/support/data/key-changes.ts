@@ -81,15 +81,16 @@ export class KeyChanges {
     );
   }
 
+  /** All mails of the school; each notice that another one takes in counts as one. */
   async mails() {
     const rows = await this.make.query<{ kind: string; recipient: string; payload: Buffer }>(
-      `SELECT kind, recipient, payload FROM outbox WHERE organization_id = $1 ORDER BY created_at, id`,
+      `SELECT kind, recipient, one AS payload FROM outbox, unnest(array_prepend(payload, gathered)) WITH ORDINALITY g (one, n)
+       WHERE organization_id = $1 ORDER BY created_at, id, n`,
       [this.school],
     );
-    return rows.map(({ kind, recipient, payload }) => ({
-      kind,
-      to: recipient,
-      payload: JSON.parse(this.vault.open('outbox payloads', payload)) as EmailPayload,
-    }));
+    return rows.map(({ kind, recipient, payload: sealed }) => {
+      const payload = JSON.parse(this.vault.open('outbox payloads', sealed)) as EmailPayload;
+      return { kind: payload.notice?.kind ?? kind, to: recipient, payload };
+    });
   }
 }

@@ -50,6 +50,8 @@ export interface Tables {
     details: unknown;
     createdAt: Date;
     userId: string | null;
+    network: string | null;
+    personId: string | null;
   };
   availabilities: {
     id: string;
@@ -333,6 +335,9 @@ export interface Tables {
     emailNormalized: string | null;
     linkExpiresAt: Date | null;
     owner: string;
+    gathersAt: Date | null;
+    gathered: Buffer[];
+    gatheredCount: number;
   };
   parent_students: {
     organizationId: string;

@@ -147,11 +147,13 @@ export class TestPortal {
   /** What was mailed to an address, the oldest first. */
   async mailsTo(email: string, kind = 'password_reset'): Promise<EmailPayload[]> {
     await this.resolveLinks();
-    const rows = await this.make.query<{ payload: Buffer }>('SELECT payload FROM outbox WHERE recipient = $1 AND kind = $2 ORDER BY created_at, id', [
-      email,
-      kind,
-    ]);
-    return rows.map(({ payload }) => JSON.parse(this.app.get(Vault).open('outbox payloads', payload)) as EmailPayload);
+    const rows = await this.make.query<{ kind: string; payload: Buffer }>(
+      `SELECT kind, one AS payload FROM outbox, unnest(array_prepend(payload, gathered)) WITH ORDINALITY g (one, n)
+       WHERE recipient = $1 ORDER BY created_at, id, n`,
+      [email],
+    );
+    const mails = rows.map((row) => ({ ...row, payload: JSON.parse(this.app.get(Vault).open('outbox payloads', row.payload)) as EmailPayload }));
+    return mails.filter((mail) => (mail.payload.notice?.kind ?? mail.kind) === kind).map(({ payload }) => payload);
   }
 
   /** Runs a task while a middleware lets everything pass. */

@@ -2,8 +2,6 @@ import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
 import { type MembershipOffer, MembershipOffers, Offboarding } from '@app/accounts';
-import { Database } from '@app/database';
-import { dayOf, endOfDay, startOfDay } from '@app/scheduling';
 import {
   By,
   ConfirmIdentity,
@@ -19,9 +17,7 @@ import { pathId } from '../web/path-id.js';
 import { unlessRefused } from '../web/refusals.js';
 import { manages } from '../web/session.guard.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
-import {
-  type OpenSessionRow, sessionsBetween, type SessionRow, sessionsWithoutTutor, waiting, type WaitingRow,
-} from './home.queries.js'; // prettier-ignore
+import { Overviews } from './overviews.js';
 
 /** The home page: the organizations that people belong to or are invited to, and an overview of each they manage. */
 @Controller()
@@ -30,7 +26,7 @@ class HomeController {
     private readonly sessions: Sessions,
     private readonly offers: MembershipOffers,
     private readonly offboarding: Offboarding,
-    private readonly db: Database,
+    private readonly overviews: Overviews,
   ) {}
 
   /** The path contains the organization, so that two tabs can show two organizations. */
@@ -77,25 +73,10 @@ class HomeController {
 
   @Get('o/:slug')
   @ForManagers()
-  async overview(@Managing() { organizationId, timeZone }: Managed): Promise<Page> {
-    const today = dayOf(new Date(), timeZone);
-    const [sessions, open, [needs]] = await this.db.read<[SessionRow, OpenSessionRow, WaitingRow]>(
-      { organizationId },
-      sessionsBetween(organizationId, startOfDay(today, timeZone), endOfDay(today, timeZone), MOST_SESSIONS + 1),
-      sessionsWithoutTutor(organizationId, MOST_OPEN),
-      waiting(organizationId, MOST_COUNTED),
-    );
-    return page('home/overview', {
-      sessions: sessions.slice(0, MOST_SESSIONS),
-      moreSessions: sessions.length > MOST_SESSIONS,
-      open,
-      needs,
-    });
+  overview(@Managing() organization: Managed): Promise<Page> {
+    return this.overviews.of(organization).then((overview) => page('home/overview', overview));
   }
 }
-
-/** Sessions of a day, and sessions without a tutor, that the page shows; and how far it counts. */
-const [MOST_SESSIONS, MOST_OPEN, MOST_COUNTED] = [20, 5, 1_000];
 
 /** The maximum number of offers to show. Others appear once these are answered. */
 const MOST_OFFERS = 20;
@@ -121,5 +102,5 @@ function answered(done: Promise<void>, text: string): Promise<SeeOther> {
   );
 }
 
-@Module({ controllers: [HomeController] })
+@Module({ controllers: [HomeController], providers: [Overviews] })
 export class HomeModule {}

@@ -15,11 +15,23 @@ export interface SessionRow {
 
 export type OpenSessionRow = Pick<SessionRow, 'id' | 'title' | 'starts_at'>;
 
-/** What waits for somebody, counted up to a maximum. */
-export interface WaitingRow {
-  tutors: number;
-  without_tutor: number;
-  dead_mails: number;
+/** What waits for somebody, each counted up to a maximum. */
+export type NeedsRow = Record<
+  'waiting' | 'without_tutor' | 'dead_mails' | 'expiring_keys' | 'unused_keys' | 'ending_invites',
+  number
+>;
+
+/** Requests of API keys since midnight, counted up to a maximum. */
+export interface RequestsRow {
+  requests: number;
+  errors: number;
+}
+
+/** What the sessions of a day are, without cancelled ones. */
+export interface DayRow {
+  sessions: number;
+  completed: number;
+  students: number;
 }
 
 /** The sessions that begin between two instants, in their order. */
@@ -46,12 +58,36 @@ export function sessionsWithoutTutor(organizationId: string, most: number): Sql 
       AND s.status IN ('pending', 'scheduled') AND s.starts_at > now() ORDER BY s.starts_at, s.id LIMIT ${most}`;
 }
 
-export function waiting(organizationId: string, most: number): Sql {
+/** The sessions that begin between two instants, and how many students take part in them. */
+export function dayInFigures(organizationId: string, from: Date, to: Date): Sql {
   return sql`
-    SELECT (SELECT count(*)::integer FROM (SELECT FROM members WHERE organization_id = ${organizationId}
-        AND approval_requested_at IS NOT NULL LIMIT ${most}) w) AS tutors,
-      (SELECT count(*)::integer FROM (SELECT FROM sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL
-        AND status IN ('pending', 'scheduled') AND starts_at > now() LIMIT ${most}) s) AS without_tutor,
-      (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
-        AND status = 'dead' LIMIT ${most}) o) AS dead_mails`;
+    WITH today AS MATERIALIZED (SELECT s.id, s.status FROM sessions s WHERE s.organization_id = ${organizationId}
+      AND s.status <> 'cancelled' AND s.starts_at BETWEEN ${from.toISOString()} AND ${to.toISOString()})
+    SELECT count(*)::integer AS sessions, (count(*) FILTER (WHERE status = 'completed'))::integer AS completed,
+      (SELECT count(DISTINCT p.student_id)::integer FROM today t JOIN lesson_participants p ON p.session_id = t.id
+        WHERE p.organization_id = ${organizationId} AND p.status IN ('pending', 'accepted')) AS students
+    FROM today`;
+}
+
+export function requestsSince(organizationId: string, from: Date, most: number): Sql {
+  return sql`
+    SELECT count(*)::integer AS requests, (count(*) FILTER (WHERE status >= 400))::integer AS errors
+    FROM (SELECT status FROM request_log WHERE organization_id = ${organizationId} AND created_at >= ${from.toISOString()}
+      LIMIT ${most}) r`;
+}
+
+export function needs(organizationId: string, most: number): Sql {
+  const count = (rows: Sql) => sql`(SELECT count(*)::integer FROM (SELECT FROM ${rows} LIMIT ${most}) n)`;
+  const active = sql`api_keys WHERE organization_id = ${organizationId} AND revoked_at IS NULL`;
+  return sql`
+    SELECT ${count(sql`members WHERE organization_id = ${organizationId} AND approval_requested_at IS NOT NULL`)} AS waiting,
+      ${count(sql`sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL
+        AND status IN ('pending', 'scheduled') AND starts_at > now()`)} AS without_tutor,
+      ${count(sql`outbox WHERE organization_id = ${organizationId} AND topic = 'email' AND status = 'dead'`)} AS dead_mails,
+      ${count(sql`${active} AND replaced_by IS NULL AND expires_at > now()
+        AND expires_at <= now() + interval '14 days'`)} AS expiring_keys,
+      ${count(sql`${active} AND (expires_at IS NULL OR expires_at > now())
+        AND coalesce(last_used_at, created_at) <= now() - interval '30 days'`)} AS unused_keys,
+      ${count(sql`invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL
+        AND scope <> 'account' AND expires_at > now() AND expires_at <= now() + interval '3 days'`)} AS ending_invites`;
 }

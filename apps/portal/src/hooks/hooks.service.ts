@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Actor, AuditLog } from '@app/audit';
+import { type Actor, AuditLog, type Operation } from '@app/audit';
 import { Database } from '@app/database';
 import { inWords } from '@app/jobs';
 import { type BuildHook, BuildHooks, siteOf } from '@app/publishing';
@@ -54,7 +54,7 @@ export class HooksService {
   }
 
   /** A change that was not made leaves no audit row. */
-  private change<T>(organizationId: string, by: Actor, operation: string, work: () => Promise<T>): Promise<T> {
+  private change<T>(organizationId: string, by: Actor, operation: Operation, work: () => Promise<T>): Promise<T> {
     return this.db.transaction({ organizationId }, async () => {
       const done = await work();
       if (done) await this.audit.add(organizationId, by, operation, {});

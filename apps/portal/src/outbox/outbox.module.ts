@@ -1,10 +1,13 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
+import { isStorable } from '@app/database';
 import { OUTBOX_STATUSES } from '@app/jobs';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, queryOf, readPlace } from '../web/place.js';
 import { OutboxService } from './outbox.service.js';
+
+const LONGEST_SEARCH = 100;
 
 /** The organization's mails: their state, and how to send one again. */
 @Controller('o/:slug/outbox')
@@ -20,19 +23,23 @@ class OutboxController {
   })
   async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const status = OUTBOX_STATUSES.find((one) => one === query.status) ?? null;
+    const to = searchedIn(query.to);
     const before = readPlace(query.before);
-    const [{ mails, older }, suppressions] = await Promise.all([
-      this.outbox.mails(organizationId, status, before),
+    const [{ mails, older }, suppressions, allowance] = await Promise.all([
+      this.outbox.mails(organizationId, { status, to }, before),
       this.outbox.suppressions(organizationId),
+      this.outbox.allowance(organizationId),
     ]);
     return page('outbox/outbox', {
       mails,
       suppressions,
+      allowance,
       status,
+      to,
       before,
       statuses: OUTBOX_STATUSES,
-      newest: queryOf({ status }) || '?',
-      older: older && queryOf({ status, before: placeText(older) }),
+      newest: queryOf({ status, to }) || '?',
+      older: older && queryOf({ status, to, before: placeText(older) }),
     });
   }
 
@@ -51,6 +58,12 @@ class OutboxController {
     const text = `Email to ${address} is allowed again. Resend the invitation to try again.`;
     return seeOther(`/o/${slug}/outbox`, 'success', text);
   }
+}
+
+/** Part of an address; empty for everything that cannot be one. */
+function searchedIn(text: unknown): string {
+  const part = typeof text === 'string' ? text.trim() : '';
+  return part.length <= LONGEST_SEARCH && isStorable(part) ? part : '';
 }
 
 @Module({ controllers: [OutboxController], providers: [OutboxService] })

@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
-import { inWords, OutboxMessages, type OutboxMail, type OutboxStatus, type Place } from '@app/jobs';
+import {
+  inWords,
+  type MailAllowance,
+  Outbox,
+  OutboxMessages,
+  type OutboxMail,
+  type OutboxStatus,
+  type Place,
+} from '@app/jobs';
 import { PageError } from '../web/page-error.js';
 import { MAIL_KINDS } from './mail-kinds.js';
 
@@ -22,15 +30,16 @@ export class OutboxService {
   constructor(
     private readonly db: Database,
     private readonly messages: OutboxMessages,
+    private readonly outbox: Outbox,
     private readonly audit: AuditLog,
   ) {}
 
   async mails(
     organizationId: string,
-    status: OutboxStatus | null,
+    { status, to }: { status: OutboxStatus | null; to: string },
     after: Place | null,
   ): Promise<{ mails: ShownMail[]; older: Place | null }> {
-    const wanted = { kinds: Object.keys(MAIL_KINDS), status, after, most: PAGE };
+    const wanted = { kinds: Object.keys(MAIL_KINDS), status, to, after, most: PAGE };
     const rows = await this.messages.mails(organizationId, wanted);
     const mails = rows.slice(0, PAGE).map((mail) => ({
       ...mail,
@@ -40,6 +49,10 @@ export class OutboxService {
     }));
     const last = rows.length > PAGE ? mails.at(-1)! : null;
     return { mails, older: last && { at: last.createdAt, id: last.id } };
+  }
+
+  allowance(organizationId: string): Promise<MailAllowance> {
+    return this.outbox.allowance(organizationId);
   }
 
   async suppressions(organizationId: string) {

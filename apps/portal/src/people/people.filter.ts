@@ -4,9 +4,13 @@ import { type Place, placeText, queryOf as query } from '../web/place.js';
 export const STATUSES = ['accepted', 'pending', 'waiting', 'archived'] as const;
 export const ROLES = ['owner', 'admin', 'tutor', 'student', 'parent'] as const;
 
+export const DAYS = ['7', '30'] as const;
+
 export interface PeopleFilter {
   status: (typeof STATUSES)[number] | null;
   role: (typeof ROLES)[number] | null;
+  /** Only people who were added in so many days. */
+  days: (typeof DAYS)[number] | null;
   /** Text to find in names and addresses; empty for everybody. */
   search: string;
 }
@@ -14,18 +18,19 @@ export interface PeopleFilter {
 const LONGEST_SEARCH = 100;
 
 /** Invalid values are ignored. */
-export function readFilter({ status, role, search }: Record<string, unknown>): PeopleFilter {
+export function readFilter({ status, role, days, search }: Record<string, unknown>): PeopleFilter {
   const oneOf = <T extends string>(values: readonly T[], value: unknown) => values.find((one) => one === value) ?? null;
   return {
     status: oneOf(STATUSES, status),
     role: oneOf(ROLES, role),
+    days: oneOf(DAYS, days),
     search: typeof search === 'string' ? search.trim().slice(0, LONGEST_SEARCH) : '',
   };
 }
 
 /** The query of the page with this filter, from this position on. */
-export function queryOf({ status, role, search }: PeopleFilter, after: Place | null = null): string {
-  return query({ status, role, search, after: after && placeText(after) });
+export function queryOf({ status, role, days, search }: PeopleFilter, after: Place | null = null): string {
+  return query({ status, role, days, search, after: after && placeText(after) });
 }
 
 /** Whether each word of the search is in one of the texts, ignoring case and accents. */

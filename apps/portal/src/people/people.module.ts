@@ -37,13 +37,15 @@ class PeopleController {
   }
 
   @Get('invites')
-  async invites(@Managing() organization: Managed, @Query('after') after: unknown): Promise<Page> {
+  async invites(@Managing() organization: Managed, @Query() { after, ending }: Query): Promise<Page> {
     const place = readPlace(after);
-    const { rows, next } = await this.people.invites(organization, place);
+    const soon = ending === 'soon';
+    const { rows, next } = await this.people.invites(organization, soon, place);
     return page('people/invites', {
       invites: rows,
+      ending: soon,
       isFirst: place === null,
-      next: next && `?after=${placeText(next)}`,
+      next: next && `?${soon ? 'ending=soon&' : ''}after=${placeText(next)}`,
     });
   }
 

@@ -42,8 +42,9 @@ const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization
  * page, because row-level security makes joins costly. @param rows one more than are shown
  */
 export function peoplePage(organizationId: string, filter: PeopleFilter, after: Place | null, rows: number): Sql {
-  const { status, role } = filter;
-  const before = after ? sql`AND (created_at, user_id) < (${after.at.toISOString()}, ${after.id})` : empty;
+  const { status, role, days } = filter;
+  const since = days ? sql`AND created_at > now() - ${days}::integer * interval '1 day'` : empty;
+  const before = after ? sql`${since} AND (created_at, user_id) < (${after.at.toISOString()}, ${after.id})` : since;
   const members = (
     which: Sql,
   ) => sql`(SELECT 'member' AS kind, user_id, role, status, approval_requested_at IS NOT NULL AS waits,
@@ -99,8 +100,9 @@ export function openCounts(organizationId: string, most: number): Sql {
         AND accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account' LIMIT ${most}) i) AS invites`;
 }
 
-/** A page of the invites that can still be accepted, sent again or revoked, newest first. */
-export function invitesPage(organizationId: string, after: Place | null, rows: number): Sql {
+/** A page of the invites that can still be accepted, sent again or revoked, newest first. @param ending only those that end within three days */
+export function invitesPage(organizationId: string, ending: boolean, after: Place | null, rows: number): Sql {
+  const soon = ending ? sql`AND expires_at > now() AND expires_at <= now() + interval '3 days'` : empty;
   const before = after ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty;
   return sql`
     SELECT i.id, i.scope, i.role, i.email, i.standing, i.expires_at, coalesce(i.expires_at <= now(), false) AS expired,
@@ -112,6 +114,6 @@ export function invitesPage(organizationId: string, after: Place | null, rows: n
           FROM members m LEFT JOIN users u ON u.id = m.user_id
           WHERE m.organization_id = ${organizationId} AND m.user_id = i.target_id) END AS target
     FROM (SELECT * FROM invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL
-      AND scope <> 'account' ${before} ORDER BY created_at DESC, id DESC LIMIT ${rows}) i
+      AND scope <> 'account' ${soon} ${before} ORDER BY created_at DESC, id DESC LIMIT ${rows}) i
     ORDER BY i.created_at DESC, i.id DESC`;
 }

@@ -48,8 +48,9 @@ export class PeopleService {
     return { ...(found.length > ROWS ? listed(found) : { rows: found, next }), counts: counts! };
   }
 
-  async invites({ organizationId }: Membership, after: Place | null): Promise<Listed<InviteRow>> {
-    const [rows] = await this.db.read<[InviteRow]>({ organizationId }, invitesPage(organizationId, after, ROWS + 1));
+  async invites({ organizationId }: Membership, ending: boolean, after: Place | null): Promise<Listed<InviteRow>> {
+    const page = invitesPage(organizationId, ending, after, ROWS + 1);
+    const [rows] = await this.db.read<[InviteRow]>({ organizationId }, page);
     return listed(rows);
   }
 

@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
+import { networkOf } from '@app/serving';
 import { Form } from './form.js';
 import type { Membership, SignedIn } from './sessions.js';
 
@@ -78,6 +79,7 @@ export const Managing = createParamDecorator((_: unknown, context: ExecutionCont
   return { ...request.membership!, by: actorOf(request), form: new Form(request.body), request };
 });
 
-function actorOf({ session, id }: Request): ActingPerson {
-  return { userId: session!.userId, requestId: id };
+/** Only a manager's network is recorded; see {@link ActingPerson}. */
+function actorOf({ session, id, membership, ip }: Request): ActingPerson {
+  return { userId: session!.userId, requestId: id, network: membership ? networkOf(ip) : null };
 }

@@ -9,6 +9,8 @@ import { Cookies } from './cookies.js';
 import { BUSY, Detour, PageError } from './page-error.js';
 import { type Flash, Html } from './pages.js';
 import { pageOf } from './refusals.js';
+import { manages } from './session.guard.js';
+import { Sessions } from './sessions.js';
 import { Templates } from './templates.js';
 
 /** Turns any exception into a page that says what to do next. Exposes nothing internal except the request id. */
@@ -18,6 +20,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly templates: Templates,
     private readonly cookies: Cookies,
+    private readonly sessions: Sessions,
     private readonly log: Log,
   ) {}
 
@@ -42,6 +45,7 @@ export class ErrorFilter implements ExceptionFilter {
     // A client that left in the middle of its form gets no page.
     if (request.socket.destroyed) return;
     const error = toPageError(thrown, request.method);
+    if (error.status === 404) await this.keepNavigation(request);
     if (isRefusal(error.status)) {
       request.turn?.release();
       await beforeRefusal();
@@ -51,6 +55,14 @@ export class ErrorFilter implements ExceptionFilter {
     const requestId = status >= 500 && error !== BUSY ? request.id : null;
     const data = { ...error.data, status, title, message, requestId };
     new Html(status, this.templates.render(template, data, request), headers).sendTo(response);
+  }
+
+  /** Leads back from a mistyped address within an organization. Nobody is looked up before for a path without a route. */
+  private async keepNavigation(request: Request): Promise<void> {
+    const [, slug] = /^\/o\/([^/]+)\//.exec(request.path) ?? [];
+    if (!slug || request.membership) return;
+    request.session ??= (await this.sessions.find(request).catch(() => null)) ?? undefined;
+    request.membership = request.session?.memberships.find((one) => one.slug === slug && manages(one));
   }
 }
 

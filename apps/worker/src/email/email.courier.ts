@@ -10,7 +10,7 @@ import { TimedMutex } from './timed-mutex.js';
 import { type Mailer, type Sender, senderOf } from './mailer.js';
 import { smtpFailureOf } from './smtp-failures.js';
 import { SmtpMailer } from './smtp.mailer.js';
-import { render } from './templates.js';
+import { render, renderGathered } from './templates.js';
 
 /** The lease time that must be left to start sending a mail's text (ms), which takes a moment to arrive. */
 const LAST_MOMENT_MS = 1_000;
@@ -45,8 +45,8 @@ export class EmailCourier implements Courier {
 
   async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
     const { id, recipient, organizationId, kind, createdAt, lease } = message;
-    const payload = this.open(message);
-    if (!payload) return { status: 'failed', problem: 'payload_unreadable' };
+    const payloads = this.open(message);
+    if (!payloads) return { status: 'failed', problem: 'payload_unreadable' };
     if (!isKind(kind)) return { status: 'failed', problem: 'template_missing' };
     let release: () => void = () => undefined;
     const after = () => release();
@@ -56,7 +56,8 @@ export class EmailCourier implements Courier {
       lost = lease.leftMs < LAST_MOMENT_MS;
       if (lost || signal.aborted) throw new Error('too late');
     };
-    const { organizationName, ...content } = render(kind, payload);
+    const { organizationName, ...content } =
+      payloads.length === 1 ? render(kind, payloads[0]!) : renderGathered(payloads, message.gatheredCount + 1);
     const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
     const from = { name: `${organizationName}${via}`, address: this.sender.address };
     const mail = { id, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
@@ -73,9 +74,10 @@ export class EmailCourier implements Courier {
     }
   }
 
-  private open({ payload }: Claimed): EmailPayload | null {
+  /** The mail, and the notices that it takes in. */
+  private open({ payload, gathered }: Claimed): EmailPayload[] | null {
     try {
-      return payload && openEmail(this.vault, payload);
+      return payload && [payload, ...gathered].map((sealed) => openEmail(this.vault, sealed));
     } catch {
       return null;
     }

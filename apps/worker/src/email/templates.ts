@@ -1,6 +1,6 @@
 import type { EmailKind, EmailPayload, KeyInMail } from '@app/jobs';
 import { plainName } from './names.js';
-import { inFrame, type KeyWords, wordsOf } from './words.js';
+import { gatheredWords, inFrame, type KeyWords, lineOf, type Subject, type Words, wordsOf } from './words.js';
 
 export interface Rendered {
   /** Safe to show in a mail. */
@@ -25,11 +25,45 @@ const NAMELESS = 'A tutoring organization';
 
 /** A mail of this kind. */
 export function render(kind: EmailKind, payload: EmailPayload): Rendered {
-  const { role, key, signIn, membership, expiresAt, timeZone } = payload;
-  const organizationName = plainName(payload.organizationName) || NAMELESS;
+  const subject = subjectOf(kind, payload);
+  const words = wordsOf(kind, subject);
+  const { expiresAt, timeZone } = payload;
+  const expires = expiresAt === null ? null : inWords(new Date(expiresAt), timeZone);
+  return framed(words, payload, { link: linkOf(payload), expires, lines: [], more: 0 });
+}
+
+/** One mail for several notices to the same manager. @param count of all, of which only the first are kept */
+export function renderGathered(notices: EmailPayload[], count: number): Rendered {
+  const [first] = notices as [EmailPayload];
+  const lines = notices.map((payload) => {
+    const { kind } = payload.notice!;
+    return lineOf(kind, subjectOf(kind, payload));
+  });
+  const same = notices.every(({ joinUrl }) => joinUrl === first.joinUrl);
+  const words = gatheredWords({ organization: nameOf(first), count });
+  const link = same ? first.joinUrl : first.notice!.home;
+  return framed(words, first, { link, expires: null, lines, more: count - lines.length });
+}
+
+function framed(words: Words, payload: EmailPayload, parts: object): Rendered {
+  const organizationName = nameOf(payload);
+  const firstName = plainName(payload.firstName ?? '');
+  return {
+    organizationName,
+    subject: words.subject.slice(0, LONGEST_SUBJECT),
+    ...inFrame({ ...words, organizationName, firstName, ...parts }),
+  };
+}
+
+function nameOf({ organizationName }: EmailPayload): string {
+  return plainName(organizationName) || NAMELESS;
+}
+
+function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
+  const { role, key, signIn, membership, timeZone } = payload;
   if (kind.startsWith('key_') && !key) throw new Error(`A mail "${kind}" without a key`);
-  const words = wordsOf(kind, {
-    organization: organizationName,
+  return {
+    organization: nameOf(payload),
     role: ROLES[role],
     signIn: signIn ? { browser: midSentence(signIn.browser), at: inWords(new Date(signIn.at), timeZone) } : null,
     membership: membership
@@ -39,13 +73,6 @@ export function render(kind: EmailKind, payload: EmailPayload): Rendered {
         }
       : null,
     key: key ? keyInWords(key, timeZone) : null,
-  });
-  const firstName = plainName(payload.firstName ?? '');
-  const expires = expiresAt === null ? null : inWords(new Date(expiresAt), timeZone);
-  return {
-    organizationName,
-    subject: words.subject.slice(0, LONGEST_SUBJECT),
-    ...inFrame({ ...words, organizationName, firstName, link: linkOf(payload), expires }),
   };
 }
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Eta } from 'eta';
 import { load } from 'js-yaml';
-import { EMAIL_KINDS, type EmailKind } from '@app/jobs';
+import { EMAIL_KINDS, type EmailKind, NOTICE_KINDS, type NoticeKind } from '@app/jobs';
 
 const PARTS = ['subject', 'reason', 'action', 'otherwise'] as const;
 
-type Words = Record<(typeof PARTS)[number], string>;
+export type Words = Record<(typeof PARTS)[number], string>;
 
 /** What the words of a mail are about: plain names, and times in words. */
 export interface Subject {
@@ -45,29 +45,44 @@ const words = new Eta({
 });
 
 const frames = { html: html.compile(read('mail.html.eta')), text: text.compile(read('mail.txt.eta')) };
-const compiled = compileWords(load(read('mails.yaml')) as Record<string, Partial<Words>>);
+/** The mail for several notices; each of their kinds also has a `line` for it. */
+const GATHERED = 'gathered_notices';
+
+const mails = load(read('mails.yaml')) as Record<string, Record<string, string>>;
+const compiled = compileWords();
 
 /** @throws Error at start if a kind of mail lacks a part, or there is one that nobody sends */
-function compileWords(mails: Record<string, Partial<Words>>) {
-  const unknown = Object.keys(mails).filter((kind) => !(EMAIL_KINDS as readonly string[]).includes(kind));
+function compileWords() {
+  const kinds: string[] = [...EMAIL_KINDS, GATHERED];
+  const unknown = Object.keys(mails).filter((kind) => !kinds.includes(kind));
   if (unknown.length > 0) throw new Error(`mails.yaml has kinds of mail that nobody sends: ${unknown.join(', ')}`);
-  return new Map(
-    EMAIL_KINDS.map((kind) => [
-      kind,
-      PARTS.map((part) => {
-        const template = mails[kind]?.[part];
-        if (typeof template !== 'string') throw new Error(`mails.yaml lacks the ${part} of "${kind}"`);
-        return [part, words.compile(template)] as const;
-      }),
-    ]),
-  );
+  const lines = NOTICE_KINDS.map((kind) => [kind, 'line'] as const);
+  const parts = [...kinds.flatMap((kind) => PARTS.map((part) => [kind, part] as const)), ...lines];
+  return new Map(parts.map(([kind, part]) => [`${kind} ${part}`, compilePart(kind, part)]));
+}
+
+function compilePart(kind: string, part: string) {
+  const template: unknown = mails[kind]?.[part];
+  if (typeof template !== 'string') throw new Error(`mails.yaml lacks the ${part} of "${kind}"`);
+  return words.compile(template);
+}
+
+function write(kind: string, part: string, about: object): string {
+  return compiled.get(`${kind} ${part}`)!.call(words, about);
+}
+
+function partsOf(kind: string, about: object): Words {
+  return Object.fromEntries(PARTS.map((part) => [part, write(kind, part, about)])) as Words;
 }
 
 /** The words of a mail, unescaped. */
-export function wordsOf(kind: EmailKind, subject: Subject): Words {
-  const parts = compiled.get(kind)!.map(([part, write]) => [part, write.call(words, subject)]);
-  return Object.fromEntries(parts) as Words;
-}
+export const wordsOf = (kind: EmailKind, subject: Subject): Words => partsOf(kind, subject);
+
+/** A notice as a line of a mail that lists several, unescaped. */
+export const lineOf = (kind: NoticeKind, subject: Subject): string => write(kind, 'line', subject);
+
+/** The words of a mail that lists several notices, unescaped. */
+export const gatheredWords = (about: { organization: string; count: number }): Words => partsOf(GATHERED, about);
 
 /** The words in their frame, which escapes them where needed. */
 export function inFrame(values: object): { html: string; text: string } {

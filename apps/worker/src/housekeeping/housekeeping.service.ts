@@ -56,7 +56,8 @@ export class HousekeepingService {
     const purged: Record<string, number> = {};
     for (;;) {
       const rows = await this.db.lookUp<{ what: string; rows: string }>(
-        sql`SELECT what, rows FROM purge_expired() UNION ALL SELECT what, rows FROM purge_portal()`,
+        sql`SELECT what, rows FROM purge_expired() UNION ALL SELECT what, rows FROM purge_portal()
+          UNION ALL SELECT what, rows FROM purge_audit_log()`,
       );
       for (const { what, rows: count } of rows) purged[what] = (purged[what] ?? 0) + Number(count);
       if (rows.every(({ rows: count }) => Number(count) === 0)) break;

@@ -13,6 +13,9 @@ export interface Claimed {
   kind: string;
   recipient: string;
   payload: Buffer | null;
+  /** Further notices that this one takes in, as far as they are kept, and how many there were. */
+  gathered: Buffer[];
+  gatheredCount: number;
   /** Set when the claim itself settled the message, which is then not delivered. */
   settled: 'suppressed' | null;
   /** Including this one. */
@@ -52,7 +55,8 @@ export class OutboxStore {
   async claim(topic: Tables['outbox']['topic'], lanes: number, leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const [row] = await this.db.lookUp<Omit<Claimed, 'lease'> & { owner: string }>(sql`
-      SELECT id, owner, organization_id AS "organizationId", kind, recipient, payload, attempts, created_at AS "createdAt",
+      SELECT id, owner, organization_id AS "organizationId", kind, recipient, payload, gathered,
+        gathered_count AS "gatheredCount", attempts, created_at AS "createdAt",
         CASE status WHEN 'suppressed' THEN status END AS settled
       FROM claim_outbox(${topic}, ${lease.holder}, ${lanes}, ${leaseMs} * interval '1 millisecond', ${this.previous[topic]})`);
     if (!row) return null;

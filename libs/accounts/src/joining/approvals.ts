@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { EmailKind } from '@app/jobs';
-import { type Actor, AuditLog } from '@app/audit';
+import { type Actor, AuditLog, type Operation } from '@app/audit';
 import { AccountMails, Logins, type Provisioner } from '@app/people';
 import { Refused } from '@app/rules';
 import { Identities } from './identities.js';
@@ -54,7 +54,7 @@ export class Approvals {
   private decide(
     organizationId: string,
     by: Actor,
-    operation: string,
+    operation: Operation,
     userId: string,
     work: () => Promise<boolean>,
   ): Promise<void> {

@@ -5,6 +5,7 @@ import { Database, normalizeEmail, RetryTransaction } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { AuditLog } from '@app/audit';
 import { CredentialNotices } from '../credential-notices.js';
+import { ManagerNotices } from '../manager-notices.js';
 import { AccountMails, isEmail, isName, Logins, type Provisioner, stateAsMember, stateAsParent } from '@app/people';
 import {
   type Credential,
@@ -64,6 +65,7 @@ export class Joining {
     private readonly outbox: Outbox,
     private readonly audit: AuditLog,
     private readonly notices: CredentialNotices,
+    private readonly managers: ManagerNotices,
   ) {}
 
   /** @param text token or code, however it was typed @param proof the second secret of a mail's link */
@@ -184,7 +186,12 @@ export class Joining {
     const trusted = !this.outbox.sendsMail;
     const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
-    if (approval === 'new') await this.tellApprovers(by);
+    if (approval === 'new')
+      await this.managers.tell(organizationId, {
+        kind: 'approval_request',
+        page: '/people?status=waiting',
+        role: invite.role,
+      });
     if (!approval) {
       if (!(await this.identities.accept(identity.id, as, trusted))) throw new Refused('unconfirmed');
       await this.effects.apply(invite, identity.id);
@@ -226,16 +233,5 @@ export class Joining {
       return false;
     }
     return this.effects.tieMember(invite, identity, standing.as === 'new' && !login?.member);
-  }
-
-  private async tellApprovers(by: Provisioner): Promise<void> {
-    const approvers = await this.db.query<{ to: string; firstName: string }>(sql`
-      SELECT u.email AS to, u.first_name AS "firstName" FROM members m JOIN users u ON u.id = m.user_id
-      WHERE m.organization_id = ${by.organizationId} AND m.role IN ('owner', 'admin') AND m.status = 'accepted'
-        AND NOT u.placeholder_email`);
-    const [organization] = await this.db.query<{ slug: string }>(sql`
-      SELECT slug FROM organizations WHERE id = ${by.organizationId}`);
-    const path = `/o/${organization!.slug}/people?status=waiting`;
-    await this.mails.notify(by, 'approval_request', 'admin', approvers, path);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
-import { type ActingPerson, AuditLog } from '@app/audit';
+import { type ActingPerson, AuditLog, type Operation } from '@app/audit';
 import { Logins } from '@app/people';
 import { Refused } from '@app/rules';
 import { Identities } from './identities.js';
@@ -45,7 +45,7 @@ export class MembershipOffers {
     organizationId: string,
     by: ActingPerson,
     as: MembershipOffer['as'],
-    operation: string,
+    operation: Operation,
     work: () => Promise<boolean>,
   ): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {

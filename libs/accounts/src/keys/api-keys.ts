@@ -6,6 +6,7 @@ import { Database, type Deadline } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
 import { Refused } from '@app/rules';
+import { ManagerNotices } from '../manager-notices.js';
 import { KeyNotices } from './key-notices.js';
 import { type KeyFilter, type KeyRow, type ListedKey, maskedKey, matching, selectKeys } from './listed-key.js';
 import {
@@ -62,7 +63,8 @@ export class ApiKeys {
 
   /** For programs that are not Nest applications. */
   static on(db: Database, env: Env): ApiKeys {
-    return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(db, env, new Outbox(db, new Vault(env), env)));
+    const managers = new ManagerNotices(db, env, new Outbox(db, new Vault(env), env));
+    return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(managers));
   }
 
   /** The stored hash of a key; null for a malformed one. */

@@ -3,20 +3,13 @@ import sql from 'sql-template-tag';
 import type { Actor } from '@app/audit';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
-import { type EmailKind, type EmailPayload, Outbox } from '@app/jobs';
+import { type EmailKind, type EmailPayload, type NoticeKind, Outbox } from '@app/jobs';
+import { ManagerNotices } from '../manager-notices.js';
 
 type Role = EmailPayload['role'];
 
 /** Who does something, whatever their request. */
 export type Doer = Pick<Actor, 'userId' | 'apiKeyId'>;
-
-interface Manager {
-  user_id: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  organization_slug: string;
-}
 
 interface Named {
   email: string | null;
@@ -33,6 +26,7 @@ export class MembershipNotices {
     private readonly db: Database,
     private readonly env: Env,
     private readonly outbox: Outbox,
+    private readonly managers: ManagerNotices,
   ) {}
 
   /**
@@ -59,33 +53,28 @@ export class MembershipNotices {
     by: Doer,
     userId: string,
     role: Role,
-    kinds: { person: EmailKind; managers: EmailKind | null },
+    kinds: { person: EmailKind; managers: NoticeKind | null },
   ): Promise<void> {
-    if (!this.able) return;
+    if (!this.managers.able) return;
     const person = await this.named(organizationId, userId);
     if (!person) return;
-    const managers = kinds.managers && (await this.db.query<Manager>(sql`SELECT * FROM organization_administrators()`));
-    const actor = managers?.find(({ user_id: id }) => id === by.userId);
-    const membership = {
-      person: fullName(person),
-      by: by.userId === userId ? null : actor ? fullName(actor) : 'An operator of this service',
-    };
-    const url = `${this.env.portalUrl}/sign-in`;
-    const toPerson = { kind: kinds.person, to: person.email ?? '', firstName: person.first_name, role };
-    const link = kinds.person === 'role_changed' ? { url } : null;
-    const toManagers = (managers ?? [])
-      .filter(({ user_id: id }) => id !== by.userId && id !== userId)
-      .map(({ email: to, first_name: firstName, organization_slug: slug }) => {
-        const people = { url: `${this.env.portalUrl}/o/${slug}/people` };
-        return { kind: kinds.managers!, to, firstName, role, link: people, membership };
-      });
     const from = { organizationId, organization: { name: person.organization_name, timeZone: person.time_zone } };
-    await this.outbox.addAdmitted(from, [...(person.email === null ? [] : [{ ...toPerson, link }]), ...toManagers]);
-  }
-
-  /** False for a command on a machine without the encryption key: the worker could not decrypt its mails. */
-  private get able(): boolean {
-    return this.outbox.sendsMail && this.env.get('ENCRYPTION_KEY') !== null;
+    const link = kinds.person === 'role_changed' ? { url: `${this.env.portalUrl}/sign-in` } : null;
+    const mail = { kind: kinds.person, to: person.email ?? '', firstName: person.first_name, role, link };
+    if (person.email !== null) await this.outbox.addAdmitted(from, [mail]);
+    if (!kinds.managers) return;
+    await this.managers.tell(organizationId, {
+      kind: kinds.managers,
+      page: '/people',
+      role,
+      except: [by.userId, userId],
+      about: (nameOf) => ({
+        membership: {
+          person: `${person.first_name} ${person.last_name}`,
+          by: by.userId === userId ? null : (nameOf(by.userId) ?? 'An operator of this service'),
+        },
+      }),
+    });
   }
 
   /** Undefined for a login that the organization does not see. */
@@ -97,5 +86,3 @@ export class MembershipNotices {
     return row;
   }
 }
-
-const fullName = ({ first_name, last_name }: { first_name: string; last_name: string }) => `${first_name} ${last_name}`;

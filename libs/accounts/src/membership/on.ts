@@ -5,6 +5,7 @@ import { Outbox } from '@app/jobs';
 import { Invites, Logins, Places } from '@app/people';
 import { departuresOn } from '@app/scheduling';
 import { Belongings } from './belongings.js';
+import { ManagerNotices } from '../manager-notices.js';
 import { Managers } from './managers.js';
 import { MembershipNotices } from './membership-notices.js';
 import { Offboarding } from './offboarding.js';
@@ -15,7 +16,8 @@ export function membershipsOn(db: Database, env: Env): { offboarding: Offboardin
   const [vault, logins, audit] = [new Vault(env), new Logins(db), new AuditLog(db)];
   const places = new Places(db);
   const managers = new Managers(db, new Invites(db, env, vault));
-  const notices = new MembershipNotices(db, env, new Outbox(db, vault, env));
+  const outbox = new Outbox(db, vault, env);
+  const notices = new MembershipNotices(db, env, outbox, new ManagerNotices(db, env, outbox));
   return {
     offboarding: new Offboarding(
       db,

@@ -28,7 +28,7 @@ export const account: Grants = {
     },
     idempotency_keys: { api: 'SELECT, INSERT, UPDATE' },
     // Append-only.
-    audit_log: { api: 'INSERT', worker: 'INSERT', portal: 'INSERT' },
+    audit_log: { api: 'INSERT', worker: 'INSERT', portal: 'SELECT, INSERT' },
     // Written only by log_requests.
     request_log: { api: 'SELECT', portal: 'SELECT' },
     migrations: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT' },
@@ -38,6 +38,7 @@ export const account: Grants = {
     current_organization_id: ['api', 'worker', 'portal'],
     // Called by other functions, as the owner.
     lock_people: [],
+    audit_login: [],
     // Before an organization is known.
     api_key_by_hash: ['api'],
     // For the organization of the transaction.
@@ -46,6 +47,7 @@ export const account: Grants = {
     log_requests: ['api'],
     expiring_api_keys: ['worker'],
     purge_api_key_handovers: ['worker'],
+    purge_audit_log: ['worker'],
     trim_request_log: ['worker'],
     // For the operator: the command line runs as the owner.
     organization_by_slug: [],

@@ -9,7 +9,7 @@ export const jobs: Grants = {
         created_at), INSERT, UPDATE (due_at)`,
       worker: 'SELECT (organization_id, topic, kind, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
       portal: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
-        last_error, created_at, finished_at), INSERT`,
+        last_error, created_at, finished_at, gathered_count), INSERT`,
     },
     suppressions: {},
     suppression_senders: {},
@@ -23,6 +23,8 @@ export const jobs: Grants = {
     release_outbox: ['worker'],
     suppress_address: ['worker'],
     purge_expired: ['worker'],
+    // Managers of the organization of the transaction.
+    queue_notices: ['api', 'worker', 'portal'],
     // Only for given addresses; no process may read the list.
     suppressed_addresses: ['api', 'worker', 'portal'],
     // For the organization's own mails, each with its own rule.

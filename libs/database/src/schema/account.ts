@@ -3,6 +3,10 @@ import { ownerOnly, secure } from './rules.js';
 /** The scalar subquery is evaluated once for each statement; a bare call would be evaluated for each row. */
 const SEEN = '(SELECT current_organization_id()) = ANY (seen_by)';
 
+/** A uuid that a row's details name under one of these names. */
+const PERSON_IN_DETAILS = `(substring(coalesce(details ->> 'user_id', details ->> 'parent_id', details ->> 'tutor_id',
+      details ->> 'student_id') FROM '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$'))::uuid`;
+
 /** Organizations, logins and API keys, and what is kept of requests. */
 export const account = /* sql */ `
   CREATE TABLE organizations (
@@ -107,8 +111,9 @@ export const account = /* sql */ `
   CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at);
   ${secure('idempotency_keys')}
 
-  -- One row for each write, refused ones too. Never changed, never deleted. user_id: the person behind a change that no
-  -- API key made.
+  -- One row for each write, refused ones too, and for what managers do with their own accounts. user_id: the person behind
+  -- a change that no API key made. person_id: whom it is about; without a foreign key, since details may name anybody.
+  -- network: where a manager or a key's program was; of other people it is not recorded. See purge_audit_log.
   CREATE TABLE audit_log (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -119,9 +124,16 @@ export const account = /* sql */ `
     result text NOT NULL,
     details jsonb NOT NULL DEFAULT '{}',
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    user_id uuid REFERENCES users
+    user_id uuid REFERENCES users,
+    network text CHECK (length(network) <= 50),
+    person_id uuid GENERATED ALWAYS AS (${PERSON_IN_DETAILS}) STORED
   );
   CREATE INDEX audit_log_organization ON audit_log (organization_id, created_at, id);
+  CREATE INDEX audit_log_user ON audit_log (organization_id, user_id, created_at, id) WHERE user_id IS NOT NULL;
+  CREATE INDEX audit_log_person ON audit_log (organization_id, person_id, created_at, id) INCLUDE (api_key_id, user_id)
+    WHERE person_id IS NOT NULL;
+  CREATE INDEX audit_log_key ON audit_log (organization_id, api_key_id, created_at, id) WHERE api_key_id IS NOT NULL;
+  CREATE INDEX audit_log_networks ON audit_log (created_at) WHERE network IS NOT NULL;
   ${secure('audit_log')}
 
   -- Requests of the last days, written in batches (log_requests) and trimmed (trim_request_log). One index serves the

@@ -10,7 +10,8 @@ export const jobs = /* sql */ `
   -- without a foreign key, since either may be purged first. email_normalized: a mail's recipient as addresses are
   -- compared. link_expires_at: null for a mail without a link, and for a link that does not end. owner: whose turn a
   -- message takes: its organization's, or for a rebuild that of the site whose hook is called. Mails about people's own
-  -- accounts have no organization; together they are served like one.
+  -- accounts have no organization; together they are served like one. gathers_at: of a notice to a manager, when it was
+  -- first due; gathered: the payloads of further notices that it takes in, and gathered_count how many there were.
   CREATE TABLE outbox (
     id uuid PRIMARY KEY,
     organization_id uuid REFERENCES organizations,
@@ -30,13 +31,17 @@ export const jobs = /* sql */ `
     email_normalized text,
     link_expires_at timestamptz(3),
     owner text COLLATE "C" NOT NULL GENERATED ALWAYS AS (
-      CASE topic WHEN 'rebuild' THEN recipient ELSE coalesce(organization_id::text, '') END) STORED
+      CASE topic WHEN 'rebuild' THEN recipient ELSE coalesce(organization_id::text, '') END) STORED,
+    gathers_at timestamptz(3),
+    gathered bytea[] NOT NULL DEFAULT '{}',
+    gathered_count integer NOT NULL DEFAULT 0
   );
+  CREATE INDEX outbox_notices ON outbox (organization_id, email_normalized, gathers_at) WHERE gathers_at IS NOT NULL;
   CREATE INDEX outbox_turns ON outbox (topic, owner, due_at) WHERE status IN ('queued', 'failed');
   CREATE INDEX outbox_leased ON outbox (topic, owner) WHERE leased_until IS NOT NULL;
   CREATE INDEX outbox_organization ON outbox (organization_id, created_at);
   CREATE INDEX outbox_finished ON outbox (finished_at) WHERE finished_at IS NOT NULL;
-  CREATE INDEX outbox_dead ON outbox (topic) WHERE status = 'dead';
+  CREATE INDEX outbox_dead ON outbox (topic, organization_id) WHERE status = 'dead';
   -- What an organization has mailed lately.
   CREATE INDEX outbox_mails ON outbox (organization_id, created_at) INCLUDE (email_normalized) WHERE topic = 'email';
   ${secure('outbox', MINE_OR_THE_PLATFORMS)}

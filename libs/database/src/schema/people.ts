@@ -172,6 +172,8 @@ export const people = /* sql */ `
   CREATE INDEX invites_organization ON invites (organization_id, created_at, id);
   CREATE INDEX invites_open ON invites (organization_id, created_at, id)
     WHERE accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account';
+  CREATE INDEX invites_ending ON invites (organization_id, expires_at)
+    WHERE accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account';
   CREATE UNIQUE INDEX invites_standing ON invites (organization_id, role) WHERE standing AND revoked_at IS NULL;
   CREATE INDEX invites_of_classrooms ON invites (target_id, created_at) WHERE scope = 'classroom' AND sealed IS NOT NULL;
   CREATE INDEX invites_expiry ON invites (expires_at) WHERE NOT standing;

@@ -13,6 +13,10 @@ export const signIn = /* sql */ `
   );
   CREATE TRIGGER hold_login BEFORE INSERT ON credentials FOR EACH ROW EXECUTE FUNCTION hold_login();
   CREATE TRIGGER end_sessions AFTER INSERT OR UPDATE ON credentials FOR EACH ROW EXECUTE FUNCTION end_sessions();
+  CREATE TRIGGER audit_first_password AFTER INSERT ON credentials FOR EACH ROW WHEN (NEW.password_hash IS NOT NULL)
+    EXECUTE FUNCTION audit_credential('set password');
+  CREATE TRIGGER audit_password AFTER UPDATE ON credentials FOR EACH ROW WHEN (NEW.password_hash <> OLD.password_hash
+    OR NEW.password_hash IS NOT NULL AND OLD.password_hash IS NULL) EXECUTE FUNCTION audit_credential('set password');
 
   -- secret_hash: SHA-256 of 256 random bits that only the browser's cookie has. user_agent and network are shown to the
   -- person alone: what the browser calls itself, and where it signed in from. confirmed_at: when the person last showed a
@@ -88,5 +92,7 @@ export const signIn = /* sql */ `
     last_used_at timestamptz(3)
   );
   CREATE INDEX passkeys_user ON passkeys (user_id);
+  CREATE TRIGGER audit_added AFTER INSERT ON passkeys FOR EACH ROW EXECUTE FUNCTION audit_credential('add passkey');
+  CREATE TRIGGER audit_removed AFTER DELETE ON passkeys FOR EACH ROW EXECUTE FUNCTION audit_credential('remove passkey');
   ${ownerOnly('passkeys')}
 `;

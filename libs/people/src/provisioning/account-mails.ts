@@ -61,6 +61,6 @@ export class AccountMails {
   ): Promise<void> {
     const link = path === null ? null : { url: `${this.env.portalUrl}${path}` };
     const emails = people.map((person) => ({ ...person, kind, role, link }));
-    await this.outbox.addEmails(by, emails, true);
+    await this.outbox.addEmails(by, emails, kind);
   }
 }

@@ -46,8 +46,16 @@ export class Audit {
     await this.db.transaction({ ...attempt.caller, deadline }, () => this.add(attempt, status, code, {}));
   }
 
-  private add({ caller, operation, requestId }: Attempt, status: number, result: string, details: AuditDetails) {
+  private add(
+    { caller, operation, requestId, network }: Attempt,
+    status: number,
+    result: string,
+    details: AuditDetails,
+  ) {
     const { organizationId, keyId: apiKeyId } = caller;
-    return this.log.add(organizationId, { userId: null, apiKeyId, requestId }, operation, details, { status, result });
+    return this.log.add(organizationId, { userId: null, apiKeyId, requestId, network }, operation, details, {
+      status,
+      result,
+    });
   }
 }

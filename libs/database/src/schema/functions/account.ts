@@ -28,13 +28,38 @@ export const account = /* sql */ `
 
   -- The recipients of the organization's own notices, and what these say about it.
   CREATE FUNCTION organization_administrators() RETURNS TABLE (user_id uuid, email text, first_name text,
-    last_name text, organization_name text, organization_slug text, time_zone text)
+    last_name text, organization_name text, organization_slug text, time_zone text, role text)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT u.id, u.email, u.first_name, u.last_name, o.name, o.slug, o.time_zone
+    SELECT u.id, u.email, u.first_name, u.last_name, o.name, o.slug, o.time_zone, m.role
     FROM organizations o JOIN members m ON m.organization_id = o.id JOIN users u ON u.id = m.user_id
     WHERE o.id = current_organization_id() AND m.role IN ('owner', 'admin') AND m.status = 'accepted'
       AND NOT u.placeholder_email
     ORDER BY u.id
+  $$;
+
+  -- Records what somebody did with their own account in the organizations that they manage, and in no others: to these a
+  -- person's sign-ins are no business. Not for the operator who removes data.
+  CREATE FUNCTION audit_login(login uuid, what text, from_network text) RETURNS void LANGUAGE sql ${AS_OWNER} AS $$
+    INSERT INTO audit_log (id, organization_id, user_id, operation, request_id, status, result, network)
+    SELECT gen_random_uuid(), m.organization_id, login, what, 'portal', 200, 'done', from_network FROM members m
+    WHERE m.user_id = login AND m.role IN ('owner', 'admin') AND m.status = 'accepted'
+      AND current_setting('app.maintenance', true) IS DISTINCT FROM 'on'
+  $$;
+
+  -- Whichever function changes them.
+  CREATE FUNCTION audit_credential() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    PERFORM audit_login(CASE TG_OP WHEN 'DELETE' THEN OLD.user_id ELSE NEW.user_id END, TG_ARGV[0], NULL);
+    RETURN NULL;
+  END $$;
+
+  -- Networks and sign-ins are kept for 90 days; what was changed, as long as the organization. 5,000 rows at most.
+  CREATE FUNCTION purge_audit_log() RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
+    WITH old AS MATERIALIZED (SELECT id, operation FROM audit_log
+        WHERE network IS NOT NULL AND created_at < now() - interval '90 days' LIMIT 5000 FOR UPDATE SKIP LOCKED),
+      gone AS (DELETE FROM audit_log a USING old WHERE a.id = old.id AND old.operation = 'sign in' RETURNING 1),
+      blank AS (UPDATE audit_log a SET network = NULL FROM old WHERE a.id = old.id AND old.operation <> 'sign in' RETURNING 1)
+    SELECT 'audit_log', (SELECT count(*) FROM gone) + (SELECT count(*) FROM blank)
   $$;
 
   -- Before a key is known there is no organization to name: this look-up is all that is possible then.

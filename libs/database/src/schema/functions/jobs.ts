@@ -95,11 +95,34 @@ export const jobs = /* sql */ `
     WHERE id = ANY (messages) AND leased_by = worker
   $$;
 
+  -- Queues a notice to each of these managers: at once, unless they got one within ten minutes; then it waits, and takes in
+  -- what follows until it is sent. One mail repeats 20 notices at most, and counts the others. The caller holds the lock
+  -- of the organization's mails, so that two writes do not both begin one.
+  CREATE FUNCTION queue_notices(ids uuid[], kind text, recipients text[], addresses text[], payloads bytea[])
+    RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    FOR i IN 1 .. cardinality(ids) LOOP
+      -- A claim skips the row until this transaction commits; one that was claimed before is not found.
+      UPDATE outbox o SET gathered_count = o.gathered_count + 1,
+        gathered = CASE WHEN cardinality(o.gathered) < 19 THEN o.gathered || payloads[i] ELSE o.gathered END
+      WHERE o.${MINE} AND o.email_normalized = addresses[i] AND o.gathers_at IS NOT NULL
+        AND o.status = 'queued' AND o.attempts = 0;
+      CONTINUE WHEN FOUND;
+      INSERT INTO outbox (id, organization_id, topic, kind, recipient, email_normalized, payload, gathers_at, due_at)
+      SELECT ids[i], current_organization_id(), 'email', queue_notices.kind, recipients[i], addresses[i], payloads[i],
+        l.at, l.at
+      FROM (SELECT coalesce(greatest(now(), max(o.gathers_at) + interval '10 minutes'), now()) AS at FROM outbox o
+        WHERE o.${MINE} AND o.email_normalized = addresses[i] AND o.gathers_at IS NOT NULL) l;
+    END LOOP;
+    PERFORM pg_notify('outbox', 'email');
+  END $$;
+
   -- How many messages wait, since when, and how many are dead. Only numbers, for /metrics.
   CREATE FUNCTION outbox_backlog() RETURNS TABLE (topic text, waiting bigint, oldest_seconds double precision,
     dead bigint)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT t.topic, count(o.id), coalesce(extract(epoch FROM now() - min(o.created_at)), 0)::double precision,
+    SELECT t.topic, count(o.id), coalesce(extract(epoch FROM greatest(interval '0',
+        now() - min(coalesce(o.gathers_at, o.created_at)))), 0)::double precision,
       (SELECT count(*) FROM outbox d WHERE d.topic = t.topic AND d.status = 'dead')
     FROM (VALUES ('email'), ('rebuild')) t (topic)
     LEFT JOIN outbox o ON o.topic = t.topic AND o.status IN ('queued', 'failed') GROUP BY t.topic

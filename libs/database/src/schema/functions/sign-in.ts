@@ -118,6 +118,7 @@ export const signIn = /* sql */ `
     IF NOT FOUND THEN
       RETURN;
     END IF;
+    PERFORM audit_login(login, 'sign in', left(from_network, 50));
     new_browser := NOT is_known_browser(login, device_cookie);
     INSERT INTO device_cookies (user_id) VALUES (login) ON CONFLICT DO NOTHING;
     RETURN QUERY SELECT u.email_normalized, now()::timestamptz(3), new_browser AND NOT FOUND

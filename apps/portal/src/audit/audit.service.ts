@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '@app/database';
+import type { Membership } from '../web/sessions.js';
+import { AuditFilters } from './audit.filters.js';
+import { auditPage, type AuditRow, keys, type NamedRow, people } from './audit.queries.js';
+
+const PAGE = 25;
+const MOST_CHOICES = 50;
+
+/** A download has at most this many rows, read in parts. */
+export const MOST_DOWNLOADED = 20_000;
+const PART = 1_000;
+
+/** The audit log of an organization, for its owners and admins. */
+@Injectable()
+export class AuditService {
+  constructor(private readonly db: Database) {}
+
+  async page(organization: Membership, filters: AuditFilters) {
+    const { organizationId } = organization;
+    const [rows, somebody, some] = await this.db.read<[AuditRow, NamedRow, NamedRow]>(
+      { organizationId },
+      auditPage(organization, filters, PAGE + 1),
+      people(organizationId, filters.person, MOST_CHOICES),
+      keys(organizationId, filters.key, MOST_CHOICES),
+    );
+    const shown = rows.slice(0, PAGE);
+    return { rows: shown, older: rows.length > PAGE ? shown.at(-1)! : null, people: somebody, keys: some };
+  }
+
+  /** The rows of a download. No connection is held while the client reads. */
+  async *download(organization: Membership, filters: AuditFilters): AsyncGenerator<AuditRow> {
+    let after = filters.before;
+    for (let left = MOST_DOWNLOADED; left > 0; left -= PART) {
+      const page = auditPage(organization, new AuditFilters(filters, after), PART);
+      const [rows] = await this.db.read<[AuditRow]>({ organizationId: organization.organizationId }, page);
+      yield* rows;
+      if (rows.length < PART) return;
+      after = rows.at(-1)!;
+    }
+  }
+}

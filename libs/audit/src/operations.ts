@@ -1,0 +1,123 @@
+/** Writes of the API are named by method and route. */
+export type ApiOperation = `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`;
+
+/**
+ * What each operation is called in the audit log’s pages, as in "Ann Lee removed Ben Cole". `{person}` stands for whom it is about,
+ * `{key}` for the API key, and other names in braces for values of the row's details. An operation
+ * without words here does not compile; one of the API fails test/portal/audit/words.spec.ts.
+ */
+const WORDS = {
+  'sign in': 'Signed in',
+  'set password': 'Set a password for their account',
+  'add passkey': 'Added a passkey to their account',
+  'remove passkey': 'Removed a passkey from their account',
+  change_name: 'Changed their name',
+
+  join: 'Joined',
+  decline_membership: 'Declined to join',
+  approve_member: 'Approved {person}',
+  decline_member: 'Declined {person}',
+  approve_parent: 'Approved {person} as a parent',
+  decline_parent: 'Declined {person} as a parent',
+  decline_invite: 'Declined an invitation',
+  'invite person': 'Invited {person}',
+  'replace code': 'Replaced a join code',
+  'switch off code': 'Switched off a join code',
+  'undo joins': 'Removed those who had joined by a code',
+  'change settings': 'Changed the organization’s settings',
+  'end membership': 'Ended the membership of {person}',
+  'change role': 'Changed the role of {person} from {from} to {to}',
+  'unlink child': 'Unlinked a child from {person}',
+  send_invite: 'Mailed an invitation to {person}',
+  resend_invite: 'Sent an invitation again',
+  revoke_invite: 'Revoked an invitation',
+  revoke_account_invites: 'Revoked the links mailed to {person}',
+
+  'create API key': 'Created the API key {key}',
+  'replace API key': 'Replaced the API key {key}',
+  'revoke API key': 'Revoked the API key {key}',
+  'warn of API key expiry': 'Warned that the API key {key} expires',
+
+  add_build_hook: 'Added a build hook',
+  rotate_build_hook_secret: 'Replaced the secret of the build hook',
+  test_build_hook: 'Tested the build hook',
+  remove_build_hook: 'Removed the build hook',
+
+  retry_mail: 'Queued a mail again',
+  allow_address: 'Allowed mail to a suppressed address again',
+  'publish scheduled post': 'Published a scheduled blog post',
+
+  'POST /v1/students': 'Added {person} as a student',
+  'PATCH /v1/students/:student_id': 'Changed the student {person}',
+  'POST /v1/students/:student_id/send-invite': 'Mailed an invitation to {person}',
+  'POST /v1/students/:student_id/offboard': 'Ended the membership of {person}',
+  'POST /v1/tutors': 'Added {person} as a tutor',
+  'PUT /v1/tutors/:tutor_id': 'Changed the tutor {person}',
+  'POST /v1/tutors/:tutor_id/offboard': 'Ended the membership of {person}',
+  'PUT /v1/tutors/:tutor_id/availabilities': 'Changed the weekly hours of {person}',
+  'PUT /v1/tutors/:tutor_id/time-off': 'Changed the time off of {person}',
+  'POST /v1/parents': 'Added {person} as a parent',
+  'POST /v1/parents/:parent_id/send-invite': 'Mailed an invitation to {person}',
+  'POST /v1/parents/:parent_id/link-student': 'Linked a child to {person}',
+  'POST /v1/parents/:parent_id/offboard': 'Ended the membership of {person}',
+  'DELETE /v1/parents/:parent_id/students/:student_id': 'Unlinked a child from {person}',
+  'POST /v1/users/bulk-invite': 'Invited several people',
+  'POST /v1/invites': 'Created an invitation',
+  'DELETE /v1/invites/:invite_id': 'Revoked an invitation',
+  'POST /v1/org/join-link/replace': 'Replaced the organization’s join code',
+
+  'POST /v1/classrooms': 'Created a classroom',
+  'POST /v1/classrooms/:classroom_id/students': 'Added {person} to a classroom',
+  'POST /v1/classrooms/:classroom_id/tutors': 'Added {person} to a classroom as a tutor',
+  'POST /v1/groups': 'Created a group',
+  'POST /v1/groups/:group_id/students': 'Added {person} to a group',
+  'POST /v1/groups/:group_id/tutors': 'Added {person} to a group as a tutor',
+  'POST /v1/lesson-plans': 'Created a lesson plan',
+  'PUT /v1/lesson-plans/:plan_id': 'Changed a lesson plan',
+  'POST /v1/questions': 'Added a question',
+
+  'POST /v1/sessions': 'Created a session',
+  'PUT /v1/sessions/:session_id': 'Changed a session',
+  'DELETE /v1/sessions/:session_id': 'Deleted a session',
+  'PUT /v1/sessions/:session_id/complete': 'Completed a session',
+  'POST /v1/sessions/:session_id/cancel': 'Canceled a session',
+  'POST /v1/sessions/:session_id/reopen': 'Reopened a session',
+  'POST /v1/session-series': 'Created a series of sessions',
+  'POST /v1/session-series/:series_id/cancel': 'Canceled a series of sessions',
+  'PATCH /v1/lesson-participants/:participant_id': 'Changed somebody’s place in a session',
+  'POST /v1/booking-requests': 'Recorded a booking request',
+  'POST /v1/coverage/isochrones/refresh': 'Refreshed the coverage map',
+
+  'POST /v1/invoices': 'Created an invoice',
+  'POST /v1/invoices/:invoice_id/lines': 'Added a line to an invoice',
+  'DELETE /v1/invoices/:invoice_id/lines/:line_id': 'Removed a line from an invoice',
+  'POST /v1/invoices/:invoice_id/finalize': 'Issued an invoice',
+  'POST /v1/invoices/:invoice_id/void': 'Voided an invoice',
+  'POST /v1/payments': 'Recorded a payment',
+  'POST /v1/payments/:payment_id/refund': 'Refunded a payment',
+  'POST /v1/payouts': 'Recorded a payout',
+  'POST /v1/adjustments': 'Recorded an adjustment of pay',
+  'POST /v1/adjustments/:adjustment_id/void': 'Voided an adjustment of pay',
+  'POST /v1/mileage/:trip_id/approve': 'Approved a trip',
+  'POST /v1/mileage/:trip_id/reject': 'Rejected a trip',
+  'POST /v1/mileage/:trip_id/reimburse': 'Reimbursed a trip',
+  'POST /v1/expenses/:claim_id/approve': 'Approved an expense',
+  'POST /v1/expenses/:claim_id/reject': 'Rejected an expense',
+  'POST /v1/expenses/:claim_id/reimburse': 'Reimbursed an expense',
+
+  'POST /v1/messages': 'Sent a message',
+  'POST /v1/leads': 'Recorded a lead',
+  'PATCH /v1/leads/:lead_id': 'Changed a lead',
+  'POST /v1/blog-posts': 'Created a blog post',
+  'PATCH /v1/blog-posts/:post_id': 'Changed a blog post',
+  'DELETE /v1/blog-posts/:post_id': 'Deleted a blog post',
+  'POST /v1/blog-images': 'Uploaded a picture for the blog',
+} as const;
+
+/** An operation of ours, or a write of the API. */
+export type Operation = keyof typeof WORDS | ApiOperation;
+
+/** What an operation is called; null for one that only a former version had. */
+export function operationInWords(operation: string): string | null {
+  return (WORDS as Record<string, string>)[operation] ?? null;
+}

@@ -1,0 +1,70 @@
+import { TestBrowser } from '../../support/portal/browser.js';
+import { TestPortal } from '../../support/portal/portal.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const portal = await fixture(TestPortal.start());
+const browser = await fixture(TestBrowser.start());
+
+describe('a form that was refused', () => {
+  it.each([true, false])('begins its title with "Error:", and focuses the list of what to correct (JavaScript: %s)', async (javaScript) => {
+    const owner = await portal.someone('owner');
+    const page = await browser.visit(portal, { cookie: owner.cookie, javaScript });
+    await page.goto('/account/name');
+    expect(await page.title()).not.toContain('Error');
+    await page.fill('#field-first_name', '   ');
+    await page.click('main button');
+    expect(await page.title()).toMatch(/^Error: /);
+    const summary = page.locator('.flash.problem');
+    expect(await page.evaluate<boolean>(`document.activeElement.matches('.flash.problem')`)).toBe(true);
+    await summary.locator('a').click();
+    expect(await page.evaluate<string>('document.activeElement.id')).toBe('field-first_name');
+    await page.context().close();
+  });
+
+  it('says so at the sign-in', async () => {
+    const { text } = await portal.post('/sign-in', { email: 'nobody@example.org', password: 'wrong' }).expect(422);
+    expect(text).toContain('<title>Error: ');
+    expect(text).toMatch(/class="flash problem" role="alert" tabindex="-1" autofocus/);
+  });
+
+  it('repeats only what its template said, escaped', async () => {
+    const owner = await portal.someone('owner');
+    const { text } = await portal
+      .post(`/o/${owner.organization.slug}/keys`, { name: '<i>x</i>'.repeat(90), scopes: 'read' }, owner.cookie)
+      .expect(422);
+    expect(text).toContain('There is a problem');
+    expect(text).not.toContain('<i>');
+  });
+});
+
+describe('a 404 within an organization', () => {
+  const navigation = (text: string, slug: string) => text.includes(`href="/o/${slug}/people"`);
+
+  it('keeps the navigation for its managers, and shows others nothing of it', async () => {
+    const owner = await portal.someone('owner');
+    const { slug } = owner.organization;
+    const tutor = await portal.someone('tutor', { organization: owner.organization });
+    const stranger = await portal.someone('owner');
+    for (const path of [`/o/${slug}/nowhere`, `/o/${slug}/people/018cc251-0000-7000-8000-000000000000`]) {
+      const { text } = await portal.get(path, owner.cookie).expect(404);
+      expect([path, navigation(text, slug)]).toEqual([path, true]);
+    }
+    for (const cookie of [tutor.cookie, stranger.cookie, '', 'session=x']) {
+      const { text } = await portal.get(`/o/${slug}/nowhere`, cookie).expect(404);
+      expect(navigation(text, slug)).toBe(false);
+      expect(text).toBe((await portal.get('/o/no-such-school/nowhere', cookie).expect(404)).text);
+    }
+  });
+});
+
+it('the navigation is one line at 390 px, with the current page in view', async () => {
+  const owner = await portal.someone('owner');
+  const page = await browser.visit(portal, { cookie: owner.cookie, width: 390, javaScript: false });
+  for (const path of ['keys', 'people', 'outbox', 'audit']) {
+    await page.goto(`/o/${owner.organization.slug}/${path}`);
+    const nav = (await page.locator('.areas').boundingBox())!;
+    const link = (await page.locator('.areas a[aria-current]').boundingBox())!;
+    expect([path, nav.height < 60, link.x >= 0, link.x + link.width <= 390]).toEqual([path, true, true, true]);
+  }
+  await page.context().close();
+});

@@ -1,0 +1,143 @@
+import { ManagerNotices, KeyNotices } from '@app/accounts';
+import { loadEnv } from '@app/config';
+import { NOTICE_KINDS } from '@app/jobs';
+import { EmailService } from '../../apps/worker/src/email/email.service.js';
+import { fixture } from '../support/process/fixture.js';
+import { type Received, TestSmtp } from '../support/worker/smtp.js';
+import { OutboxFixture } from '../support/worker/worker.js';
+
+const smtp = await fixture(TestSmtp.start());
+const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url, APP_URL: 'https://app.example.org' }));
+const managers = new ManagerNotices(room.db, loadEnv(room.settings, {}), room.outbox);
+const keys = new KeyNotices(managers);
+
+let school: string;
+let owners: string[];
+
+beforeEach(async () => {
+  school = (await room.make.organization({ name: 'Brighter Days' })).id;
+  owners = [(await room.make.member(school, { role: 'owner' })).email, (await room.make.member(school, { role: 'admin' })).email].sort();
+  await room.make.member(school, { role: 'tutor' });
+});
+
+afterEach(async () => {
+  await room.clear();
+  smtp.received.length = 0;
+  smtp.atMessage = () => undefined;
+});
+
+const created = (name: string, at = school) =>
+  room.db.transaction({ organizationId: at }, () =>
+    keys.tell(at, 'key_created', null, { name, display: 'tk_live_1…2', scopes: ['read'], expiresAt: null }),
+  );
+
+const drain = async () => (await room.worker()).get(EmailService).runOnce();
+
+/** As if ten minutes had passed. */
+const tenMinutes = () =>
+  room.make.query(`UPDATE outbox SET due_at = due_at - interval '10 minutes', gathers_at = gathers_at - interval '10 minutes'`);
+
+const recipients = () => smtp.received.map(({ to }) => to).sort();
+
+/** The names of the keys that a mail tells of. */
+const told = ({ text }: Received) => [...text.matchAll(/“(key \d+)”/g)].map(([, name]) => name);
+
+it('the first notice is mailed at once; those of the next ten minutes wait, and become one mail that lists them', async () => {
+  await created('key 0');
+  await drain();
+  expect(recipients()).toEqual(owners);
+  expect(smtp.received[0]!.headers.subject).toBe('New API key for Brighter Days');
+  for (let n = 1; n < 29; n++) await created(`key ${n}`);
+  await drain();
+  expect(smtp.received).toHaveLength(2);
+  await tenMinutes();
+  await drain();
+  expect(recipients()).toEqual([...owners, ...owners].sort());
+  for (const mail of smtp.received.slice(2)) {
+    expect(mail.headers.subject).toBe('28 notices from Brighter Days');
+    expect(told(mail)).toEqual(Array.from({ length: 20 }, (_, n) => `key ${n + 1}`));
+    for (const part of [mail.text, mail.html]) {
+      expect(part).toContain('and 8 more.');
+      expect(part).toContain(`https://app.example.org/o/school-${school}/keys`);
+    }
+  }
+  // Each mail begins another ten minutes.
+  await created('key 29');
+  await drain();
+  expect(smtp.received).toHaveLength(4);
+  await tenMinutes();
+  await created('key 30');
+  await drain();
+  expect(smtp.received.slice(4).map(told)).toEqual([
+    ['key 29', 'key 30'],
+    ['key 29', 'key 30'],
+  ]);
+});
+
+it('every kind has a line, and notices of several kinds lead to the organization’s home', async () => {
+  for (const kind of NOTICE_KINDS) {
+    const about = () => ({ key: { name: 'Site', display: 'tk_live_1…2', by: null }, membership: { person: 'Ben Cole', by: 'Ann Lee' } });
+    await room.db.transaction({ organizationId: school }, () => managers.tell(school, { kind, page: `/${kind}`, about }));
+  }
+  await drain();
+  expect(smtp.received).toHaveLength(2);
+  const [{ text }] = smtp.received as [Received];
+  expect(text.match(/^- \S.*\.$/gm)).toHaveLength(NOTICE_KINDS.length);
+  expect(text).toContain('Ann Lee has removed Ben Cole');
+  expect(text.split('\n')).toContain(`https://app.example.org/o/school-${school}`);
+  expect(text).not.toMatch(/undefined|null|\{\{/);
+});
+
+it('is lost by nobody: a mail that is being sent takes in nothing more, and one that fails keeps what it has', async () => {
+  await created('key 0');
+  smtp.atMessage = () => ({ code: 451 });
+  await drain();
+  await created('key 1');
+  smtp.atMessage = () => undefined;
+  await tenMinutes();
+  await drain();
+  expect(smtp.received.flatMap(told).sort()).toEqual(['key 0', 'key 0', 'key 1', 'key 1']);
+});
+
+it('a write that is rolled back leaves nothing, neither in a new mail nor in one that waits', async () => {
+  const failing = (name: string) =>
+    room.db.transaction({ organizationId: school }, async () => {
+      await keys.tell(school, 'key_revoked', null, { name, display: 'tk_live_1…2' });
+      throw new Error('rolled back');
+    });
+  await expect(failing('key 1')).rejects.toThrow('rolled back');
+  expect(await room.rows()).toEqual([]);
+  await created('key 0');
+  await expect(failing('key 2')).rejects.toThrow('rolled back');
+  await drain();
+  expect(smtp.received.map(told)).toEqual([['key 0'], ['key 0']]);
+});
+
+it('loses and repeats nothing beside concurrent writers and a worker that sends', async () => {
+  const worker = await room.worker();
+  const sending = (async () => {
+    for (let n = 0; n < 10; n++) await worker.get(EmailService).runOnce();
+  })();
+  await Promise.all(Array.from({ length: 30 }, (_, n) => created(`key ${n}`)));
+  await sending;
+  for (let n = 0; n < 2; n++) {
+    await tenMinutes();
+    await drain();
+  }
+  const counts = await room.make.query<{ recipient: string; n: number; mails: number }>(
+    'SELECT recipient, sum(gathered_count + 1)::integer AS n, count(*)::integer AS mails FROM outbox GROUP BY 1 ORDER BY 1',
+  );
+  expect(counts.map(({ recipient, n }) => [recipient, n])).toEqual(owners.map((owner) => [owner, 30]));
+  // One at once, and one for all that followed; both may be one if the worker came late.
+  for (const { mails } of counts) expect(mails).toBeLessThanOrEqual(2);
+});
+
+it('concerns one organization and one manager: others’ notices, and mails to people, go out at once', async () => {
+  const other = (await room.make.organization({ name: 'Elsewhere' })).id;
+  const both = await room.make.member(other, { role: 'owner' });
+  await created('key 0');
+  await created('key 1', other);
+  await room.queue([both.email], { organizationId: other, kind: 'approval_given' });
+  await drain();
+  expect(recipients()).toEqual([...owners, both.email, both.email].sort());
+});
