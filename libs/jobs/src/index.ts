@@ -8,6 +8,7 @@ export {
   type EmailSender,
   type KeyEmailKind,
   type KeyInMail,
+  type MembershipInMail,
   openEmail,
   sealEmail,
   type SignInInMail,

@@ -36,6 +36,9 @@ export function render(kind: EmailKind, payload: EmailPayload): Rendered {
       ? {
           person: plainName(membership.person) || 'Somebody',
           by: membership.by && (plainName(membership.by) || 'Somebody'),
+          email: membership.email ?? null,
+          target: plainName(membership.target ?? ''),
+          notMine: membership.notMine ?? false,
         }
       : null,
     key: key ? keyInWords(key, timeZone) : null,

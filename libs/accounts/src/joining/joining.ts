@@ -14,6 +14,7 @@ import {
   type Shown,
   type UsedPasskey,
 } from './identities.js';
+import { ManagerNotices } from '../membership/manager-notices.js';
 import { JoinEffects } from './join-effects.js';
 import type { Joined, JoinProblem, NotJoined } from './join-outcome.js';
 import { type OpenedInvite, OpenedInvites } from './opened-invites.js';
@@ -64,6 +65,7 @@ export class Joining {
     private readonly outbox: Outbox,
     private readonly audit: AuditLog,
     private readonly notices: CredentialNotices,
+    private readonly managers: ManagerNotices,
   ) {}
 
   /** @param text token or code, however it was typed @param proof the second secret of a mail's link */
@@ -184,9 +186,14 @@ export class Joining {
     const trusted = !this.outbox.sendsMail;
     const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
-    if (approval === 'new') await this.tellApprovers(by);
+    const manages = invite.role === 'admin';
+    if (approval === 'new' && manages) await this.managers.waits(organizationId, identity, invite.role);
+    else if (approval === 'new') await this.tellApprovers(by);
     if (!approval) {
+      const { accepted } = await this.effects.standing(organizationId, identity.id, as === 'parent');
       if (!(await this.identities.accept(identity.id, as, trusted))) throw new Refused('unconfirmed');
+      if (manages && !accepted)
+        await this.managers.added(organizationId, { userId: invite.createdBy }, identity.id, invite.role);
       await this.effects.apply(invite, identity.id);
     }
     await this.effects.close(invite);

@@ -74,7 +74,8 @@ export class MembershipNotices {
     const toPerson = { kind: kinds.person, to: person.email ?? '', firstName: person.first_name, role };
     const link = kinds.person === 'role_changed' ? { url } : null;
     const toManagers = (managers ?? [])
-      .filter(({ user_id: id }) => id !== by.userId && id !== userId)
+      // A new owner or admin is also news to whoever made them: their session could be somebody else's.
+      .filter(({ user_id: id }) => (id !== by.userId || kinds.managers === 'manager_added') && id !== userId)
       .map(({ email: to, first_name: firstName, organization_slug: slug }) => {
         const people = { url: `${this.env.portalUrl}/o/${slug}/people` };
         return { kind: kinds.managers!, to, firstName, role, link: people, membership };

@@ -26,11 +26,16 @@ export const account = /* sql */ `
     SELECT id FROM organizations WHERE slug = wanted
   $$;
 
+  -- How to reach an organization, as people see it.
+  CREATE FUNCTION contact_of(o organizations) RETURNS json LANGUAGE sql IMMUTABLE
+    RETURN json_build_object('appUrl', o.app_url, 'postalAddress', o.postal_address, 'phone', o.phone,
+      'privacyUrl', o.privacy_url);
+
   -- The recipients of the organization's own notices, and what these say about it.
   CREATE FUNCTION organization_administrators() RETURNS TABLE (user_id uuid, email text, first_name text,
-    last_name text, organization_name text, organization_slug text, time_zone text)
+    last_name text, organization_name text, organization_slug text, time_zone text, role text)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT u.id, u.email, u.first_name, u.last_name, o.name, o.slug, o.time_zone
+    SELECT u.id, u.email, u.first_name, u.last_name, o.name, o.slug, o.time_zone, m.role
     FROM organizations o JOIN members m ON m.organization_id = o.id JOIN users u ON u.id = m.user_id
     WHERE o.id = current_organization_id() AND m.role IN ('owner', 'admin') AND m.status = 'accepted'
       AND NOT u.placeholder_email
