@@ -32,7 +32,10 @@ const RULES: Record<keyof Contact, { read: (text: string) => string | null; reas
     read: (text) => (PHONE.test(text) ? oneLine(text, LONGEST_PHONE) : null),
     reason: 'Enter a phone number, such as +61 3 9000 0000.',
   },
-  privacyUrl: { read: httpsUrl, reason: 'Enter an address that begins with https://, such as https://example.org/privacy.' },
+  privacyUrl: {
+    read: httpsUrl,
+    reason: 'Enter an address that begins with https://, such as https://example.org/privacy.',
+  },
 };
 
 /** What an organization says of itself to people who are invited, and to those who belong. */

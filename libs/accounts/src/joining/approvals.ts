@@ -32,7 +32,8 @@ export class Approvals {
     return this.decide(provisioner.organizationId, by, 'approve_member', userId, async (role) => {
       const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
       const manages = isManager(role);
-      if (row!.done) await this.tell(provisioner, manages ? 'role_changed' : 'approval_given', role, userId, '/sign-in');
+      if (row!.done)
+        await this.tell(provisioner, manages ? 'role_changed' : 'approval_given', role, userId, '/sign-in');
       if (row!.done && manages) await this.managers.added(provisioner.organizationId, by, userId, role);
       return row!.done;
     });

@@ -38,11 +38,19 @@ export class MembershipOffers {
       FROM membership_offers(${session})`);
   }
 
+  /** The names of the organizations that the person belonged to and no longer does. @param session the session's stored hash */
+  async former(session: Buffer | null): Promise<string[]> {
+    const rows = await this.db.lookUp<{ organization: string }>(sql`
+      SELECT organization FROM former_memberships(${session})`);
+    return rows.map(({ organization }) => organization);
+  }
+
   /** @throws Refused when nothing is pending */
   accept(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<void> {
     return this.answer(organizationId, by, as, 'join', async (role) => {
       const accepted = await this.identities.accept(by.userId, as, false);
-      if (accepted && (role === 'owner' || role === 'admin')) await this.notices.added(organizationId, by, by.userId, role);
+      if (accepted && (role === 'owner' || role === 'admin'))
+        await this.notices.added(organizationId, by, by.userId, role);
       return accepted;
     });
   }

@@ -89,7 +89,8 @@ export class Inviting {
     const { id, status, invited } = await this.provisioning.provisionOne(by, person);
     const existed = status === 'exists';
     const { email } = person as Person;
-    const joinUrl = existed || invited || email === null ? null : await this.accountInvites.handOver(by, id, role, email);
+    const joinUrl =
+      existed || invited || email === null ? null : await this.accountInvites.handOver(by, id, role, email);
     return { userId: id, existed, emailed: invited, joinUrl };
   }
 }

@@ -93,7 +93,14 @@ export class ManagerNotices {
     if (!first) return;
     const from = { organizationId, organization: { name: first.organization_name, timeZone: first.time_zone } };
     const link = { url: `${this.env.portalUrl}/o/${first.organization_slug}/${page}` };
-    const mails = managers.map(({ email: to, first_name: firstName }) => ({ kind, to, firstName, role, link, membership }));
+    const mails = managers.map(({ email: to, first_name: firstName }) => ({
+      kind,
+      to,
+      firstName,
+      role,
+      link,
+      membership,
+    }));
     await this.outbox.addAdmitted(from, mails);
   }
 }

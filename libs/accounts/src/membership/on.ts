@@ -12,7 +12,10 @@ import { Offboarding } from './offboarding.js';
 import { Roles } from './member-roles.js';
 
 /** For programs that are not Nest applications. */
-export function membershipsOn(db: Database, env: Env): {
+export function membershipsOn(
+  db: Database,
+  env: Env,
+): {
   offboarding: Offboarding;
   roles: Roles;
   managerNotices: ManagerNotices;
