@@ -53,7 +53,7 @@ describe.each(['student', 'tutor'] as const)('a %s', (role) => {
 
   it('who belongs elsewhere is asked, and nothing of theirs is shown', async () => {
     const { id, email } = await joining.person();
-    await make.member((await joining.provisioning()).id, { user: { id } as never });
+    await make.member((await joining.provisioning()).id, { user: { id } });
     const { text } = await pages.owner.post(form, { role, ...named(email) });
     expect(text).toContain(`We are sending ${email} an invitation`);
     expect(text).not.toContain('Lovelace</');
