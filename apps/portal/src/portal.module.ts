@@ -15,6 +15,7 @@ import { OutboxModule } from './outbox/outbox.module.js';
 import { PeopleModule } from './people/people.module.js';
 import { PasskeysModule } from './passkeys/passkeys.module.js';
 import { PasswordsModule } from './passwords/passwords.module.js';
+import { SettingsModule } from './settings/settings.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { WebModule } from './web/web.module.js';
 
@@ -45,6 +46,7 @@ export class PortalModule {
         AuditModule,
         HooksModule,
         OutboxModule,
+        SettingsModule,
       ],
     };
   }

@@ -5,6 +5,7 @@ import { SchedulingModule } from '@app/scheduling';
 import { PeopleModule } from '@app/people';
 import { CredentialNotices } from './credential-notices.js';
 import { Approvals } from './joining/approvals.js';
+import { Declining } from './joining/declining.js';
 import { Identities } from './joining/identities.js';
 import { JoinEffects } from './joining/join-effects.js';
 import { Joining } from './joining/joining.js';
@@ -14,11 +15,13 @@ import { SignIn } from './joining/sign-in.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
 import { Belongings } from './membership/belongings.js';
+import { Inviting } from './membership/inviting.js';
 import { Managers } from './membership/managers.js';
 import { ManagerNotices } from './manager-notices.js';
 import { MembershipNotices } from './membership/membership-notices.js';
 import { Offboarding } from './membership/offboarding.js';
 import { Roles } from './membership/member-roles.js';
+import { OrganizationContacts } from './organization-contacts.js';
 import { Organizations } from './organizations.js';
 import { PasswordLinks } from './password-links.js';
 
@@ -26,13 +29,16 @@ const ACCOUNTS = [
   ApiKeys,
   Approvals,
   CredentialNotices,
+  Declining,
   Identities,
+  Inviting,
   Joining,
   KeyNotices,
-  ManagerNotices,
+  MembershipNotices,
   MembershipOffers,
   Offboarding,
   OpenedInvites,
+  OrganizationContacts,
   Organizations,
   PasswordLinks,
   Roles,
@@ -42,7 +48,7 @@ const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 
 @Module({
   imports: BELOW,
-  providers: [...ACCOUNTS, Belongings, JoinEffects, Managers, MembershipNotices],
+  providers: [...ACCOUNTS, Belongings, JoinEffects, ManagerNotices, Managers],
   exports: [...ACCOUNTS, ...BELOW],
 })
 export class AccountsModule {}

@@ -1,6 +1,7 @@
 export { AccountsModule } from './accounts.module.js';
 export { CredentialNotices } from './credential-notices.js';
 export { Approvals } from './joining/approvals.js';
+export { type Declined, Declining } from './joining/declining.js';
 export { Identities, type NewPasskey, type Shown, type UsedPasskey } from './joining/identities.js';
 export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';
 export { type Joiner, Joining, type Newcomer } from './joining/joining.js';
@@ -10,6 +11,7 @@ export { type Hashing, hashPassword, isPassword, refusedPassword } from './joini
 export { SignIn } from './joining/sign-in.js';
 export type { Ended } from './membership/ended.js';
 export { type Departure, Offboarding } from './membership/offboarding.js';
+export { type Invited, Inviting, type WantedPerson } from './membership/inviting.js';
 export { membershipsOn } from './membership/on.js';
 export { Roles, type StaffRole } from './membership/member-roles.js';
 export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';
@@ -18,5 +20,6 @@ export { KEY_IS, type KeyFilter, type ListedKey, maskedKey } from './keys/listed
 export { type ManagerNotice, ManagerNotices } from './manager-notices.js';
 export { type KeyExpiry, KeyMadeBefore, mintKey, type NewApiKey, type Overlap, OVERLAPS } from './keys/new-key.js';
 export { grants, isScope, type Scope, SCOPES } from './keys/scopes.js';
+export { type Contact, type GivenContact, OrganizationContacts } from './organization-contacts.js';
 export { type NewOrganization, type Organization, Organizations } from './organizations.js';
 export { type LinkCredential, PasswordLinks } from './password-links.js';

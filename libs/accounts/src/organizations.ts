@@ -71,8 +71,15 @@ export class Organizations {
     return row?.id ?? null;
   }
 
-  /** Makes a person an owner of the organization, if they aren't one. @throws Refused for a member with another role */
-  async addOwner(organizationId: string, email: string): Promise<{ userId: string; created: boolean }> {
+  /**
+   * Makes a person an owner of the organization, if they aren't one. @param added further work in the same transaction
+   * @throws Refused for a member with another role
+   */
+  async addOwner(
+    organizationId: string,
+    email: string,
+    added?: (userId: string) => Promise<void>,
+  ): Promise<{ userId: string; created: boolean }> {
     const address = email.trim();
     const normalized = normalizeEmail(address);
     if (!isEmail(address)) throw Refused.invalid(`"${email}" is not a valid email address`, 'email');
@@ -97,6 +104,7 @@ export class Organizations {
           VALUES (${uuidv7()}, ${organizationId}, ${userId}, 'owner', 'pending')`);
         // The operator vouches for it: the login may have other memberships.
         await this.db.query(sql`SELECT accept_ties(${userId}, false, true)`);
+        await added?.(userId);
       }
       return { userId, created: !member };
     });

@@ -23,6 +23,8 @@ export const EMAIL_KINDS = [
   'member_removed',
   'role_changed',
   'manager_added',
+  'manager_waits',
+  'invite_declined',
   'key_created',
   'key_replaced',
   'key_revoked',
@@ -36,6 +38,8 @@ export const NOTICE_KINDS = [
   'approval_request',
   'member_removed',
   'manager_added',
+  'manager_waits',
+  'invite_declined',
   'key_created',
   'key_replaced',
   'key_revoked',
@@ -71,6 +75,10 @@ export interface MembershipInMail {
   person: string;
   /** Who changed it; null if they left. */
   by: string | null;
+  /** Of a declined invite: its address, what it was for, and whether a parent says that it is not their child. */
+  email?: string | null;
+  target?: string | null;
+  notMine?: boolean;
 }
 
 /** What a mail says about a sign-in. The network is not in it: the account's page shows it to the person alone. */

@@ -10,6 +10,7 @@ export {
   type KeyInMail,
   NOTICE_KINDS,
   type NoticeKind,
+  type MembershipInMail,
   openEmail,
   sealEmail,
   type SignInInMail,

@@ -188,6 +188,8 @@ export interface Tables {
     createdAt: Date;
     userId: string | null;
     proofHash: Buffer | null;
+    createdBy: string | null;
+    declinedAt: Date | null;
   };
   invoice_lines: {
     id: string;
@@ -313,6 +315,10 @@ export interface Tables {
     slug: string;
     timeZone: string;
     currency: string;
+    appUrl: string | null;
+    postalAddress: string | null;
+    phone: string | null;
+    privacyUrl: string | null;
     createdAt: Date;
     updatedAt: Date;
   };

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { CredentialNotices, Identities, PasswordLinks } from '@app/accounts';
+import { CredentialNotices, Identities, membershipsOn, PasswordLinks } from '@app/accounts';
+import { OPERATOR } from '@app/audit';
 import { Vault } from '@app/config';
 import { normalizeEmail } from '@app/database';
 import { type EmailSender, Outbox } from '@app/jobs';
@@ -64,7 +65,10 @@ export function addOrganizationCommands(program: Command): void {
     .action(async ({ org, email }: { org: string; email: string }, command: Command) => {
       const { userId, created, link } = await withContext(async (context) => {
         const organizationId = await context.organizationId(org);
-        const owner = await context.organizations.addOwner(organizationId, email);
+        const { notices } = membershipsOn(context.db, context.env);
+        const owner = await context.organizations.addOwner(organizationId, email, (id) =>
+          notices.managerAdded(organizationId, OPERATOR, id, 'owner'),
+        );
         return { ...owner, link: await welcome(context, organizationId, email, owner.userId) };
       });
       const words = created

@@ -33,17 +33,18 @@ class HomeController {
   @Get()
   @ForSignedIn()
   async home(@Session() session: SignedIn, @Req() request: Request): Promise<Page | SeeOther> {
-    const offers = await this.offers.list(this.sessions.secretOf(request));
+    const { offers, former } = await this.tiesOf(request);
     const [only, ...more] = session.memberships;
     return only && manages(only) && more.length + offers.length === 0
       ? seeOther(`/o/${only.slug}`)
-      : organizationsPage(session, offers);
+      : organizationsPage(session, offers, former);
   }
 
   @Get('organizations')
   @ForSignedIn()
   async organizations(@Session() session: SignedIn, @Req() request: Request): Promise<Page> {
-    return organizationsPage(session, await this.offers.list(this.sessions.secretOf(request)));
+    const { offers, former } = await this.tiesOf(request);
+    return organizationsPage(session, offers, former);
   }
 
   @Post('organizations/:organization_id/accept')
@@ -71,6 +72,11 @@ class HomeController {
     );
   }
 
+  private async tiesOf(request: Request) {
+    const secret = this.sessions.secretOf(request);
+    return { offers: await this.offers.list(secret), former: await this.offers.former(secret) };
+  }
+
   @Get('o/:slug')
   @ForManagers()
   overview(@Managing() organization: Managed): Promise<Page> {
@@ -81,12 +87,13 @@ class HomeController {
 /** The maximum number of offers to show. Others appear once these are answered. */
 const MOST_OFFERS = 20;
 
-function organizationsPage({ memberships }: SignedIn, offers: MembershipOffer[]): Page {
+function organizationsPage({ memberships }: SignedIn, offers: MembershipOffer[], former: string[]): Page {
   const others = memberships.filter((one) => !manages(one));
   return page('home/organizations', {
     managed: memberships.filter(manages),
     others,
     offers: offers.slice(0, MOST_OFFERS),
+    former,
   });
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
+import type { Contact } from '@app/accounts';
 import { Cookies } from '../web/cookies.js';
 
 /** The state that a browser keeps between the pages of joining. */
@@ -17,7 +18,10 @@ export type JoinState =
       confirmationMailed: boolean;
       /** Whether this service sends mail at all. */
       mails: boolean;
-    };
+      contact: Contact;
+    }
+  /** The invite was declined. */
+  | { step: 'declined'; organization: string; closed: boolean; belongs: boolean; contact: Contact };
 
 /** Long enough for somebody to look up a password (ms). */
 const LIFETIME = 2 * 3_600_000;

@@ -51,6 +51,15 @@ class JoinController {
     return page('join/joined', { ...rest, name, slug, waits: !membership });
   }
 
+  /** What declining has done. Declared before `join/:secret`, too. */
+  @Get('join/declined')
+  declined(@Req() request: Request): Page | SeeOther {
+    const declined = this.cookie.read(request, 'declined');
+    if (!declined) return seeOther('/join');
+    const { organization: name, ...rest } = declined;
+    return page('join/declined', { ...rest, name });
+  }
+
   /** Changes nothing: mail scanners open links. */
   @Get('join/:secret')
   async show(
@@ -68,6 +77,12 @@ class JoinController {
   @Post('join/:secret')
   accept(@Param('secret') secret: string, @Req() request: Request): Promise<Page | SeeOther> {
     return this.join.accept(secret, request);
+  }
+
+  /** Needs no account, as whoever holds the link could also accept. */
+  @Post('join/:secret/decline')
+  decline(@Param('secret') secret: string, @Req() request: Request): Promise<Page | SeeOther> {
+    return this.join.decline(secret, request);
   }
 
   /** JSON for the passkey script. The passkey itself is sent with the form. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { v7 as uuidv7 } from 'uuid';
 import {
+  Declining,
   type Hashing,
   Identities,
   type InvitePage,
@@ -31,6 +32,7 @@ import { Sessions } from '../web/sessions.js';
 import { readEntered } from './entered-secret.js';
 import { type InviteForm, invitePage, isInUse, taskOf } from './invite-page.js';
 import { JoinCookie } from './join-cookie.js';
+import { maskAddress } from './mask-address.js';
 
 /** Enough for a large school's network on one morning, but not for creating accounts in bulk. */
 const JOINED_FROM_NETWORK: AttemptLimit = { purpose: 'joined from', most: 1_000, minutes: 60 };
@@ -51,6 +53,7 @@ export class JoinService {
   constructor(
     private readonly opened: OpenedInvites,
     private readonly joining: Joining,
+    private readonly declining: Declining,
     private readonly identities: Identities,
     private readonly limits: AttemptLimits,
     private readonly attempts: PasswordAttempts,
@@ -95,6 +98,26 @@ export class JoinService {
     if (problem === 'sign_in') return page('join/sign-in', { invite, secret, email }, 409);
     if (problem === 'other_account') return invitePage(invite, secret, session);
     return closed(problem, secret, invite);
+  }
+
+  async decline(text: string, request: Request): Promise<Page | SeeOther> {
+    const { session = null } = request;
+    const form = new Form(request.body);
+    const { secret, invite } = await this.open(text, request);
+    if (!invite) return closed('unknown', secret, invite);
+    const { state } = invite;
+    if (state !== 'valid' && state !== 'unproven') return closed(state, secret, invite);
+    const [person] = form.list('person');
+    if (state === 'valid' && wasShownToAnother(person, session)) {
+      return invitePage(invite, secret, session, undefined, true);
+    }
+    const by = { userId: session?.userId ?? null, requestId: request.id };
+    const outcome = await this.declining.decline(secret, by, form.text('reason') === 'not_my_child');
+    if (outcome.status === 'refused') return closed(outcome.problem, secret, invite);
+    const { name: organization, contact } = invite.organization;
+    const { closed: closes, belongs } = outcome;
+    this.cookie.set(request, { step: 'declined', organization, contact, closed: closes, belongs });
+    return seeOther('/join/declined');
   }
 
   /** The browser's options for creating a passkey for whoever fills in this invite's form, which is sent along. */
@@ -162,7 +185,8 @@ export class JoinService {
     if (shown) await this.sessions.open(request, userId, shown);
     else await this.sessions.renew(request);
     const told = { organization: organization.name, role, waits, confirmationMailed, mails: this.outbox.sendsMail };
-    this.cookie.set(request, { step: 'joined', userId, organizationId, ...told });
+    const { contact } = organization;
+    this.cookie.set(request, { step: 'joined', userId, organizationId, contact, ...told });
     return seeOther('/join/done');
   }
 }
@@ -208,6 +232,7 @@ function closed(problem: JoinProblem, secret: string, invite: InvitePage | null)
     const text = 'This code is wrong or no longer valid. Check every character, or ask for a new code.';
     return page('join/code', { code: secret, problem: text }, 404);
   }
-  const status = problem === 'unknown' ? 404 : problem === 'unconfirmed' || problem === 'role' ? 409 : 410;
-  return page('join/closed', { problem, invite, secret }, status);
+  const status = problem === 'unknown' ? 404 : ['unconfirmed', 'role', 'unproven'].includes(problem) ? 409 : 410;
+  const masked = invite?.email && maskAddress(invite.email);
+  return page('join/closed', { problem, invite, secret, masked }, status);
 }

@@ -14,6 +14,8 @@ export const MAIL_KINDS: Record<string, string> = {
   member_removed: 'Notice that somebody was removed or has left',
   role_changed: 'Notice of a new role',
   manager_added: 'Notice of a new owner or admin',
+  manager_waits: 'Request to approve an admin',
+  invite_declined: 'Notice of a declined invitation',
   key_created: 'API key created',
   key_replaced: 'API key replaced',
   key_revoked: 'API key revoked',

@@ -6,6 +6,7 @@ import { type Flash, type Page, page, seeOther, type SeeOther } from '../web/pag
 import { pathId } from '../web/path-id.js';
 import { placeText, readPlace } from '../web/place.js';
 import { unlessRefused } from '../web/refusals.js';
+import { InviteController } from './invite.controller.js';
 import { queryOf, readFilter } from './people.filter.js';
 import { PeopleService } from './people.service.js';
 import { PersonController } from './person.controller.js';
@@ -53,14 +54,14 @@ class PeopleController {
   @ConfirmIdentity()
   approve(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const done = this.people.approve(organization, organization.by, pathId(id));
-    return answered(organization, done, () => 'The tutor was approved.');
+    return answered(organization, done, () => 'They were approved.');
   }
 
   @Post('members/:user_id/decline')
   @ConfirmIdentity()
   decline(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const done = this.people.decline(organization, organization.by, pathId(id));
-    return answered(organization, done, () => 'The tutor was declined, and can no longer join with the code.');
+    return answered(organization, done, () => 'They were declined, and can no longer join with a code.');
   }
 
   @Post(':kind/:user_id/send-invite')
@@ -124,6 +125,9 @@ function answered<T>({ slug, form }: Managed, work: Promise<T>, told: (done: T) 
   return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
 }
 
-/** The order of the controllers: `people/invites` is a page, not a person. */
-@Module({ controllers: [PeopleController, PersonController], providers: [PeopleService, PersonService] })
+/** The order of the controllers: `people/invites` and `people/invite` are pages, not people. */
+@Module({
+  controllers: [PeopleController, InviteController, PersonController],
+  providers: [PeopleService, PersonService],
+})
 export class PeopleModule {}

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { CredentialNotices, type Shown } from '@app/accounts';
+import { type Contact, CredentialNotices, type Shown } from '@app/accounts';
 import { hashOfToken } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { browserOf } from './browser-name.js';
@@ -20,6 +20,7 @@ export interface Membership {
   /** IANA name; the organization's pages show times in it. */
   timeZone: string;
   role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
+  contact: Contact;
 }
 
 export interface SignedIn {

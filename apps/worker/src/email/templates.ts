@@ -70,6 +70,9 @@ function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
       ? {
           person: plainName(membership.person) || 'Somebody',
           by: membership.by && (plainName(membership.by) || 'Somebody'),
+          email: membership.email ?? null,
+          target: plainName(membership.target ?? ''),
+          notMine: membership.notMine ?? false,
         }
       : null,
     key: key ? keyInWords(key, timeZone) : null,

@@ -13,7 +13,7 @@ export interface Subject {
   /** `a tutor` */
   role: string;
   signIn: { browser: string; at: string } | null;
-  membership: { person: string; by: string | null } | null;
+  membership: { person: string; by: string | null; email: string | null; target: string; notMine: boolean } | null;
   key: KeyWords | null;
 }
 

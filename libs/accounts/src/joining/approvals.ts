@@ -5,11 +5,17 @@ import type { EmailKind } from '@app/jobs';
 import { type Actor, AuditLog, type Operation } from '@app/audit';
 import { AccountMails, Logins, type Provisioner } from '@app/people';
 import { Refused } from '@app/rules';
+import { MembershipNotices } from '../membership/membership-notices.js';
+import { isManager, type Role } from '../membership/who-may.js';
 import { Identities } from './identities.js';
 
+const ONLY_OWNERS = 'Only an owner can decide about an admin.';
 const DECIDED = 'This has already been decided.';
 
-/** Approves or declines tutors who joined with a reusable code and wait: until then they see nothing of the organization. */
+/**
+ * Approves or declines tutors who joined with a reusable code, and admins whom an API key invited: until then they see
+ * nothing of the organization. Only owners decide about admins.
+ */
 @Injectable()
 export class Approvals {
   constructor(
@@ -18,37 +24,47 @@ export class Approvals {
     private readonly audit: AuditLog,
     private readonly logins: Logins,
     private readonly mails: AccountMails,
+    private readonly notices: MembershipNotices,
   ) {}
 
-  /** Notifies the tutor by mail. */
+  /** Notifies the person by mail, and of a new admin the owners and admins. */
   approve(provisioner: Provisioner, by: Actor, userId: string): Promise<void> {
-    return this.decide(provisioner.organizationId, by, 'approve_member', userId, async () => {
+    return this.decide(provisioner.organizationId, by, 'approve_member', userId, async (role) => {
       const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
-      if (row!.done) await this.tell(provisioner, 'approval_given', userId, '/sign-in');
+      const manages = isManager(role);
+      if (row!.done)
+        await this.tell(provisioner, manages ? 'role_changed' : 'approval_given', role, userId, '/sign-in');
+      if (row!.done && manages) await this.notices.managerAdded(provisioner.organizationId, by, userId, role);
       return row!.done;
     });
   }
 
-  /** Archives the tutor and notifies them by mail. Only an invite to their address, not a code, lets them back in. */
+  /** Archives the person and notifies them by mail. Only an invite to their address, not a code, lets them back in. */
   decline(provisioner: Provisioner, by: Actor, userId: string): Promise<void> {
     const { organizationId } = provisioner;
-    return this.decide(organizationId, by, 'decline_member', userId, async () => {
+    return this.decide(organizationId, by, 'decline_member', userId, async (role) => {
       const declined = await this.db.query(sql`
         WITH declined AS (
           UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
           WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending'
             AND approval_requested_at IS NOT NULL RETURNING 1)
         SELECT FROM declined`);
-      if (declined.length > 0) await this.tell(provisioner, 'approval_declined', userId);
+      if (declined.length > 0) await this.tell(provisioner, 'approval_declined', role, userId);
       return declined.length > 0;
     });
   }
 
   /** Bypasses row-level security, which hides the logins of people whom the organization has not let in. */
-  private async tell(provisioner: Provisioner, kind: EmailKind, userId: string, path?: string): Promise<void> {
+  private async tell(
+    provisioner: Provisioner,
+    kind: EmailKind,
+    role: Role,
+    userId: string,
+    path?: string,
+  ): Promise<void> {
     const login = await this.identities.hold(userId);
     if (login)
-      await this.mails.notify(provisioner, kind, 'tutor', [{ to: login.email, firstName: login.firstName }], path);
+      await this.mails.notify(provisioner, kind, role, [{ to: login.email, firstName: login.firstName }], path);
   }
 
   private decide(
@@ -56,15 +72,18 @@ export class Approvals {
     by: Actor,
     operation: Operation,
     userId: string,
-    work: () => Promise<boolean>,
+    work: (role: Role) => Promise<boolean>,
   ): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
-      if (!(await work())) {
-        const members = await this.db.query(sql`
-          SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
-        throw members.length > 0 ? Refused.invalidState('decided', ['waiting'], DECIDED) : Refused.notFound();
-      }
+      const [member] = await this.db.query<{ role: Role; may: boolean }>(sql`
+        SELECT m.role, m.role NOT IN ('owner', 'admin') OR EXISTS (SELECT FROM members o
+          WHERE o.organization_id = m.organization_id AND o.user_id = ${by.userId} AND o.role = 'owner'
+            AND o.status = 'accepted') AS may
+        FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}`);
+      if (!member) throw Refused.notFound();
+      if (!member.may) throw Refused.conflict('is_manager', ONLY_OWNERS);
+      if (!(await work(member.role))) throw Refused.invalidState('decided', ['waiting'], DECIDED);
       await this.audit.add(organizationId, by, operation, { user_id: userId });
     });
   }

@@ -9,6 +9,7 @@ import type { OpenedInvite } from './opened-invites.js';
 interface Standing {
   archivedAt: Date | null;
   waits: boolean;
+  accepted: boolean;
 }
 
 /** The writes of joining, inside the ambient transaction. */
@@ -24,13 +25,14 @@ export class JoinEffects {
   async standing(organizationId: string, userId: string, asParent: boolean): Promise<Standing> {
     const [row] = await this.db.query<Standing>(
       asParent
-        ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS "archivedAt", false AS waits FROM parents
+        ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS "archivedAt", false AS waits,
+            status = 'accepted' AS accepted FROM parents
             WHERE organization_id = ${organizationId} AND user_id = ${userId}`
         : sql`SELECT CASE status WHEN 'archived' THEN coalesce(archived_at, created_at) END AS "archivedAt",
-            approval_requested_at IS NOT NULL AS waits FROM members
+            approval_requested_at IS NOT NULL AS waits, status = 'accepted' AS accepted FROM members
             WHERE organization_id = ${organizationId} AND user_id = ${userId}`,
     );
-    return row ?? { archivedAt: null, waits: false };
+    return row ?? { archivedAt: null, waits: false, accepted: false };
   }
 
   async tieParent(organizationId: string, { id, firstName, lastName, email }: Identity): Promise<void> {
@@ -43,6 +45,7 @@ export class JoinEffects {
   async tieMember(invite: OpenedInvite, identity: Identity, newcomer: boolean): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email: named } = invite;
     const { id, firstName, lastName, email } = identity;
+    if (invite.needsOwner) return this.waitForOwner(invite, identity);
     const asks = newcomer && role === 'tutor' && named === null;
     await this.db.query(sql`
       INSERT INTO members (id, organization_id, user_id, role, status, supplied_first_name, supplied_last_name,
@@ -66,6 +69,25 @@ export class JoinEffects {
       UPDATE members SET approval_requested_at = NULL
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND approval_requested_at IS NOT NULL`);
     return false;
+  }
+
+  /** Adds an admin whom no owner has invited, or makes one who is not accepted wait. The caller holds the organization. */
+  private async waitForOwner(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
+    const { organizationId, role } = invite;
+    const { id, firstName, lastName, email } = identity;
+    const [member] = await this.db.query<{ accepted: boolean; waits: boolean }>(sql`
+      SELECT status = 'accepted' AS accepted, approval_requested_at IS NOT NULL AS waits FROM members
+      WHERE organization_id = ${organizationId} AND user_id = ${id}`);
+    if (member?.accepted) return false;
+    if (member?.waits) return 'asked';
+    await this.db.query(sql`
+      INSERT INTO members AS m (id, organization_id, user_id, role, status, supplied_first_name, supplied_last_name,
+        supplied_email, approval_requested_at)
+      VALUES (${uuidv7()}, ${organizationId}, ${id}, ${role}, 'pending', ${firstName}, ${lastName}, ${email}, now())
+      ON CONFLICT (organization_id, user_id) DO UPDATE SET status = 'pending', archived_at = NULL,
+        supplied_first_name = excluded.supplied_first_name, supplied_last_name = excluded.supplied_last_name,
+        supplied_email = excluded.supplied_email, approval_requested_at = now()`);
+    return 'new';
   }
 
   /** Adds what the invite grants besides the membership: a place, a tutor or a child. */

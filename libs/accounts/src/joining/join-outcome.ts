@@ -21,6 +21,7 @@ export interface Joined {
  * Why somebody cannot join:
  * - `unknown`: unknown secret, or an invite that is no longer valid
  * - `sign_in`: they must sign in to the login of this address; `other_account`: somebody else is signed in
+ * - `unproven`: an admin's invite that no owner made needs the link of its mail
  * - `unconfirmed`: an invite from another organization requires a proven address
  * - `role`: the person has another role in the organization; `archived`: only an invite to their address lets them in
  * - `address`, `name`, `password`: missing or not allowed

@@ -15,6 +15,7 @@ import {
   type Shown,
   type UsedPasskey,
 } from './identities.js';
+import { MembershipNotices } from '../membership/membership-notices.js';
 import { JoinEffects } from './join-effects.js';
 import type { Joined, JoinProblem, NotJoined } from './join-outcome.js';
 import { type OpenedInvite, OpenedInvites } from './opened-invites.js';
@@ -66,6 +67,7 @@ export class Joining {
     private readonly audit: AuditLog,
     private readonly notices: CredentialNotices,
     private readonly managers: ManagerNotices,
+    private readonly memberships: MembershipNotices,
   ) {}
 
   /** @param text token or code, however it was typed @param proof the second secret of a mail's link */
@@ -186,14 +188,19 @@ export class Joining {
     const trusted = !this.outbox.sendsMail;
     const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
-    if (approval === 'new')
+    const manages = invite.role === 'admin';
+    if (approval === 'new' && manages) await this.memberships.managerWaits(organizationId, identity, invite.role);
+    else if (approval === 'new')
       await this.managers.tell(organizationId, {
         kind: 'approval_request',
         page: '/people?status=waiting',
         role: invite.role,
       });
     if (!approval) {
+      const { accepted } = await this.effects.standing(organizationId, identity.id, as === 'parent');
       if (!(await this.identities.accept(identity.id, as, trusted))) throw new Refused('unconfirmed');
+      if (manages && !accepted)
+        await this.memberships.managerAdded(organizationId, { userId: invite.createdBy }, identity.id, invite.role);
       await this.effects.apply(invite, identity.id);
     }
     await this.effects.close(invite);

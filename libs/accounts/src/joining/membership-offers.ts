@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
-import { type ActingPerson, AuditLog, type Operation } from '@app/audit';
+import { type ActingPerson, AuditLog } from '@app/audit';
 import { Logins } from '@app/people';
 import { Refused } from '@app/rules';
+import { MembershipNotices } from '../membership/membership-notices.js';
+import type { Contact } from '../organization-contacts.js';
 import { Identities } from './identities.js';
 
 /** A membership that an organization offers and that the person has not answered yet. */
@@ -12,6 +14,9 @@ export interface MembershipOffer {
   organization: string;
   role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
   as: 'member' | 'parent';
+  /** The first names of the children whom a parent would see. */
+  children: string[];
+  contact: Contact;
 }
 
 /** Pending memberships of people with a proven address: what an invite by mail offers, without the mail. */
@@ -22,55 +27,82 @@ export class MembershipOffers {
     private readonly identities: Identities,
     private readonly logins: Logins,
     private readonly audit: AuditLog,
+    private readonly notices: MembershipNotices,
   ) {}
 
   /** @param session the session's stored hash; the list is empty unless the address is proven */
   list(session: Buffer | null): Promise<MembershipOffer[]> {
     return this.db.lookUp<MembershipOffer>(sql`
-      SELECT organization_id AS "organizationId", organization, role, CASE WHEN as_parent THEN 'parent' ELSE 'member' END AS as
+      SELECT organization_id AS "organizationId", organization, role, CASE WHEN as_parent THEN 'parent' ELSE 'member' END AS as,
+        children, contact
       FROM membership_offers(${session})`);
+  }
+
+  /** The names of the organizations that the person belonged to and no longer does. @param session the session's stored hash */
+  async former(session: Buffer | null): Promise<string[]> {
+    const rows = await this.db.lookUp<{ organization: string }>(sql`
+      SELECT organization FROM former_memberships(${session})`);
+    return rows.map(({ organization }) => organization);
   }
 
   /** @throws Refused when nothing is pending */
   accept(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<void> {
-    return this.answer(organizationId, by, as, 'join', () => this.identities.accept(by.userId, as, false));
+    return this.answer(organizationId, by, as, 'join', async (role) => {
+      const accepted = await this.identities.accept(by.userId, as, false);
+      if (accepted && (role === 'owner' || role === 'admin'))
+        await this.notices.managerAdded(organizationId, by, by.userId, role);
+      return accepted;
+    });
   }
 
-  /** @throws Refused when nothing is pending */
+  /** Tells the owners and admins. @throws Refused when nothing is pending */
   decline(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<void> {
-    return this.answer(organizationId, by, as, 'decline_membership', () => this.identities.decline(by.userId, as));
+    return this.answer(organizationId, by, as, 'decline_membership', async (role, name) => {
+      const declined = await this.identities.decline(by.userId, as);
+      const mail = { role, person: name, email: null, target: null, notMine: false };
+      if (declined) await this.notices.declined(organizationId, mail);
+      return declined;
+    });
   }
 
   private answer(
     organizationId: string,
     by: ActingPerson,
     as: MembershipOffer['as'],
-    operation: Operation,
-    work: () => Promise<boolean>,
+    operation: 'join' | 'decline_membership',
+    work: (role: MembershipOffer['role'], name: string | null) => Promise<boolean>,
   ): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
       const { userId } = by;
       const identity = await this.identities.hold(userId);
-      const open = identity?.verified && (await this.waits(organizationId, userId, as)) && (await work());
+      const offer = identity?.verified ? await this.pending(organizationId, userId, as) : undefined;
+      const open = offer && (await work(offer.role, offer.name));
       // An offer to somebody else looks the same as one that was answered in another tab.
       if (!open) throw Refused.conflict('offer_closed', 'This invitation is no longer open.');
       // This also closes the account links that were mailed.
       await this.db.query(sql`
-        UPDATE invites SET accepted_at = now(), proof_hash = NULL WHERE organization_id = ${organizationId}
+        UPDATE invites SET ${closedBy[operation]}, proof_hash = NULL WHERE organization_id = ${organizationId}
           AND scope = 'account' AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL`);
       await this.audit.add(organizationId, by, operation, { user_id: userId, as });
     });
   }
 
-  private async waits(organizationId: string, userId: string, as: MembershipOffer['as']): Promise<boolean> {
-    const rows = await this.db.query(
+  /** What the organization offers, and the name that it supplied. */
+  private async pending(organizationId: string, userId: string, as: MembershipOffer['as']) {
+    const name = sql`supplied_first_name || ' ' || supplied_last_name AS name`;
+    const [offer] = await this.db.query<Pick<MembershipOffer, 'role'> & { name: string | null }>(
       as === 'parent'
-        ? sql`SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending'
-            AND enrolled_at IS NOT NULL`
-        : sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending'
-            AND approval_requested_at IS NULL`,
+        ? sql`SELECT 'parent' AS role, ${name} FROM parents WHERE organization_id = ${organizationId} AND user_id = ${userId}
+            AND status = 'pending' AND enrolled_at IS NOT NULL`
+        : sql`SELECT role, ${name} FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}
+            AND status = 'pending' AND approval_requested_at IS NULL`,
     );
-    return rows.length > 0;
+    return offer;
   }
 }
+
+const closedBy = {
+  join: sql`accepted_at = now()`,
+  decline_membership: sql`revoked_at = now(), declined_at = now()`,
+};

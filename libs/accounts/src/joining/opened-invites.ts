@@ -1,18 +1,23 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import sql, { empty } from 'sql-template-tag';
+import sql, { empty, raw } from 'sql-template-tag';
 import { Database, normalizeEmail, type Tables } from '@app/database';
+import { Outbox } from '@app/jobs';
 import { Invites, InviteTargets, isCode, readSecret } from '@app/people';
+import type { Contact } from '../organization-contacts.js';
 import { type Credentials, Identities, type Identity } from './identities.js';
 
-/** `moved`: its login has changed its address since. `gone`: its target no longer exists. In both cases the person needs a new invite. */
-export type InviteState = 'valid' | 'accepted' | 'revoked' | 'expired' | 'moved' | 'gone';
+/**
+ * `moved`: its login has changed its address since. `gone`: its target no longer exists. In both cases the person needs a
+ * new invite. `unproven`: valid, but only with the second secret of its mail.
+ */
+export type InviteState = 'valid' | 'unproven' | 'accepted' | 'declined' | 'revoked' | 'expired' | 'moved' | 'gone';
 
 /** An invite that somebody opened with its secret. */
 export interface OpenedInvite {
   id: string;
   organizationId: string;
-  organization: { name: string; timeZone: string };
+  organization: { name: string; timeZone: string; contact: Contact };
   scope: Tables['invites']['scope'];
   role: Tables['invites']['role'];
   targetId: string;
@@ -25,6 +30,10 @@ export interface OpenedInvite {
   state: InviteState;
   /** Whether it was opened with the mail's second secret too, by somebody who reads the mail of its address. */
   proven: boolean;
+  /** Who made it in the portal. */
+  createdBy: string | null;
+  /** An admin's, which nobody made who is an owner now: an owner has to approve. */
+  needsOwner: boolean;
 }
 
 /** An invite as shown on its page, and what the person has to do to accept it. */
@@ -33,6 +42,8 @@ export interface InvitePage extends OpenedInvite {
   target: string | null;
   /** The login that has the invite's address now, if any. */
   holderId: string | null;
+  /** Of an account's link: whether the person belongs to the organization already. */
+  belongs: boolean;
   /**
    * - `either`: register, or sign in
    * - `registration`: nobody has this address yet; names and a password or passkey create the login
@@ -52,6 +63,7 @@ export class OpenedInvites {
     private readonly invites: Invites,
     private readonly targets: InviteTargets,
     private readonly identities: Identities,
+    private readonly outbox: Outbox,
   ) {}
 
   /**
@@ -70,7 +82,8 @@ export class OpenedInvites {
       const needs = needsOf(invite, login);
       const credentials =
         needs === 'password' ? await this.identities.credentialsOf(login!) : { password: false, passkeys: false };
-      return { ...invite, target, holderId: login?.id ?? null, needs, credentials };
+      const belongs = invite.scope === 'account' && (await this.belongs(invite));
+      return { ...invite, target, holderId: login?.id ?? null, belongs, needs, credentials };
     };
     // One snapshot: if somebody accepted between two of the reads, the page would ask for a sign-in.
     return this.db.transaction(found, read, 'REPEATABLE READ');
@@ -98,8 +111,11 @@ export class OpenedInvites {
     const [row] = await this.db.query<Omit<OpenedInvite, 'proven'> & { proofHash: Buffer | null }>(sql`
       SELECT i.id, i.organization_id AS "organizationId", i.scope, i.role, i.target_id AS "targetId", i.subject_id AS "subjectId",
         i.email, i.user_id AS "loginId", i.created_at AS "createdAt", i.expires_at AS "expiresAt", i.proof_hash AS "proofHash",
-        json_build_object('name', o.name, 'timeZone', o.time_zone) AS organization,
-        CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked'
+        json_build_object('name', o.name, 'timeZone', o.time_zone, 'contact', contact_of(o)) AS organization,
+        i.created_by AS "createdBy", i.scope = 'organization' AND i.role = 'admin' AND NOT EXISTS (SELECT FROM members m
+          WHERE m.organization_id = i.organization_id AND m.user_id = i.created_by AND m.role = 'owner'
+            AND m.status = 'accepted') AS "needsOwner",
+        CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN declined_at IS NOT NULL THEN 'declined' WHEN revoked_at IS NOT NULL THEN 'revoked'
           WHEN expires_at <= now() THEN 'expired' ELSE 'valid' END AS state
       FROM invites i JOIN organizations o ON o.id = i.organization_id
       WHERE i.organization_id = ${organizationId} AND i.id = ${id} ${hold ? sql`FOR NO KEY UPDATE OF i` : empty}`);
@@ -111,7 +127,16 @@ export class OpenedInvites {
     const moved = invite.loginId !== null && (await this.loginOf(invite, hold))?.id !== invite.loginId;
     if (moved) return { ...invite, state: 'moved' };
     const there = await this.targets.has(organizationId, invite.scope, invite.targetId);
-    return there ? invite : { ...invite, state: 'gone' };
+    if (!there) return { ...invite, state: 'gone' };
+    // Without mail nothing can be proven: an owner's approval must do.
+    return invite.needsOwner && !proven && this.outbox.sendsMail ? { ...invite, state: 'unproven' } : invite;
+  }
+
+  private async belongs({ organizationId, role, targetId }: OpenedInvite): Promise<boolean> {
+    const table = raw(role === 'parent' ? 'parents' : 'members');
+    const rows = await this.db.query(sql`
+      SELECT FROM ${table} WHERE organization_id = ${organizationId} AND user_id = ${targetId} AND status = 'accepted'`);
+    return rows.length > 0;
   }
 
   private loginOf({ email }: OpenedInvite, hold: boolean): Promise<Identity | null> {

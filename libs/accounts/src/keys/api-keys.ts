@@ -7,6 +7,7 @@ import { Outbox } from '@app/jobs';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
 import { Refused } from '@app/rules';
 import { ManagerNotices } from '../manager-notices.js';
+import { revokeInvitesOf } from './invites-of-keys.js';
 import { KeyNotices } from './key-notices.js';
 import { type KeyFilter, type KeyRow, type ListedKey, maskedKey, matching, selectKeys } from './listed-key.js';
 import {
@@ -177,7 +178,7 @@ export class ApiKeys {
     });
   }
 
-  /** Revokes a key at once. Idempotent. @throws Refused when this organization has no such key */
+  /** Revokes a key at once, and the open invites that it made. Idempotent. @throws Refused when this organization has no such key */
   revokeOf(organizationId: string, id: string, by = OPERATOR): Promise<ListedKey> {
     return this.db.transaction({ organizationId }, async () => {
       const revoked = await this.db.query(sql`
@@ -190,7 +191,8 @@ export class ApiKeys {
       const key = this.listed(row);
       if (revoked.length === 0) return key;
       const { name, display } = key;
-      await this.audit.add(organizationId, by, 'revoke API key', { api_key_id: id });
+      const invites = (await this.db.query(revokeInvitesOf(organizationId, sql`SELECT ${id}::uuid`))).length;
+      await this.audit.add(organizationId, by, 'revoke API key', { api_key_id: id, invites });
       await this.notices.tell(organizationId, 'key_revoked', by.userId, { name, display });
       return key;
     });

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Invites } from '@app/people';
 import { Refused } from '@app/rules';
+import { revokeInvitesOf } from '../keys/invites-of-keys.js';
 import type { Doer } from './membership-notices.js';
 import type { Changer, Role } from './who-may.js';
 
@@ -29,6 +30,12 @@ export class Managers {
   async requireAnotherOwner(userId: string): Promise<void> {
     const [row] = await this.db.query<{ other: boolean }>(sql`SELECT other_owner_signs_in(${userId}) AS other`);
     if (!row!.other) throw Refused.conflict('last_owner', LAST_OWNER);
+  }
+
+  /** Revokes the open invites that somebody's keys made. */
+  async endInvitesOfKeys(organizationId: string, userId: string): Promise<void> {
+    const keys = sql`SELECT id FROM api_keys WHERE organization_id = ${organizationId} AND created_by = ${userId}`;
+    await this.db.query(revokeInvitesOf(organizationId, keys));
   }
 
   /** Keys do not outlive the rights of whoever made them: who needs one replaces it before. @returns how many ended */

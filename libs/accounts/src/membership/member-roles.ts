@@ -42,6 +42,7 @@ export class Roles {
       let keys = 0;
       if (!isManager(role)) {
         keys = await this.managers.endKeys(organizationId, userId);
+        await this.managers.endInvitesOfKeys(organizationId, userId);
         await this.managers.replaceCodes(organizationId);
       }
       await this.audit.add(organizationId, by, 'change role', { user_id: userId, from: member.role, to: role, keys });

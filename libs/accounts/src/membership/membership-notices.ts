@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import type { Actor } from '@app/audit';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
-import { type EmailKind, type EmailPayload, type NoticeKind, Outbox } from '@app/jobs';
+import { type EmailKind, type EmailLink, type EmailPayload, Outbox } from '@app/jobs';
 import { ManagerNotices } from '../manager-notices.js';
 
 type Role = EmailPayload['role'];
@@ -11,7 +11,25 @@ type Role = EmailPayload['role'];
 /** Who does something, whatever their request. */
 export type Doer = Pick<Actor, 'userId' | 'apiKeyId'>;
 
+/** Somebody in a mail. */
 interface Named {
+  firstName: string;
+  lastName: string;
+}
+
+/** An invite that somebody declined, as a mail describes it. */
+export interface DeclinedInMail {
+  role: Role;
+  /** Who declined; null if only the address is known. */
+  person: string | null;
+  email: string | null;
+  /** What it was for, such as a child's name. */
+  target: string | null;
+  /** A parent says that it is not their child. */
+  notMine: boolean;
+}
+
+interface InDatabase {
   email: string | null;
   first_name: string;
   last_name: string;
@@ -19,7 +37,7 @@ interface Named {
   time_zone: string;
 }
 
-/** Mails about changes of membership: to the person, and to the other owners and admins. */
+/** Mails about who comes and goes: to the person, and to the owners and admins. */
 @Injectable()
 export class MembershipNotices {
   constructor(
@@ -33,38 +51,11 @@ export class MembershipNotices {
    * Queues the mails about a membership that has ended, inside the ambient transaction. The person is told that it has,
    * not why; managers are not told of what a key did: one program may remove a whole year's students.
    */
-  ended(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
-    return this.tell(organizationId, by, userId, role, {
-      person: 'membership_ended',
-      managers: by.apiKeyId ? null : 'member_removed',
-    });
-  }
-
-  /** Queues the mails about another role: to the person, and to the managers if there is a new one. */
-  roleChanged(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
-    return this.tell(organizationId, by, userId, role, {
-      person: 'role_changed',
-      managers: role === 'owner' || role === 'admin' ? 'manager_added' : null,
-    });
-  }
-
-  private async tell(
-    organizationId: string,
-    by: Doer,
-    userId: string,
-    role: Role,
-    kinds: { person: EmailKind; managers: NoticeKind | null },
-  ): Promise<void> {
-    if (!this.managers.able) return;
-    const person = await this.named(organizationId, userId);
-    if (!person) return;
-    const from = { organizationId, organization: { name: person.organization_name, timeZone: person.time_zone } };
-    const link = kinds.person === 'role_changed' ? { url: `${this.env.portalUrl}/sign-in` } : null;
-    const mail = { kind: kinds.person, to: person.email ?? '', firstName: person.first_name, role, link };
-    if (person.email !== null) await this.outbox.addAdmitted(from, [mail]);
-    if (!kinds.managers) return;
+  async ended(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
+    const person = await this.tell(organizationId, 'membership_ended', userId, role, null);
+    if (!person || by.apiKeyId) return;
     await this.managers.tell(organizationId, {
-      kind: kinds.managers,
+      kind: 'member_removed',
       page: '/people',
       role,
       except: [by.userId, userId],
@@ -77,12 +68,65 @@ export class MembershipNotices {
     });
   }
 
-  /** Undefined for a login that the organization does not see. */
-  private async named(organizationId: string, userId: string): Promise<Named | undefined> {
-    const [row] = await this.db.query<Named>(sql`
+  /** Queues the mails about another role: to the person, and to the managers if there is a new one. */
+  async roleChanged(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
+    await this.tell(organizationId, 'role_changed', userId, role, { url: `${this.env.portalUrl}/sign-in` });
+    if (role === 'owner' || role === 'admin') await this.managerAdded(organizationId, by, userId, role);
+  }
+
+  /** Somebody is an owner or admin now. Also mailed to whoever did it: their session could be somebody else's. */
+  async managerAdded(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
+    await this.managers.tell(organizationId, {
+      kind: 'manager_added',
+      page: '/people',
+      role,
+      except: [userId],
+      about: (nameOf) => ({
+        membership: { person: nameOf(userId) ?? '', by: by.userId === userId ? null : nameOf(by.userId) },
+      }),
+    });
+  }
+
+  /** An API key's invite to manage has been accepted, and an owner has to approve. */
+  async managerWaits(organizationId: string, person: Named, role: Role): Promise<void> {
+    const membership = { person: `${person.firstName} ${person.lastName}`, by: null };
+    const page = '/people?status=waiting';
+    await this.managers.tell(organizationId, {
+      kind: 'manager_waits',
+      page,
+      role,
+      owners: true,
+      about: () => ({ membership }),
+    });
+  }
+
+  /** Somebody declined an invite. */
+  async declined(organizationId: string, { role, person, email, target, notMine }: DeclinedInMail): Promise<void> {
+    const membership = { person: person ?? '', by: null, email, target, notMine };
+    await this.managers.tell(organizationId, {
+      kind: 'invite_declined',
+      page: '/people/invites',
+      role,
+      about: () => ({ membership }),
+    });
+  }
+
+  /** Mails the person. @returns null if no mail can be sent, or for a login that the organization does not see */
+  private async tell(
+    organizationId: string,
+    kind: EmailKind,
+    userId: string,
+    role: Role,
+    link: EmailLink | null,
+  ): Promise<InDatabase | null> {
+    if (!this.managers.able) return null;
+    const [person = null] = await this.db.query<InDatabase>(sql`
       SELECT CASE WHEN NOT u.placeholder_email THEN u.email END AS email, u.first_name, u.last_name,
         o.name AS organization_name, o.time_zone
       FROM users u, organizations o WHERE u.id = ${userId} AND o.id = ${organizationId}`);
-    return row;
+    if (!person?.email) return person;
+    const from = { organizationId, organization: { name: person.organization_name, timeZone: person.time_zone } };
+    await this.outbox.addAdmitted(from, [{ kind, to: person.email, firstName: person.first_name, role, link }]);
+    return person;
   }
 }

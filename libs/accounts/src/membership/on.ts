@@ -12,7 +12,14 @@ import { Offboarding } from './offboarding.js';
 import { Roles } from './member-roles.js';
 
 /** For programs that are not Nest applications. */
-export function membershipsOn(db: Database, env: Env): { offboarding: Offboarding; roles: Roles } {
+export function membershipsOn(
+  db: Database,
+  env: Env,
+): {
+  offboarding: Offboarding;
+  roles: Roles;
+  notices: MembershipNotices;
+} {
   const [vault, logins, audit] = [new Vault(env), new Logins(db), new AuditLog(db)];
   const places = new Places(db);
   const managers = new Managers(db, new Invites(db, env, vault));
@@ -29,6 +36,7 @@ export function membershipsOn(db: Database, env: Env): { offboarding: Offboardin
       notices,
       audit,
     ),
+    notices,
     roles: new Roles(db, logins, managers, notices, audit),
   };
 }

@@ -5,7 +5,10 @@ const LOGIN_COLUMNS = 'email, email_normalized, placeholder_email, first_name, l
 /** Organizations, logins, API keys and the records of requests. */
 export const account: Grants = {
   tables: {
-    organizations: { api: 'SELECT', portal: 'SELECT' },
+    organizations: {
+      api: 'SELECT',
+      portal: 'SELECT, UPDATE (app_url, postal_address, phone, privacy_url, updated_at)',
+    },
     // What an organization supplies. No process may write whether an address is proven or who sees a login, or delete one.
     users: {
       api: `SELECT (id, ${LOGIN_COLUMNS}, phone_digits, created_at, updated_at), INSERT (id, ${LOGIN_COLUMNS}),
@@ -43,6 +46,7 @@ export const account: Grants = {
     api_key_by_hash: ['api'],
     // For the organization of the transaction.
     organization_administrators: ['worker', 'portal'],
+    contact_of: ['portal'],
     // The key of a row of the request log determines its organization.
     log_requests: ['api'],
     expiring_api_keys: ['worker'],

@@ -1,22 +1,24 @@
 import type { Grants } from '../grants.js';
 
+const SUPPLIED = 'supplied_first_name, supplied_last_name, supplied_email, supplied_phone';
+
 /** Members, parents and how people join. */
 export const people: Grants = {
   tables: {
     members: {
       api: 'SELECT, INSERT, UPDATE',
-      portal: 'SELECT, INSERT, UPDATE (role, status, archived_at, approval_requested_at, invited_at)',
+      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, approval_requested_at, invited_at, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
     rate_bands: { api: 'SELECT' },
     tutor_tiers: { api: 'SELECT' },
-    parents: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (status)' },
+    parents: { api: 'SELECT, INSERT, UPDATE', portal: `SELECT, INSERT, UPDATE (status, ${SUPPLIED})` },
     parent_students: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // The worker creates missing join codes.
     invites: {
       api: 'SELECT, INSERT, UPDATE (revoked_at)',
       worker: 'SELECT (id), INSERT',
-      portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, proof_hash)',
+      portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, declined_at, proof_hash)',
     },
     // Maintained by triggers.
     list_counts: { api: 'SELECT' },
@@ -32,6 +34,7 @@ export const people: Grants = {
     invite_by_hash: ['portal'],
     accept_ties: ['portal'],
     membership_offers: ['portal'],
+    former_memberships: ['portal'],
     decline_ties: ['portal'],
     approve_member: ['portal'],
     leave_conversations: ['api', 'portal'],

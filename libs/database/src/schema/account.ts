@@ -9,12 +9,17 @@ const PERSON_IN_DETAILS = `(substring(coalesce(details ->> 'user_id', details ->
 
 /** Organizations, logins and API keys, and what is kept of requests. */
 export const account = /* sql */ `
+  -- app_url, postal_address, phone, privacy_url: what people who are invited, and those who belong, are shown of it.
   CREATE TABLE organizations (
     id uuid PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
     slug text NOT NULL UNIQUE CHECK (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' AND char_length(slug) <= 100),
     time_zone text NOT NULL DEFAULT 'Australia/Melbourne',
     currency text NOT NULL DEFAULT 'AUD' CHECK (currency ~ '^[A-Z]{3}$'),
+    app_url text CHECK (app_url ~ '^https://' AND char_length(app_url) <= 500),
+    postal_address text CHECK (char_length(postal_address) <= 300),
+    phone text CHECK (char_length(phone) <= 50),
+    privacy_url text CHECK (privacy_url ~ '^https://' AND char_length(privacy_url) <= 500),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now()
   );

@@ -31,7 +31,7 @@ export const people = /* sql */ `
   -- shown until that person accepts. accepted_at: since when it sees the login itself. Set with the status 'accepted',
   -- kept by an archived member, never there with 'pending'. invited_at: when the person was last mailed for this
   -- membership; a pending one is not mailed again within a day. approval_requested_at: joined as a tutor by a reusable
-  -- code, and pending until an owner or admin approves. profile_published: a copy from tutor_profiles, so that one index
+  -- code, and pending until an owner or admin approves; or as an admin by an API key's invite, until an owner does. profile_published: a copy from tutor_profiles, so that one index
   -- serves each filter of the list of tutors, which includes staff without a profile. rate_band_id: of a student.
   CREATE TABLE members (
     id uuid PRIMARY KEY,
@@ -147,7 +147,7 @@ export const people = /* sql */ `
   -- token, or the keyed hash of the code; sealed keeps the code itself, encrypted, of the two standing join codes and of
   -- the codes of classrooms.
   -- user_id: the login that had the address, when there was one. proof_hash: of the second secret, which is only ever
-  -- mailed and so proves the address.
+  -- mailed and so proves the address. created_by: who made it in the portal. declined_at: a declined invite is revoked too.
   CREATE TABLE invites (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -166,6 +166,8 @@ export const people = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     user_id uuid REFERENCES users,
     proof_hash bytea CHECK (octet_length(proof_hash) = 32),
+    created_by uuid REFERENCES users,
+    declined_at timestamptz(3) CHECK (declined_at IS NULL OR revoked_at IS NOT NULL),
     CHECK (standing = (expires_at IS NULL)),
     CHECK (sealed IS NOT NULL OR NOT standing)
   );

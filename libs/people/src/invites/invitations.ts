@@ -15,7 +15,8 @@ const MAILED: Partial<Record<Tables['invites']['scope'], EmailKind>> = {
 };
 
 /** What an invite is for. This decides whether it has a token or a code, and whether it is mailed. */
-type Decided = Required<Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email' | 'apiKeyId'>>;
+type Decided = Required<Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email' | 'apiKeyId'>> &
+  Pick<NewInvite, 'createdBy'>;
 
 /** The same as it is asked for: the subject by its id or code. */
 export type WantedInvite = Omit<Decided, 'subjectId'> & { subject: string | null };
@@ -94,7 +95,7 @@ export class Invitations {
     // Without an address, the code was shared: there is nobody to send it to again.
     if (!old?.email) throw Refused.notFound();
     const { scope, email } = old;
-    const sent = await this.send(provisioner, { ...old, apiKeyId: null });
+    const sent = await this.send(provisioner, { ...old, apiKeyId: null, createdBy: by.userId });
     // Keep the old invite valid: its mail may still be on its way.
     if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) {
       throw Refused.conflict('not_mailed', notMailed(email), { email });

@@ -19,6 +19,8 @@ export interface NewInvite {
   /** The link is mailed, with a second secret that proves the address. */
   mailed?: boolean;
   apiKeyId?: string | null;
+  /** Who made it in the portal. */
+  createdBy?: string | null;
 }
 
 /** An invite with its secret, which is shown only once. */
@@ -73,20 +75,20 @@ export class Invites {
     const addresses = minted.map(({ email }) => (email ? normalizeEmail(email) : null));
     await this.db.query(sql`
       INSERT INTO invites (id, organization_id, scope, role, target_id, subject_id, email, user_id, secret_hash, proof_hash,
-        sealed, api_key_id, expires_at, created_at)
+        sealed, api_key_id, created_by, expires_at, created_at)
       SELECT i.id, ${organizationId}, scope, role, target_id, subject_id, i.email, l.id, secret_hash, proof_hash,
-        sealed, api_key_id, expires_at, created_at
+        sealed, api_key_id, created_by, expires_at, created_at
       FROM unnest(
         ${minted.map(({ id }) => id)}::uuid[], ${minted.map(({ scope }) => scope)}::text[],
         ${minted.map(({ role }) => role)}::text[], ${minted.map(({ targetId }) => targetId)}::uuid[],
         ${minted.map(({ subjectId }) => subjectId ?? null)}::uuid[], ${minted.map(({ email }) => email ?? null)}::text[],
         ${addresses}::text[], ${minted.map(({ secret }) => this.hashOf(secret))}::bytea[],
         ${minted.map(({ proof }) => proof && this.hashOf(proof))}::bytea[], ${minted.map((invite) => this.sealedOf(invite))}::bytea[],
-        ${minted.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[],
+        ${minted.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[], ${minted.map(({ createdBy }) => createdBy ?? null)}::uuid[],
         ${minted.map(({ expiresAt }) => expiresAt.toISOString())}::timestamptz[],
         ${minted.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[]
       ) AS i (id, scope, role, target_id, subject_id, email, address, secret_hash, proof_hash, sealed, api_key_id,
-        expires_at, created_at)
+        created_by, expires_at, created_at)
       LEFT JOIN logins_by_email(${addresses}) l ON l.email = i.address`);
   }
 

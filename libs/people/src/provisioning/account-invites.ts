@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { Refused } from '@app/rules';
 import { visibleColumns } from '../visible-person.js';
+import { Invites } from '../invites/invites.js';
 import { AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
 import type { Provisioner } from './people.js';
@@ -32,6 +33,7 @@ export class AccountInvites {
     private readonly db: Database,
     private readonly logins: Logins,
     private readonly mails: AccountMails,
+    private readonly invites: Invites,
   ) {}
 
   sendToStudent(by: Provisioner, id: string): Promise<AccountInvite> {
@@ -62,6 +64,13 @@ export class AccountInvites {
       FROM parents p LEFT JOIN users u ON u.id = p.user_id
       WHERE p.organization_id = ${by.organizationId} AND p.user_id = ${id} AND p.enrolled_at IS NOT NULL`);
     return this.send(by, id, 'parent', parent);
+  }
+
+  /** A link to an account for its person, to be handed over where no mail can go out. It proves nothing. */
+  async handOver(by: Provisioner, id: string, role: InvitedRole, email: string): Promise<string> {
+    const wanted = { scope: 'account', role, targetId: id, email, apiKeyId: by.keyId } as const;
+    const [invite] = await this.invites.mint(by.organizationId, [wanted]);
+    return this.invites.joinUrl(invite!.secret);
   }
 
   private async send(

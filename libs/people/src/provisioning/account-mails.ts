@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Env } from '@app/config';
-import { type Admission, type EmailKind, Outbox } from '@app/jobs';
+import { type Admission, type Email, type EmailKind, Outbox } from '@app/jobs';
 import { Invites, type MintedInvite } from '../invites/invites.js';
 import type { Provisioner } from './people.js';
 
@@ -55,7 +55,7 @@ export class AccountMails {
   async notify(
     by: Provisioner,
     kind: EmailKind,
-    role: MintedInvite['role'],
+    role: Email['role'],
     people: { to: string; firstName: string | null }[],
     path: string | null = null,
   ): Promise<void> {

@@ -42,8 +42,7 @@ export class Memberships {
       ), returned AS (
         UPDATE members m SET status = r.status, archived_at = NULL,
           supplied_first_name = r.first_name, supplied_last_name = r.last_name, supplied_email = r.email,
-          supplied_phone = r.phone, invited_at = CASE WHEN r.mailed THEN now() ELSE m.invited_at END,
-          accepted_at = CASE r.status WHEN 'accepted' THEN coalesce(m.accepted_at, now()) END
+          supplied_phone = r.phone, invited_at = CASE WHEN r.mailed THEN now() ELSE m.invited_at END
         FROM json_to_recordset(${JSON.stringify(returning)}::json) AS r (id uuid, status text, first_name text,
           last_name text, email text, phone text, mailed boolean)
         WHERE m.organization_id = ${organizationId} AND m.user_id = r.id AND m.status = 'archived' RETURNING 1

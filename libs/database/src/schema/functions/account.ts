@@ -26,6 +26,11 @@ export const account = /* sql */ `
     SELECT id FROM organizations WHERE slug = wanted
   $$;
 
+  -- How to reach an organization, as people see it.
+  CREATE FUNCTION contact_of(o organizations) RETURNS json LANGUAGE sql IMMUTABLE
+    RETURN json_build_object('appUrl', o.app_url, 'postalAddress', o.postal_address, 'phone', o.phone,
+      'privacyUrl', o.privacy_url);
+
   -- The recipients of the organization's own notices, and what these say about it.
   CREATE FUNCTION organization_administrators() RETURNS TABLE (user_id uuid, email text, first_name text,
     last_name text, organization_name text, organization_slug text, time_zone text, role text)

@@ -39,10 +39,15 @@ export const joining = /* sql */ `
   END $$;
 
   -- The offers that wait for the answer of this session's person; none if the address is unverified.
+  -- children: the first names of those whom a parent would see.
   CREATE FUNCTION membership_offers(secret bytea) RETURNS TABLE (organization_id uuid, organization text, role text,
-    as_parent boolean)
+    as_parent boolean, children text[], contact json)
     LANGUAGE sql ${AS_OWNER} AS $$
-    SELECT o.id, o.name, t.role, t.as_parent
+    SELECT o.id, o.name, t.role, t.as_parent, ARRAY(SELECT coalesce(CASE WHEN m.accepted_at IS NULL
+          THEN m.supplied_first_name ELSE u.first_name END, '')
+        FROM parent_students l JOIN members m ON m.organization_id = l.organization_id AND m.user_id = l.student_id
+        JOIN users u ON u.id = m.user_id
+        WHERE t.as_parent AND l.organization_id = o.id AND l.parent_id = s.user_id ORDER BY 1 LIMIT 20), contact_of(o)
     FROM portal_session(secret) s,
       LATERAL (SELECT m.organization_id, m.role, false AS as_parent FROM members m
           WHERE m.user_id = s.user_id AND m.status = 'pending' AND m.approval_requested_at IS NULL
@@ -50,6 +55,16 @@ export const joining = /* sql */ `
           WHERE p.user_id = s.user_id AND p.status = 'pending' AND p.enrolled_at IS NOT NULL) t
       JOIN organizations o ON o.id = t.organization_id
     WHERE s.verified ORDER BY o.name, o.id, t.as_parent LIMIT 100
+  $$;
+
+  -- The organizations that this session's person belonged to and no longer does.
+  CREATE FUNCTION former_memberships(secret bytea) RETURNS TABLE (organization text) LANGUAGE sql ${AS_OWNER} AS $$
+    SELECT DISTINCT o.name FROM portal_session(secret) s,
+      LATERAL (SELECT m.organization_id FROM members m
+          WHERE m.user_id = s.user_id AND m.status = 'archived' AND m.accepted_at IS NOT NULL
+        UNION ALL SELECT p.organization_id FROM parents p
+          WHERE p.user_id = s.user_id AND p.status = 'archived' AND p.accepted_at IS NOT NULL) t
+      JOIN organizations o ON o.id = t.organization_id ORDER BY o.name LIMIT 20
   $$;
 
   -- Whether another owner of the organization of this transaction can sign in.
@@ -75,7 +90,7 @@ export const joining = /* sql */ `
           AND t.organization_id <> here);
   END $$;
 
-  -- The organization approves a tutor who joined by a reusable code.
+  -- The organization approves somebody who waits.
   -- The lock: somebody who proves the address at the same time comes before or after, never in between.
   CREATE FUNCTION approve_member(login uuid) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN

@@ -1,0 +1,75 @@
+import { Controller, Get, Post } from '@nestjs/common';
+import { type Invited, Inviting, type WantedPerson } from '@app/accounts';
+import { Outbox } from '@app/jobs';
+import type { Person } from '@app/people';
+import { Refused } from '@app/rules';
+import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import type { Form } from '../web/form.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page } from '../web/pages.js';
+
+const ROLES: readonly string[] = ['student', 'tutor', 'admin'] satisfies WantedPerson['role'][];
+const PERSON = ['first_name', 'last_name', 'email', 'phone'] as const;
+const FIELDS = [...PERSON, ...PERSON.map((name) => `parent.${name}`)];
+
+/** One form for every kind of person, so that it works without JavaScript. */
+@Controller('o/:slug/people/invite')
+@ForManagers()
+export class InviteController {
+  constructor(
+    private readonly inviting: Inviting,
+    private readonly outbox: Outbox,
+  ) {}
+
+  @Get()
+  form(@Managing() { role }: Managed): Page {
+    return formPage(role, 'student', {}, {});
+  }
+
+  /** The answer shows a link at most once, so it is not a redirect. */
+  @Post()
+  async invite(@Managing() organization: Managed): Promise<Page> {
+    const { organizationId, name, timeZone, role: ownRole, by, form } = organization;
+    const role = form.text('role') || 'student';
+    if (!ROLES.includes(role)) throw PageError.badForm();
+    const values = Object.fromEntries(FIELDS.map((field) => [field, form.text(field)]));
+    const wanted = wantedBy(role as WantedPerson['role'], form);
+    let invited: Invited;
+    try {
+      invited = await this.inviting.invite(
+        by,
+        { organizationId, organization: { name, timeZone }, keyId: null },
+        wanted,
+      );
+    } catch (error) {
+      if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
+      const errors = Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.') || 'form', reason]));
+      return formPage(ownRole, role, values, errors);
+    }
+    const { email, firstName, lastName } = wanted.person;
+    const shown = wanted.role === 'admin' ? email : `${firstName} ${lastName}`;
+    return page('people/invited', { ...invited, role, name: shown, email, mails: this.outbox.sendsMail });
+  }
+}
+
+function formPage(ownRole: string, role: string, values: object, errors: Record<string, string>): Page {
+  const roles = ROLES.filter((one) => one !== 'admin' || ownRole === 'owner' || role === 'admin');
+  return page('people/invite', { roles, role, values, errors }, Object.keys(errors).length > 0 ? 422 : 200);
+}
+
+function wantedBy(role: WantedPerson['role'], form: Form): WantedPerson {
+  const person = personOf(form, '');
+  if (role !== 'student') return { role, person };
+  const parent = PERSON.some((name) => form.text(`parent.${name}`) !== '') ? personOf(form, 'parent.') : null;
+  return { role, person, parent };
+}
+
+function personOf(form: Form, prefix: string): Person {
+  const text = (name: (typeof PERSON)[number]) => form.text(`${prefix}${name}`);
+  return {
+    firstName: text('first_name'),
+    lastName: text('last_name'),
+    email: text('email') || null,
+    phone: text('phone') || null,
+  };
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { type ActingPerson, AuditLog } from '@app/audit';
+import { Database } from '@app/database';
+import {
+  AccountInvites,
+  Invitations,
+  isEmail,
+  isName,
+  type NewPerson,
+  type Person,
+  type Provisioner,
+  Provisioning,
+} from '@app/people';
+import { type Refusal, Refused } from '@app/rules';
+import { Managers } from './managers.js';
+
+/** Somebody whom an owner or admin wants to have in the organization. */
+export type WantedPerson =
+  { role: 'student'; person: Person; parent: Person | null } | { role: 'tutor' | 'admin'; person: Person };
+
+/** What became of it. */
+export interface Invited {
+  /** The person; null for an admin, who belongs only once they accept. */
+  userId: string | null;
+  /** They belonged in this role before: nothing was done. */
+  existed: boolean;
+  /** Whether a mail was queued. */
+  emailed: boolean;
+  /** The link to hand over where nothing could be mailed. Shown once. */
+  joinUrl: string | null;
+}
+
+const ONLY_OWNERS = 'Only an owner can invite an admin.';
+const NEEDS_ADDRESS = 'Enter an email address, for example mia@example.org.';
+const NOT_AN_ADDRESS = 'This is not a valid email address.';
+const NAME = 'Enter a name, up to 200 characters.';
+const LONGEST_PHONE = 50;
+
+/** Invites people from the portal, by the rules and with the mails of the API. */
+@Injectable()
+export class Inviting {
+  constructor(
+    private readonly db: Database,
+    private readonly provisioning: Provisioning,
+    private readonly invitations: Invitations,
+    private readonly accountInvites: AccountInvites,
+    private readonly managers: Managers,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /**
+   * Adds a student or tutor, or invites an admin, and mails them.
+   *
+   * @throws Refused at the values that are not possible, such as `parent.email`, and at `role` for an admin whom no owner invites
+   */
+  async invite(by: ActingPerson, provisioner: Provisioner, wanted: WantedPerson): Promise<Invited> {
+    const refusals = refusalsOf(wanted);
+    if (refusals.length > 0) throw Refused.invalidAt(refusals);
+    const { organizationId } = provisioner;
+    return this.db.transaction({ organizationId }, async () => {
+      const changer = await this.managers.changer(organizationId, by, by.userId);
+      const role = changer.kind === 'person' ? changer.role : null;
+      if (role !== 'owner' && role !== 'admin') throw Refused.notFound();
+      if (wanted.role === 'admin' && role !== 'owner') throw Refused.invalid(ONLY_OWNERS, 'role');
+      const invited =
+        wanted.role === 'admin'
+          ? await this.admin(by, provisioner, wanted.person)
+          : await this.member(provisioner, wanted.role, planned(wanted));
+      const { userId: user_id, existed, emailed } = invited;
+      await this.audit.add(organizationId, by, 'invite person', { role: wanted.role, user_id, existed, emailed });
+      return invited;
+    });
+  }
+
+  private async admin(by: ActingPerson, provisioner: Provisioner, { email }: Person): Promise<Invited> {
+    const { joinUrl, emailed } = await this.invitations.invite(provisioner, {
+      scope: 'organization',
+      role: 'admin',
+      targetId: provisioner.organizationId,
+      subject: null,
+      email,
+      apiKeyId: null,
+      createdBy: by.userId,
+    });
+    return { userId: null, existed: false, emailed, joinUrl: emailed ? null : joinUrl };
+  }
+
+  private async member(by: Provisioner, role: 'student' | 'tutor', person: NewPerson): Promise<Invited> {
+    const { id, status, invited } = await this.provisioning.provisionOne(by, person);
+    const existed = status === 'exists';
+    const { email } = person as Person;
+    const joinUrl =
+      existed || invited || email === null ? null : await this.accountInvites.handOver(by, id, role, email);
+    return { userId: id, existed, emailed: invited, joinUrl };
+  }
+}
+
+function planned(wanted: WantedPerson): NewPerson {
+  if (wanted.role === 'student') return { type: 'student', ...wanted.person, sendInvite: true, parent: wanted.parent };
+  return { type: 'tutor', ...wanted.person, sendInvite: true, bio: null, teachingMode: null, isPublished: null };
+}
+
+/** What the API refuses as the shape of a request. An admin's names come with the account. */
+function refusalsOf(wanted: WantedPerson): Refusal[] {
+  const { role, person } = wanted;
+  const needsAddress = role !== 'student' && person.email === null;
+  return [
+    ...(role === 'admin' ? faultsOf({ ...person, firstName: 'x', lastName: 'x' }, []) : faultsOf(person, [])),
+    ...(needsAddress ? [{ at: ['email'], reason: NEEDS_ADDRESS }] : []),
+    ...(wanted.role === 'student' && wanted.parent ? faultsOf(wanted.parent, ['parent']) : []),
+  ];
+}
+
+function faultsOf({ firstName, lastName, email, phone }: Person, at: string[]): Refusal[] {
+  const faults: [at: string, reason: string, wrong: boolean][] = [
+    ['first_name', NAME, !isName(firstName)],
+    ['last_name', NAME, !isName(lastName)],
+    ['email', NOT_AN_ADDRESS, email !== null && !isEmail(email)],
+    ['phone', `Enter at most ${LONGEST_PHONE} characters.`, phone !== null && Array.from(phone).length > LONGEST_PHONE],
+  ];
+  return faults.filter(([, , wrong]) => wrong).map(([field, reason]) => ({ at: [...at, field], reason }));
+}

@@ -1,0 +1,120 @@
+import { newAddress } from '../../support/data/provisioning.js';
+import { JoinFixture, registration, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
+import { PeoplePages } from '../../support/portal/people-pages.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const joining = await fixture(JoinFixture.open());
+const { sql } = joining;
+const { make } = joining.portal;
+
+let pages: PeoplePages;
+let settings: string;
+
+beforeEach(async () => {
+  pages = await PeoplePages.open(joining);
+  settings = pages.base.replace('/people', '/settings');
+});
+
+const GIVEN = {
+  app_url: 'https://app.example.org/',
+  postal_address: '12 High Street, Carlton VIC 3053',
+  phone: '+61 (3) 9000-0000',
+  privacy_url: 'https://example.org/privacy',
+};
+const SHOWN = ['12 High Street', 'tel:+61390000000', 'https://example.org/privacy'];
+
+const stored = async () =>
+  (await sql('SELECT app_url, postal_address, phone, privacy_url FROM organizations WHERE id = $1', pages.provisioning.id))[0];
+
+describe('the settings', () => {
+  it('are saved, shown again, and audited by the names of what changed', async () => {
+    const saved = await pages.owner.post(settings, GIVEN);
+    expect([saved.status, saved.headers.location]).toEqual([303, settings]);
+    expect(await stored()).toEqual(GIVEN);
+    const { text } = await pages.owner.get(settings);
+    for (const value of Object.values(GIVEN)) expect(text).toContain(`value="${value}"`);
+    expect(text).toContain('Demo Tutoring');
+    await pages.owner.post(settings, GIVEN);
+    await pages.owner.post(settings, { ...GIVEN, phone: '' });
+    expect(await stored()).toEqual({ ...GIVEN, phone: null });
+    expect(await pages.audited('change settings')).toEqual([
+      { by: pages.ownerId, fields: ['appUrl', 'postalAddress', 'phone', 'privacyUrl'] },
+      { by: pages.ownerId, fields: ['phone'] },
+    ]);
+  });
+
+  it.each([
+    [
+      'app_url',
+      [
+        'http://app.example.org',
+        'javascript:alert(1)',
+        'app.example.org',
+        'https://',
+        'https://localhost',
+        'https://a:b@example.org',
+        `https://example.org/${'x'.repeat(500)}`,
+      ],
+    ],
+    ['privacy_url', ['http://example.org', 'data:text/html,x', '//example.org']],
+    ['phone', ['call me', '+', '1'.repeat(51), '123;ext=4']],
+    ['postal_address', ['x'.repeat(301), 'one\ntwo', '\u200b']],
+  ])('%s refuses what it cannot be, and keeps what was typed', async (field, values) => {
+    for (const value of values) {
+      const answer = await pages.owner.post(settings, { ...GIVEN, [field]: value });
+      expect([value, answer.status]).toEqual([value, 422]);
+      expect(answer.text).toContain(`id="field-${field}-error"`);
+      expect(answer.text).toContain('value="https://');
+    }
+    expect(await stored()).toEqual({ app_url: null, postal_address: null, phone: null, privacy_url: null });
+  });
+
+  it('are changed by admins too, and belong to one organization', async () => {
+    const organization = await make.find('organizations', pages.provisioning.id);
+    const [admin, tutor] = [await joining.portal.someone('admin', { organization }), await joining.portal.someone('tutor', { organization })];
+    const stranger = await joining.portal.someone('owner');
+    const others = () => sql('SELECT id FROM organizations WHERE app_url IS NOT NULL AND id <> $1 ORDER BY 1', pages.provisioning.id);
+    const before = await others();
+    expect((await joining.portal.post(settings, GIVEN, tutor.cookie)).status).toBe(403);
+    expect((await joining.portal.post(settings, GIVEN, stranger.cookie)).status).toBe(404);
+    expect((await joining.portal.post(settings, GIVEN, admin.cookie)).status).toBe(303);
+    expect([await stored(), await others()]).toEqual([GIVEN, before]);
+  });
+});
+
+describe('after joining', () => {
+  it.each([
+    ['a student', STUDENT, 'Your lessons, homework and messages are'],
+    ['a tutor', { ...TUTOR, email: newAddress() }, 'Your students, lessons and availability are'],
+    ['a parent', null, 'Your child’s lessons, messages and invoices are'],
+  ])('%s reads where to go next, there and on the start page', async (_who, wish, next) => {
+    const child = await make.student(pages.provisioning.id);
+    const secret = await joining.invite(pages.provisioning, wish ?? { scope: 'parent', student_id: child.id, email: newAddress() });
+    const visitor = joining.visitor();
+    await pages.owner.post(settings, GIVEN);
+    const invite = await visitor.get(`/join/${secret}`);
+    for (const text of SHOWN) expect(invite.text).toContain(text);
+    const welcome = await visitor.follow(await visitor.post(`/join/${secret}`, registration(newAddress())));
+    const start = await visitor.get('/');
+    for (const { text } of [welcome, start]) {
+      for (const shown of [...SHOWN, next, 'href="https://app.example.org/"']) expect(text).toContain(shown);
+    }
+    await pages.owner.post(settings, { ...GIVEN, app_url: '' });
+    expect((await visitor.get('/')).text).toContain('how to open it');
+  });
+
+  it('somebody who was removed reads where they no longer belong', async () => {
+    const visitor = joining.visitor();
+    const email = newAddress();
+    await visitor.post(`/join/${await joining.invite(pages.provisioning, STUDENT)}`, registration(email));
+    const { id } = (await joining.loginOf(email))!;
+    await pages.owner.post(`${pages.base}/${id as string}/remove`);
+    expect((await visitor.get('/')).text).toContain('You no longer belong to Demo Tutoring');
+    const nobody = await joining.signedIn((await joining.person()).id);
+    expect((await nobody.get('/')).text).toContain('You do not belong to any organization');
+    const declined = await joining.person();
+    await make.member(pages.provisioning.id, { user: declined, status: 'archived' });
+    await sql('UPDATE members SET accepted_at = NULL WHERE user_id = $1', declined.id);
+    expect((await (await joining.signedIn(declined.id)).get('/')).text).not.toContain('no longer belong');
+  });
+});
