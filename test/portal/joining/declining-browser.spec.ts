@@ -31,7 +31,7 @@ it('a parent reads what they would agree to, and declines, at 390 px without Jav
   await page.getByText('invites you to join as a parent of Tim').waitFor();
   const consent = page.locator('.consent li').first();
   // Body text, before the button.
-  const size = (at: typeof consent) => at.evaluate((element) => getComputedStyle(element).fontSize);
+  const size = (at: typeof consent) => at.evaluate<string, unknown>('(element) => getComputedStyle(element).fontSize');
   expect(await size(consent)).toBe(await size(page.locator('body')));
   const accept = await page.getByRole('button', { name: 'Accept and join' }).boundingBox();
   expect((await consent.boundingBox())!.y).toBeLessThan(accept!.y);
