@@ -70,7 +70,7 @@ describe('the audit page', () => {
       expect.arrayContaining([
         'Olive Owner: Ended the membership of Ben &lt;b&gt;Cole',
         'API key “Website”: Changed the tutor Ben &lt;b&gt;Cole',
-        'API key “Website”: Created a session Refused: session overlap',
+        'API key “Website”: Not done: session overlap Created a session',
         'An operator of this service: Changed the role of Olive Owner from admin to owner',
         'An operator of this service: Created the API key “Website”',
         'This service: Published a scheduled blog post',

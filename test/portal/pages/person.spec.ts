@@ -50,7 +50,7 @@ describe('removing somebody', () => {
         details: expect.objectContaining({ user_id: tutor.id, keys: 1, handedOver: 1 }) as object,
       },
     ]);
-    expect((await pages.owner.get(`${path}/remove`)).text).toContain('does not belong here any more');
+    expect((await pages.owner.get(`${path}/remove`)).text).toContain('no longer belongs here');
   });
 
   it('is not for admins where it concerns managers, and never for the last owner', async () => {

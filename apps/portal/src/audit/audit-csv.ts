@@ -3,7 +3,17 @@ import { stringify } from 'csv-stringify';
 import { plain, refusalOf, whatOf, whoOf } from './audit-words.js';
 import type { AuditRow } from './audit.queries.js';
 
-const COLUMNS = ['time', 'who', 'what', 'refused', 'network', 'operation', 'request_id', 'person_id', 'api_key_id'];
+const COLUMNS = [
+  'time',
+  'who',
+  'what',
+  'not_done_because',
+  'network',
+  'operation',
+  'request_id',
+  'person_id',
+  'api_key_id',
+];
 
 /** Rows as CSV for spreadsheets, which run cells that begin with = + - @ as formulas unless they are escaped. */
 export function auditCsv(rows: AsyncIterable<AuditRow>, timeZone: string): Readable {

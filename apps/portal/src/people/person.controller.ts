@@ -87,7 +87,7 @@ function aheadOf(form: Form): SessionsAhead {
 }
 
 function wordsOf({ changed, keys, handedOver, unassigned, cancelled }: Ended): string {
-  if (!changed) return 'They did not belong here any more.';
+  if (!changed) return 'They no longer belonged here.';
   const counts = [
     [keys, 'API key revoked', 'API keys revoked'],
     [handedOver, 'session handed over', 'sessions handed over'],
@@ -98,7 +98,7 @@ function wordsOf({ changed, keys, handedOver, unassigned, cancelled }: Ended): s
     .filter(([count]) => count > 0)
     .map(([count, one, more]) => `${count} ${count === 1 ? one : more}`);
   return [
-    'They no longer belong here and see nothing any more.',
+    'They no longer belong here, and can no longer see anything.',
     ...(told.length > 0 ? [`${told.join(', ')}.`] : []),
   ].join(' ');
 }
