@@ -154,9 +154,12 @@ describe('the command line', () => {
     expect(mailed.stdout).not.toContain('/password/');
     const admin = new pg.Client({ connectionString: database.adminUrl });
     await admin.connect();
-    const { rows } = await admin.query<object>(`SELECT kind, recipient FROM outbox`);
+    const { rows } = await admin.query<object>(`SELECT kind, recipient FROM outbox ORDER BY kind`);
     await admin.end();
-    expect(rows).toEqual([{ kind: 'owner_welcome', recipient: 'mailed@example.org' }]);
+    expect(rows).toContainEqual({ kind: 'owner_welcome', recipient: 'mailed@example.org' });
+    // Every owner learns of another one.
+    expect(rows).toContainEqual({ kind: 'manager_added', recipient: 'printed@example.org' });
+    expect(rows).not.toContainEqual({ kind: 'manager_added', recipient: 'mailed@example.org' });
   });
 
   it('creates an owner once, whatever the case of the address', async () => {

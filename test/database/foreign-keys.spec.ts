@@ -21,6 +21,7 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'homework.group_id': DERIVED,
   'homework.student_id': LOOSE,
   'invites.api_key_id': CALLER,
+  'invites.created_by': CALLER,
   'invites.user_id': 'the person is not yet of the organization',
   'members.user_id': PERSON,
   'messages.conversation_id': PEOPLES,

@@ -53,6 +53,8 @@ export async function joinPages(desk: JoinFixture, provisioning: PeopleFixture):
     accepted: { path: await ended('accepted_at = now()'), heading: 'This invitation has already been accepted' },
     expired: { path: await ended('expires_at = now()'), heading: 'This invitation has expired' },
     revoked: { path: await ended('revoked_at = now()'), heading: 'This invitation was withdrawn' },
+    declined: { path: await ended('revoked_at = now(), declined_at = now()'), heading: 'This invitation was declined' },
+    unproven: { path: await link({ ...STUDENT, role: 'admin', email: newAddress() }), heading: 'Open the link in the email' },
     moved: {
       path: await ended('user_id = (SELECT id FROM users ORDER BY id LIMIT 1)'),
       heading: 'This invitation was for another address',

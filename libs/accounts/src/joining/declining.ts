@@ -65,7 +65,15 @@ export class Declining {
     const tie = scope === 'account' ? await this.tieOf(organizationId, target_id, role) : null;
     const ended =
       scope === 'account' && (await this.identities.decline(target_id, role === 'parent' ? 'parent' : 'member'));
-    await this.audit.add(organizationId, by, 'decline_invite', { invite_id: id, scope, role, target_id, ended });
+    // The organization learns of no account that it did not know.
+    const userId = scope === 'account' && by.userId === target_id ? by.userId : null;
+    await this.audit.add(organizationId, { ...by, userId }, 'decline_invite', {
+      invite_id: id,
+      scope,
+      role,
+      target_id,
+      ended,
+    });
     await this.notices.declined(organizationId, {
       role,
       person: tie?.name ?? null,

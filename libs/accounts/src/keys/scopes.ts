@@ -7,7 +7,8 @@ export const SCOPES = {
   'coursework:write': 'Create and update lesson plans and questions',
   'sessions:write': 'Create, update, complete, cancel and delete sessions',
   'accounts:write':
-    'Create student, tutor and parent accounts; invite people, admins too (an owner has to approve them); offboard students',
+    'Create student, tutor and parent accounts; invite people, admins too, whom an owner has to approve; ' +
+    'offboard students, tutors and parents',
   'students:write': 'Provision students and parents in bulk; update students',
   'blog:write': 'Write, publish and delete blog posts; upload images',
   write:
