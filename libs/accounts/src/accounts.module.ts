@@ -3,6 +3,8 @@ import { AuditModule } from '@app/audit';
 import { JobsModule } from '@app/jobs';
 import { SchedulingModule } from '@app/scheduling';
 import { PeopleModule } from '@app/people';
+import { Codes } from './codes/codes.js';
+import { JoinedByCode } from './codes/joined-by-code.js';
 import { CredentialNotices } from './credential-notices.js';
 import { Approvals } from './joining/approvals.js';
 import { Identities } from './joining/identities.js';
@@ -11,6 +13,7 @@ import { Joining } from './joining/joining.js';
 import { MembershipOffers } from './joining/membership-offers.js';
 import { OpenedInvites } from './joining/opened-invites.js';
 import { SignIn } from './joining/sign-in.js';
+import { Waiting } from './joining/waiting.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
 import { Belongings } from './membership/belongings.js';
@@ -24,8 +27,10 @@ import { PasswordLinks } from './password-links.js';
 const ACCOUNTS = [
   ApiKeys,
   Approvals,
+  Codes,
   CredentialNotices,
   Identities,
+  JoinedByCode,
   Joining,
   KeyNotices,
   MembershipOffers,
@@ -40,7 +45,7 @@ const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 
 @Module({
   imports: BELOW,
-  providers: [...ACCOUNTS, Belongings, JoinEffects, Managers, MembershipNotices],
+  providers: [...ACCOUNTS, Belongings, JoinEffects, Managers, MembershipNotices, Waiting],
   exports: [...ACCOUNTS, ...BELOW],
 })
 export class AccountsModule {}

@@ -186,6 +186,10 @@ export interface Tables {
     createdAt: Date;
     userId: string | null;
     proofHash: Buffer | null;
+    places: number | null;
+    createdBy: string | null;
+    floodedAt: Date | null;
+    switchedOff: boolean;
   };
   invoice_lines: {
     id: string;
@@ -213,6 +217,13 @@ export interface Tables {
     sentAt: Date | null;
     paidAt: Date | null;
     createdAt: Date;
+  };
+  joins: {
+    organizationId: string;
+    inviteId: string;
+    userId: string;
+    joinedAt: Date;
+    approval: 'waiting' | 'approved' | null;
   };
   lesson_participants: {
     id: string;

@@ -208,6 +208,6 @@ function closed(problem: JoinProblem, secret: string, invite: InvitePage | null)
     const text = 'This code is wrong or no longer valid. Check every character, or ask for a new code.';
     return page('join/code', { code: secret, problem: text }, 404);
   }
-  const status = problem === 'unknown' ? 404 : problem === 'unconfirmed' || problem === 'role' ? 409 : 410;
+  const status = problem === 'unknown' ? 404 : ['unconfirmed', 'role', 'full', 'crowded'].includes(problem) ? 409 : 410;
   return page('join/closed', { problem, invite, secret }, status);
 }

@@ -23,6 +23,7 @@ export interface Joined {
  * - `sign_in`: they must sign in to the login of this address; `other_account`: somebody else is signed in
  * - `unconfirmed`: an invite from another organization requires a proven address
  * - `role`: the person has another role in the organization; `archived`: only an invite to their address lets them in
+ * - `full`: the places of the code are taken; `crowded`: too many people wait for approval already
  * - `address`, `name`, `password`: missing or not allowed
  * - `passkey`: it already belongs to somebody
  * - `other_credential`: the login is in use with another password or passkey, and nobody has agreed to replace it
@@ -35,6 +36,8 @@ export type JoinProblem =
   | 'unconfirmed'
   | 'role'
   | 'archived'
+  | 'full'
+  | 'crowded'
   | 'address'
   | 'name'
   | 'password'

@@ -19,6 +19,7 @@ import type { Joined, JoinProblem, NotJoined } from './join-outcome.js';
 import { type OpenedInvite, OpenedInvites } from './opened-invites.js';
 import { type Given, MOST_COMPARISONS, OtherPassword, prepare, shownBy } from './given-password.js';
 import { type Hashing, refusedPassword, unlimited } from './passwords.js';
+import { Waiting } from './waiting.js';
 
 /** Somebody who accepts with a password, or with a passkey created for this. Their login may not exist yet. */
 export type Newcomer = {
@@ -60,6 +61,7 @@ export class Joining {
     private readonly identities: Identities,
     private readonly logins: Logins,
     private readonly effects: JoinEffects,
+    private readonly waiting: Waiting,
     private readonly mails: AccountMails,
     private readonly outbox: Outbox,
     private readonly audit: AuditLog,
@@ -184,34 +186,32 @@ export class Joining {
     const trusted = !this.outbox.sendsMail;
     const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
-    if (approval === 'new') await this.tellApprovers(by);
+    if (approval === 'new') await this.tellApprovers(by, invite);
     if (!approval) {
       if (!(await this.identities.accept(identity.id, as, trusted))) throw new Refused('unconfirmed');
       await this.effects.apply(invite, identity.id);
+      // An invite to an address implies approval.
+      if (invite.email !== null && as === 'member') await this.waiting.settle(organizationId, identity.id, as);
     }
     await this.effects.close(invite);
-    const confirmationMailed = !identity.verified && (await this.confirm(by, invite, identity));
     const { id: invite_id, scope, role } = invite;
-    const { id: userId, verified } = identity;
+    const { id: userId, verified, email: to, firstName } = identity;
+    const confirmationMailed = !verified && (await this.mails.confirm(by, { role, id: userId, to, firstName }));
     const details = { invite_id, user_id: userId, scope, role, created, verified };
     await this.audit.add(organizationId, { userId, requestId }, 'join', details);
     const waits = approval !== false;
     return { status: 'joined', userId, organizationId, created, verified, confirmationMailed, waits, shown };
   }
 
-  /** Asks for a proof of the address. @returns whether a mail was queued */
-  private async confirm(by: Provisioner, { role }: OpenedInvite, identity: Identity): Promise<boolean> {
-    const { id, email: to, firstName } = identity;
-    const queued = await this.mails.queue(by, [{ kind: 'address_confirmation', role, id, to, firstName }]);
-    return queued.has(id);
-  }
-
   /** Adds the person in the invite's role, pending acceptance. @returns whether an owner or admin has to approve, and has been `asked` before */
   private async tie(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email } = invite;
-    const { archivedAt, waits } = await this.effects.standing(organizationId, identity.id, role === 'parent');
+    const { id } = identity;
+    const { archivedAt, waits, accepted } = await this.effects.standing(organizationId, id, role === 'parent');
     if (invite.scope === 'account') {
       if (archivedAt) throw new Refused('archived');
+      // A mere confirmation of the address is not how somebody came.
+      if (!waits && !accepted) await this.waiting.record(invite, id, false);
       return waits && 'asked';
     }
     // The person was archived after the invite was created.
@@ -221,21 +221,30 @@ export class Joining {
     if (standing.as === 'refused') throw new Refused('role');
     // A code may have been passed on: it does not let archived people back in.
     if (standing.as === 'returning' && email === null) throw new Refused('archived');
-    if (role === 'parent') {
-      await this.effects.tieParent(organizationId, identity);
-      return false;
-    }
-    return this.effects.tieMember(invite, identity, standing.as === 'new' && !login?.member);
+    const newcomer = standing.as === 'new' && !login?.member;
+    const entry = email === null ? await this.waiting.entry(invite, id, newcomer) : 'joins';
+    if (entry === 'full' || entry === 'crowded') throw new Refused(entry);
+    const asks = entry === 'waits' || (waits && email === null);
+    if (role === 'parent') await this.effects.tieParent(organizationId, identity);
+    else await this.effects.tieMember(invite, identity, asks);
+    const isNew = await this.waiting.record(invite, id, asks);
+    if (!asks) return false;
+    // A parent asks for each child.
+    return isNew && (role === 'parent' || !waits) ? 'new' : 'asked';
   }
 
-  private async tellApprovers(by: Provisioner): Promise<void> {
+  /** A tutor or parent is for any owner or admin to decide about; that a code is used by too many, owners have to know. */
+  private async tellApprovers(by: Provisioner, invite: OpenedInvite): Promise<void> {
+    const { role } = invite;
+    const flood = role === 'student';
+    if (flood && !(await this.waiting.isFlood(invite))) return;
     const approvers = await this.db.query<{ to: string; firstName: string }>(sql`
       SELECT u.email AS to, u.first_name AS "firstName" FROM members m JOIN users u ON u.id = m.user_id
-      WHERE m.organization_id = ${by.organizationId} AND m.role IN ('owner', 'admin') AND m.status = 'accepted'
-        AND NOT u.placeholder_email`);
+      WHERE m.organization_id = ${by.organizationId} AND m.role = ANY (${flood ? ['owner'] : ['owner', 'admin']})
+        AND m.status = 'accepted' AND NOT u.placeholder_email`);
     const [organization] = await this.db.query<{ slug: string }>(sql`
       SELECT slug FROM organizations WHERE id = ${by.organizationId}`);
-    const path = `/o/${organization!.slug}/people?status=waiting`;
-    await this.mails.notify(by, 'approval_request', 'admin', approvers, path);
+    const path = `/o/${organization!.slug}/people${flood ? '/codes' : '?status=waiting'}`;
+    await this.mails.notify(by, flood ? 'code_flooded' : 'approval_request', role, approvers, path);
   }
 }
