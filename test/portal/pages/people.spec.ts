@@ -116,10 +116,10 @@ describe('a tutor who waits for approval', () => {
     const { id, email, visitor } = await pages.waitingTutor();
     const [{ to }] = (await sql<{ to: string }>('SELECT email AS to FROM users WHERE id = $1', pages.ownerId)) as [{ to: string }];
     expect(await joining.mail(to)).toMatchObject({ kind: 'approval_request', token: 'people?status=waiting' });
-    expect((await pages.owner.get(pages.base)).text).toContain('One tutor is waiting for your approval');
+    expect((await pages.owner.get(pages.base)).text).toContain('One person is waiting for your approval');
     const answer = await pages.owner.post(`${pages.base}/members/${id}/approve`, { from: '?status=waiting' });
     expect(answer.headers.location).toBe(`${pages.base}?status=waiting`);
-    expect((await pages.owner.follow(answer)).text).toContain('The tutor was approved.');
+    expect((await pages.owner.follow(answer)).text).toContain('They were approved.');
     expect(await pages.provisioning.seen('/v1/tutors', id)).toMatchObject({
       status: 'accepted',
       first_name: 'Waiting',

@@ -169,6 +169,6 @@ describe('the overview', () => {
     expect(text).not.toContain('Algebra of yesterday');
     expect(text).toContain('One session ahead has no tutor');
     expect(text).toContain('Nobody’s lesson');
-    expect(text).toContain('One tutor is waiting');
+    expect(text).toContain('One person is waiting');
   });
 });

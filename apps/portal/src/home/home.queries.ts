@@ -1,5 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { visiblePerson } from '@app/people';
+import { waitingParents } from '../people/people.queries.js';
 
 /** A session of the day, with the names that the organization may see. */
 export interface SessionRow {
@@ -17,7 +18,7 @@ export type OpenSessionRow = Pick<SessionRow, 'id' | 'title' | 'starts_at'>;
 
 /** What waits for somebody, counted up to a maximum. */
 export interface WaitingRow {
-  tutors: number;
+  people: number;
   without_tutor: number;
   dead_mails: number;
 }
@@ -48,8 +49,9 @@ export function sessionsWithoutTutor(organizationId: string, most: number): Sql 
 
 export function waiting(organizationId: string, most: number): Sql {
   return sql`
-    SELECT (SELECT count(*)::integer FROM (SELECT FROM members WHERE organization_id = ${organizationId}
-        AND approval_requested_at IS NOT NULL LIMIT ${most}) w) AS tutors,
+    SELECT (SELECT count(*)::integer FROM (SELECT user_id FROM members WHERE organization_id = ${organizationId}
+        AND approval_requested_at IS NOT NULL
+        UNION ALL (${waitingParents(organizationId)}) LIMIT ${most}) w) AS people,
       (SELECT count(*)::integer FROM (SELECT FROM sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL
         AND status IN ('pending', 'scheduled') AND starts_at > now() LIMIT ${most}) s) AS without_tutor,
       (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
