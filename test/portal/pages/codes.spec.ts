@@ -110,7 +110,7 @@ describe('undoing what a code did', () => {
     expect(asked).toContain('Remove 3 people');
     for (const { userId } of came) expect(asked).toContain(`${pages.base}/${userId}`);
     const since = /name="since" value="([^"]+)"/.exec(asked)![1]!;
-    for (const wrong of [{}, { since: 'yesterday' }, { since: '2026-99-99T00:00:00.000Z' }])
+    for (const wrong of [{ since: '' }, { since: 'yesterday' }, { since: '2026-99-99T00:00:00.000Z' }])
       expect((await pages.owner.post(`${codes}/${leaked.id}/undo`, wrong)).status).toBe(400);
     const done = await pages.owner.post(`${codes}/${leaked.id}/undo`, { since });
     expect((await pages.owner.follow(done)).text).toContain('3 people removed');
