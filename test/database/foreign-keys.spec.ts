@@ -23,6 +23,7 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'invites.api_key_id': CALLER,
   'invites.created_by': CALLER,
   'invites.user_id': 'the person is not yet of the organization',
+  'joins.user_id': PERSON,
   'members.user_id': PERSON,
   'messages.conversation_id': PEOPLES,
   'messages.reply_to_id': PEOPLES,

@@ -3,6 +3,8 @@ import { AuditModule } from '@app/audit';
 import { JobsModule } from '@app/jobs';
 import { SchedulingModule } from '@app/scheduling';
 import { PeopleModule } from '@app/people';
+import { Codes } from './codes/codes.js';
+import { JoinedByCode } from './codes/joined-by-code.js';
 import { CredentialNotices } from './credential-notices.js';
 import { Approvals } from './joining/approvals.js';
 import { Declining } from './joining/declining.js';
@@ -12,6 +14,7 @@ import { Joining } from './joining/joining.js';
 import { MembershipOffers } from './joining/membership-offers.js';
 import { OpenedInvites } from './joining/opened-invites.js';
 import { SignIn } from './joining/sign-in.js';
+import { Waiting } from './joining/waiting.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
 import { Belongings } from './membership/belongings.js';
@@ -28,10 +31,12 @@ import { PasswordLinks } from './password-links.js';
 const ACCOUNTS = [
   ApiKeys,
   Approvals,
+  Codes,
   CredentialNotices,
   Declining,
   Identities,
   Inviting,
+  JoinedByCode,
   Joining,
   KeyNotices,
   MembershipNotices,
@@ -48,7 +53,7 @@ const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 
 @Module({
   imports: BELOW,
-  providers: [...ACCOUNTS, Belongings, JoinEffects, ManagerNotices, Managers],
+  providers: [...ACCOUNTS, Belongings, JoinEffects, ManagerNotices, Managers, Waiting],
   exports: [...ACCOUNTS, ...BELOW],
 })
 export class AccountsModule {}

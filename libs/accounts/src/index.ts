@@ -1,6 +1,8 @@
 export { AccountsModule } from './accounts.module.js';
+export { Codes, type ReplacedCode } from './codes/codes.js';
+export { type CameByCode, JoinedByCode } from './codes/joined-by-code.js';
 export { CredentialNotices } from './credential-notices.js';
-export { Approvals } from './joining/approvals.js';
+export { Approvals, type Asking } from './joining/approvals.js';
 export { type Declined, Declining } from './joining/declining.js';
 export { Identities, type NewPasskey, type Shown, type UsedPasskey } from './joining/identities.js';
 export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';

@@ -108,6 +108,10 @@ export const groups = {
       'Invitation mails per organization in 24 hours. After that, responses still contain the link.',
       integer(500, 0, 1_000_000),
     ),
+    CONFIRMATION_MAILS_PER_DAY: about(
+      'Mails per organization in 24 hours that ask people who join, such as with a code, to confirm their address.',
+      integer(100, 0, 1_000_000),
+    ),
   },
   Mail: {
     SMTP_URL: about(

@@ -35,6 +35,9 @@ export interface Tables {
   invoices: {
     status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
   };
+  joins: {
+    approval: 'waiting' | 'approved' | null;
+  };
   lesson_participants: {
     status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'removed';
     attendance: 'attended' | 'no_show' | 'excused' | null;
@@ -125,6 +128,9 @@ export const VALUES = {
   },
   invoices: {
     status: ['draft', 'open', 'paid', 'void', 'uncollectible'],
+  },
+  joins: {
+    approval: ['waiting', 'approved'],
   },
   lesson_participants: {
     status: ['pending', 'accepted', 'declined', 'cancelled', 'removed'],

@@ -8,8 +8,10 @@ export const EMAIL_KINDS = [
   'account_created',
   'parent_invite',
   'address_confirmation',
+  'join_confirmation',
   'address_changed',
   'approval_request',
+  'code_flooded',
   'password_reset',
   'owner_welcome',
   'approval_given',
@@ -36,6 +38,7 @@ export type EmailKind = (typeof EMAIL_KINDS)[number];
 /** The mails to managers, which are gathered: each has a `line` for the mail that lists several. */
 export const NOTICE_KINDS = [
   'approval_request',
+  'code_flooded',
   'member_removed',
   'manager_added',
   'manager_waits',

@@ -53,11 +53,16 @@ export class Outbox {
   /**
    * Which mails may be sent: none without SMTP_URL, none to an address that was rejected or mailed within ten minutes, and no more than the day's
    * allowance. Until the end of the transaction nobody else queues mail for the organization. @param notice the kind of mails without an invite, of
-   * which only others of their kind hold one back
+   * which only others of their kind hold one back @param confirmations to people who join by themselves, who have an allowance of their own
    */
-  async admission(organizationId: string, addresses: string[], notice: EmailKind | null = null): Promise<Admission> {
+  async admission(
+    organizationId: string,
+    addresses: string[],
+    notice: EmailKind | null = null,
+    confirmations = false,
+  ): Promise<Admission> {
     if (addresses.length === 0 || !this.sendsMail) return () => [];
-    const most = this.env.get('INVITE_MAILS_PER_DAY');
+    const most = this.env.get(confirmations ? 'CONFIRMATION_MAILS_PER_DAY' : 'INVITE_MAILS_PER_DAY');
     const wanted = new Set(addresses.map(normalizeEmail));
     const [, [found]] = await Promise.all([
       this.db.lock(`mail of ${organizationId}`),
@@ -68,7 +73,8 @@ export class Outbox {
             AND CASE WHEN ${notice}::text IS NULL THEN invite_id IS NOT NULL ELSE kind = ${notice} END
             AND email_normalized = ANY (${[...wanted]})) AS recent,
           (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
-            AND topic = 'email' AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
+            AND topic = 'email' AND (kind = 'join_confirmation') = ${confirmations}
+            AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
     ]);
     const { refused, recent, today } = found!;
     const taken = new Set([...refused, ...recent]);

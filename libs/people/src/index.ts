@@ -2,7 +2,7 @@ export { isAddress, isEmail } from './email.js';
 export { Invitations, notMailed, type SentInvite, type WantedInvite } from './invites/invitations.js';
 export { isCode, isToken, newCode, readSecret } from './invites/invite-secrets.js';
 export { InviteTargets } from './invites/invite-targets.js';
-export { Invites, type MintedInvite, type NewInvite, type StandingRole } from './invites/invites.js';
+export { Invites, type MintedInvite, type NewInvite, type StandingCode, type StandingRole } from './invites/invites.js';
 export { isName } from './names.js';
 export { PeopleModule } from './people.module.js';
 export { type PlaceRole, Places, type Room } from './places.js';

@@ -57,9 +57,9 @@ describe('joining', () => {
     ]);
   });
 
-  it('a child links the parent to the child', async () => {
-    const child = await make.student(provisioning.id);
-    const id = await desk.joined(await desk.invite(provisioning, { scope: 'parent', student_id: child.id }), null, newcomer());
+  it('a child links the parent of an invite to their address to the child', async () => {
+    const [child, email] = [await make.student(provisioning.id), newAddress()];
+    const id = await desk.joined(await desk.invite(provisioning, { scope: 'parent', student_id: child.id, email }), null, newcomer(email));
     expect((await desk.api.get(`/v1/parents/${id}`, provisioning.key)).body).toMatchObject({ student_ids: [child.id], status: 'accepted' });
     expect(await provisioning.list('/v1/students')).toHaveLength(1);
   });

@@ -3,6 +3,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { AuditFilters } from '../../../apps/portal/src/audit/audit.filters.js';
 import { auditPage } from '../../../apps/portal/src/audit/audit.queries.js';
+import type { Membership } from '../../../apps/portal/src/web/sessions.js';
 import { dayInFigures, needs, requestsSince, sessionsBetween, sessionsWithoutTutor } from '../../../apps/portal/src/home/home.queries.js';
 import { TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -13,7 +14,7 @@ const ROWS = 20_000;
 
 const owner = await portal.someone('owner');
 const key = randomUUID();
-const organization = { organizationId: owner.organization.id, slug: 'x', name: 'x', timeZone: 'Australia/Melbourne', role: 'owner' } as const;
+const organization = { organizationId: owner.organization.id } as Membership;
 
 beforeAll(async () => {
   const at = [owner.organization.id];

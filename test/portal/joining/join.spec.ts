@@ -1,3 +1,4 @@
+import { Approvals } from '@app/accounts';
 import { type Answer, newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
@@ -91,7 +92,13 @@ async function welcomed(visitor: Visitor, answer: { status: number; headers: Rec
   return welcome.text;
 }
 
-describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
+/** Parents by a code wait. */
+const approve = (id: string) => {
+  const provisioner = { organizationId: provisioning.id, organization: { name: 'Demo', timeZone: 'UTC' }, keyId: null };
+  return desk.portal.app.get(Approvals).approve(provisioner, { userId: null, requestId: 'request-2' }, id, 'parent');
+};
+
+describe.each(Object.entries(KINDS))('an invite to %s', (name, kind) => {
   it.each([true, false])('is accepted by a new person (addressed to them: %s)', async (addressed) => {
     const { wish, named, target = '' } = await kind.make();
     const email = newAddress();
@@ -105,8 +112,10 @@ describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
     expect(shown.text).not.toContain('Canary');
     expect(shown.text.includes(`value="${email}"`)).toBe(addressed);
     const accepted = await visitor.post(`/join/${secret}`, registration(addressed ? undefined : email));
-    expect(await welcomed(visitor, accepted)).toContain('Welcome to Demo Tutoring');
+    const waits = name === 'a child' && !addressed;
+    expect(await welcomed(visitor, accepted)).toContain(waits ? 'Waiting for approval' : 'Welcome to Demo Tutoring');
     const id = await idOf(email);
+    if (waits) await approve(id);
     expect(await kind.belongs(id, target)).toBe(true);
     const audited = await sql(
       `SELECT FROM audit_log WHERE organization_id = $1 AND operation = 'join' AND details ->> 'user_id' = $2`,
@@ -128,6 +137,7 @@ describe.each(Object.entries(KINDS))('an invite to %s', (_name, kind) => {
     expect(shown.text).not.toContain('type="password"');
     await welcomed(visitor, await visitor.post(`/join/${secret}`));
     expect(visitor.cookies.get('session')).not.toBe(before);
+    if (name === 'a child') await approve(id);
     expect(await kind.belongs(id, target)).toBe(true);
   });
 
@@ -172,7 +182,7 @@ describe('an account', () => {
     const welcome = await welcomed(visitor, await visitor.post(`/join/${code}`, registration(email)));
     expect(welcome).toContain(`We have sent a link to <strong>${email}`);
     const { token, proof, kind } = await desk.mail(email);
-    expect(kind).toBe('address_confirmation');
+    expect(kind).toBe('join_confirmation');
     await visitor.get(`/join/${token}?proof=${proof}`);
     const confirmed = await welcomed(visitor, await visitor.post(`/join/${token}`, { password: PASSWORD }));
     expect(confirmed).not.toContain('Confirm your address');

@@ -94,7 +94,10 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
   await api.app.get(Invites).ensureStandingCodes(organization.id);
   const { path: filled, query } = await fill(make, organization.id);
   const code = { scope: 'classroom', role: 'student', targetId: filled.classroom_id!, code: true } as const;
-  await api.app.get(Database).transaction({ organizationId: organization.id }, () => api.app.get(Invites).mint(organization.id, [code]));
+  const [invite] = await api.app
+    .get(Database)
+    .transaction({ organizationId: organization.id }, () => api.app.get(Invites).mint(organization.id, [code]));
+  filled.invite_id = invite!.id;
   const path = { ...(await fillLists(api, organization.id, filled)), ...filled };
   return {
     organization,

@@ -222,13 +222,14 @@ export async function fill(fixture: SchemaFixture, organization_id: string): Pro
   await fixture.result(organization_id, student_id);
   const conversation_id = await fixture.conversation(organization_id, tutor_id, student_id);
   await add('messages', messageRow(conversation_id, '2026-03-02T09:00:00Z'));
-  await add('invites', inviteRow(organization_id));
+  const invite = inviteRow(organization_id);
+  await add('invites', invite);
   await add('outbox', messageToSend(organization_id));
   await add('rebuild_hooks', hookRow(organization_id));
   await fixture.as(organization_id, `SELECT suppress_address($1, 'smtp_550', $2)`, [`gone-${organization_id}@example.org`, organization_id]);
 
   // The other tables, each after the tables that it refers to.
-  const known: Row = { organization_id, user_id: tutor_id, tutor_id, student_id, parent_id, session_id };
+  const known: Row = { organization_id, user_id: tutor_id, tutor_id, student_id, parent_id, session_id, invite_id: invite.id };
   const filled = await Promise.all(
     samples.tablesWith('organization_id').map(async (table) => {
       const rows = await fixture.as(organization_id, `SELECT FROM ${table} LIMIT 1`);

@@ -188,8 +188,11 @@ export interface Tables {
     createdAt: Date;
     userId: string | null;
     proofHash: Buffer | null;
-    createdBy: string | null;
     declinedAt: Date | null;
+    places: number | null;
+    createdBy: string | null;
+    floodedAt: Date | null;
+    switchedOff: boolean;
   };
   invoice_lines: {
     id: string;
@@ -217,6 +220,13 @@ export interface Tables {
     sentAt: Date | null;
     paidAt: Date | null;
     createdAt: Date;
+  };
+  joins: {
+    organizationId: string;
+    inviteId: string;
+    userId: string;
+    joinedAt: Date;
+    approval: 'waiting' | 'approved' | null;
   };
   lesson_participants: {
     id: string;

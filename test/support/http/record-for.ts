@@ -46,6 +46,10 @@ const RECORDS: Record<string, MakeRecords> = {
   // A mail is sent once a day.
   'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
   'POST /v1/parents/:parent_id/send-invite': family,
+  'DELETE /v1/invites/:invite_id': async (make, organizationId) => {
+    const purpose = { organizationId, scope: 'organization', role: 'student', targetId: organizationId } as const;
+    return { invite_id: (await make.row('invites', { ...purpose, expiresAt: new Date(Date.now() + 86_400_000) })).id };
+  },
   'PATCH /v1/blog-posts/:post_id': async (make, id) => ({ post_id: (await make.post(id)).id }),
   'DELETE /v1/blog-posts/:post_id': async (make, id) => {
     return { post_id: (await make.post(id, { status: 'published', publishedAt: new Date() })).id };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Invites } from '@app/people';
 import type { JoinFixture } from './join-fixture.js';
 import { busyOffice } from './join-states.js';
 import type { PeoplePages } from './people-pages.js';
@@ -10,6 +11,8 @@ export interface FullOrganization extends PeoplePages {
   slug: string;
   /** A key that can be replaced. */
   keyId: string;
+  /** A code by which people have come. */
+  codeId: string;
 }
 
 /** Fills an organization, and the account of its owner. */
@@ -33,6 +36,7 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
     await joining.api.keys.create(at, { name: `${LONG} ${more}`, scopes: ['read', 'write'] });
   }
   const keyId = await fillKeys(joining, at);
+  const codeId = await fillCodes(joining, office);
   await make.query(
     `WITH added AS (INSERT INTO suppressions (email_normalized, reason)
        SELECT 'a-rather-long-address-' || n || '@example.org', 'smtp_550' FROM generate_series(1, 300) n RETURNING email_normalized)
@@ -62,7 +66,7 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
     [at],
   );
   await fillAccount(joining, office.ownerId);
-  return Object.assign(office, { slug, keyId });
+  return Object.assign(office, { slug, keyId, codeId });
 }
 
 /** Keys in every state, and half a year of revoked ones. @returns the id of one that can be replaced */
@@ -81,6 +85,32 @@ async function fillKeys({ api, portal: { make } }: JoinFixture, at: string): Pro
     [at, LONG],
   );
   return id;
+}
+
+/** Codes in every state, and many people who came by one. @returns that one */
+async function fillCodes({ portal: { app, make } }: JoinFixture, { provisioning, ownerId }: PeoplePages): Promise<string> {
+  const at = provisioning.id;
+  await app.get(Invites).ensureStandingCodes(at);
+  const { id: classroom } = await make.classroom(at, { name: LONG });
+  for (let more = 0; more < 30; more++) await provisioning.post('/v1/invites', { scope: 'classroom', classroom_id: classroom });
+  const codes = await make.query<{ id: string }>(
+    `SELECT id FROM invites WHERE organization_id = $1 AND scope = 'classroom' ORDER BY created_at DESC, id DESC`,
+    [at],
+  );
+  const [code, off, replaced, expired] = codes.map(({ id }) => id);
+  await make.query(
+    `INSERT INTO joins (organization_id, invite_id, user_id, joined_at)
+     SELECT $1, i.id, m.user_id, m.created_at FROM members m, unnest($2::uuid[]) i (id)
+     WHERE m.organization_id = $1 AND m.role = 'student' AND m.status <> 'archived'`,
+    [at, [code, replaced]],
+  );
+  await make.query('UPDATE invites SET revoked_at = now(), switched_off = id = $1, created_by = $3 WHERE id IN ($1, $2)', [off, replaced, ownerId]);
+  await make.query('UPDATE invites SET expires_at = now() WHERE id = $1', [expired]);
+  await make.query('DELETE FROM joins WHERE organization_id = $1 AND invite_id = $2 AND user_id IN (SELECT user_id FROM joins LIMIT 3)', [
+    at,
+    replaced,
+  ]);
+  return code!;
 }
 
 /** Gives a person many sessions, passkeys and invitations. */

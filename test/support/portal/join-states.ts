@@ -67,11 +67,22 @@ export async function joinPages(desk: JoinFixture, provisioning: PeopleFixture):
       press: ACCEPT,
       heading: 'You have another role here',
     },
+    full: { path: await fullCode(desk, provisioning), cookie, press: ACCEPT, heading: 'No places left' },
+    'parent waiting': { ...(await joined(desk, provisioning, { scope: 'parent', student_id: child.id })), heading: 'Waiting for approval' },
     unconfirmed: { path: byCode, cookie: elsewhere.cookie, press: ACCEPT, heading: 'Confirm your email address first' },
     unknown: { path: `/join/${'x'.repeat(43)}`, heading: 'This link does not work' },
     joined: { ...(await joined(desk, provisioning, STUDENT)), heading: 'Welcome to Demo Tutoring' },
     waiting: { ...(await joined(desk, provisioning, { ...STUDENT, role: 'tutor' })), heading: 'Waiting for approval' },
   };
+}
+
+/** The code of a classroom whose only place is taken. */
+async function fullCode(desk: JoinFixture, provisioning: PeopleFixture): Promise<string> {
+  const { id } = await desk.portal.make.classroom(provisioning.id);
+  const code = await desk.invite(provisioning, { scope: 'classroom', classroom_id: id });
+  await desk.accept(code, null, { signedInAs: (await desk.person()).id });
+  await desk.portal.make.query('UPDATE invites SET places = 1 WHERE target_id = $1', [id]);
+  return `/join/${code}`;
 }
 
 async function joined(desk: JoinFixture, provisioning: PeopleFixture, wish: object) {

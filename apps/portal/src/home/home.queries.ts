@@ -1,5 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { visiblePerson } from '@app/people';
+import { waitingParents } from '../people/people.queries.js';
 
 /** A session of the day, with the names that the organization may see. */
 export interface SessionRow {
@@ -80,7 +81,8 @@ export function needs(organizationId: string, most: number): Sql {
   const count = (rows: Sql) => sql`(SELECT count(*)::integer FROM (SELECT FROM ${rows} LIMIT ${most}) n)`;
   const active = sql`api_keys WHERE organization_id = ${organizationId} AND revoked_at IS NULL`;
   return sql`
-    SELECT ${count(sql`members WHERE organization_id = ${organizationId} AND approval_requested_at IS NOT NULL`)} AS waiting,
+    SELECT ${count(sql`(SELECT user_id FROM members WHERE organization_id = ${organizationId} AND approval_requested_at IS NOT NULL
+        UNION ALL (${waitingParents(organizationId)})) w`)} AS waiting,
       ${count(sql`sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL
         AND status IN ('pending', 'scheduled') AND starts_at > now()`)} AS without_tutor,
       ${count(sql`outbox WHERE organization_id = ${organizationId} AND topic = 'email' AND status = 'dead'`)} AS dead_mails,

@@ -48,7 +48,9 @@ class JoinController {
     if (!membership && !joined.waits) return seeOther('/');
     const { organization: name, ...rest } = joined;
     const slug = membership && manages(membership) ? membership.slug : null;
-    return page('join/joined', { ...rest, name, slug, waits: !membership });
+    // A parent who belongs already may still wait for another child.
+    const waits = !membership || (joined.waits && joined.role === 'parent');
+    return page('join/joined', { ...rest, name, slug, waits });
   }
 
   /** What declining has done. Declared before `join/:secret`, too. */

@@ -232,7 +232,8 @@ function closed(problem: JoinProblem, secret: string, invite: InvitePage | null)
     const text = 'This code is wrong or no longer valid. Check every character, or ask for a new code.';
     return page('join/code', { code: secret, problem: text }, 404);
   }
-  const status = problem === 'unknown' ? 404 : ['unconfirmed', 'role', 'unproven'].includes(problem) ? 409 : 410;
+  const status =
+    problem === 'unknown' ? 404 : ['unconfirmed', 'role', 'unproven', 'full', 'crowded'].includes(problem) ? 409 : 410;
   const masked = invite?.email && maskAddress(invite.email);
   return page('join/closed', { problem, invite, secret, masked }, status);
 }

@@ -1,6 +1,6 @@
 import { type Place, placeText, queryOf as query } from '../web/place.js';
 
-/** Which people are listed. `waiting`: tutors who joined with a code and wait for an owner or admin to decide. */
+/** Which people are listed. `waiting`: people who joined with a code and wait for an owner or admin to decide. */
 export const STATUSES = ['accepted', 'pending', 'waiting', 'archived'] as const;
 export const ROLES = ['owner', 'admin', 'tutor', 'student', 'parent'] as const;
 

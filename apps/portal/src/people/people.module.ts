@@ -6,6 +6,8 @@ import { type Flash, type Page, page, seeOther, type SeeOther } from '../web/pag
 import { pathId } from '../web/path-id.js';
 import { placeText, readPlace } from '../web/place.js';
 import { unlessRefused } from '../web/refusals.js';
+import { CodesController } from './codes.controller.js';
+import { CodesService } from './codes.service.js';
 import { InviteController } from './invite.controller.js';
 import { queryOf, readFilter } from './people.filter.js';
 import { PeopleService } from './people.service.js';
@@ -50,18 +52,26 @@ class PeopleController {
     });
   }
 
-  @Post('members/:user_id/approve')
+  @Post(':kind/:user_id/approve')
   @ConfirmIdentity()
-  approve(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
-    const done = this.people.approve(organization, organization.by, pathId(id));
-    return answered(organization, done, () => 'They were approved.');
+  approve(
+    @Managing() organization: Managed,
+    @Param('kind') kind: string,
+    @Param('user_id') id: string,
+  ): Promise<SeeOther> {
+    const done = this.people.approve(organization, organization.by, pathId(id), kindOf(kind));
+    return answered(organization, done, () => 'They were approved.', pathId(id));
   }
 
-  @Post('members/:user_id/decline')
+  @Post(':kind/:user_id/decline')
   @ConfirmIdentity()
-  decline(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
-    const done = this.people.decline(organization, organization.by, pathId(id));
-    return answered(organization, done, () => 'They were declined, and can no longer join with a code.');
+  decline(
+    @Managing() organization: Managed,
+    @Param('kind') kind: string,
+    @Param('user_id') id: string,
+  ): Promise<SeeOther> {
+    const done = this.people.decline(organization, organization.by, pathId(id), kindOf(kind));
+    return answered(organization, done, () => 'They were declined, and can no longer join with a code.', pathId(id));
   }
 
   @Post(':kind/:user_id/send-invite')
@@ -114,10 +124,17 @@ function kindOf(text: string): 'member' | 'parent' {
   throw PageError.notFound();
 }
 
-/** Back to the list with the same filter, where the outcome is shown. */
-function answered<T>({ slug, form }: Managed, work: Promise<T>, told: (done: T) => string | Flash): Promise<SeeOther> {
-  const query = Object.fromEntries(new URLSearchParams(form.text('from')));
-  const list = `/o/${slug}/people${queryOf(readFilter(query), readPlace(query.after))}`;
+/** Back to the list with the same filter, or to the page of the person, where the outcome is shown. */
+function answered<T>(
+  { slug, form }: Managed,
+  work: Promise<T>,
+  told: (done: T) => string | Flash,
+  userId: string | null = null,
+): Promise<SeeOther> {
+  const from = form.text('from');
+  const query = Object.fromEntries(new URLSearchParams(from));
+  const filtered = `/o/${slug}/people${queryOf(readFilter(query), readPlace(query.after))}`;
+  const list = from === 'person' && userId !== null ? `/o/${slug}/people/${userId}` : filtered;
   const done = work.then((result) => {
     const text = told(result);
     return typeof text === 'string' ? seeOther(list, 'success', text) : seeOther(list, text.kind, text.text);
@@ -125,9 +142,9 @@ function answered<T>({ slug, form }: Managed, work: Promise<T>, told: (done: T) 
   return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
 }
 
-/** The order of the controllers: `people/invites` and `people/invite` are pages, not people. */
+/** The order of the controllers: `people/codes`, `people/invites` and `people/invite` are pages, not people. */
 @Module({
-  controllers: [PeopleController, InviteController, PersonController],
-  providers: [PeopleService, PersonService],
+  controllers: [PeopleController, CodesController, InviteController, PersonController],
+  providers: [CodesService, PeopleService, PersonService],
 })
 export class PeopleModule {}

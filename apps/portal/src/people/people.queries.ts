@@ -33,6 +33,17 @@ export interface InviteRow {
   created_at: Date;
 }
 
+/** Parents who came by a code and wait for a child: the first one, or another. */
+const asksForChild = sql`EXISTS (SELECT FROM joins j
+  JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+  WHERE j.organization_id = parents.organization_id AND j.user_id = parents.user_id AND j.approval = 'waiting'
+    AND i.role = 'parent')`;
+
+/** The ids of those, of an organization. */
+export const waitingParents = (organizationId: string): Sql => sql`
+  SELECT DISTINCT j.user_id FROM joins j JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+  WHERE j.organization_id = ${organizationId} AND j.approval = 'waiting' AND i.role = 'parent'`;
+
 /** Excludes parents who are also members, so that they are listed once. */
 const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization_id = parents.organization_id
   AND m.user_id = parents.user_id)`;
@@ -59,19 +70,28 @@ export function peoplePage(organizationId: string, filter: PeopleFilter, after: 
   };
   const withStatus = status ? ofStatus[status] : empty;
   const withRole = role ? sql`AND role = ${role}` : empty;
-  const parents = sql`(SELECT 'parent' AS kind, user_id, 'parent' AS role, status, false AS waits,
+  const parents = (
+    which: Sql,
+  ) => sql`(SELECT 'parent' AS kind, user_id, 'parent' AS role, status, ${asksForChild} AS waits,
       supplied_first_name, supplied_last_name, supplied_email, NULL::timestamptz AS invited_at, accepted_at, created_at
-    FROM parents WHERE organization_id = ${organizationId} AND enrolled_at IS NOT NULL
-      AND (${status}::text IS NULL OR status = ${status}) ${before}
-      ${role === 'parent' ? empty : notListed}
+    FROM parents WHERE organization_id = ${organizationId} ${which} ${before}
     ORDER BY created_at DESC, user_id DESC LIMIT ${rows})`;
+  const waiting = sql`AND user_id IN (${waitingParents(organizationId)})`;
+  const alone = role === 'parent' ? empty : notListed;
+  const ofParents = [
+    ...(status === 'waiting'
+      ? [parents(waiting)]
+      : [parents(sql`AND enrolled_at IS NOT NULL AND (${status}::text IS NULL OR status = ${status}) ${alone}`)]),
+    // Those without a child are listed only while they wait for one.
+    ...(status === null ? [parents(sql`AND enrolled_at IS NULL ${waiting} ${alone}`)] : []),
+  ];
   const sources = [
     ...(role === 'parent'
       ? []
       : status
         ? [members(sql`${withStatus} ${withRole}`)]
         : everybody(members, withRole, role)),
-    ...((role === null || role === 'parent') && status !== 'waiting' ? [parents] : []),
+    ...(role === null || role === 'parent' ? ofParents : []),
   ];
   return sql`
     SELECT t.kind, t.user_id AS id, t.role, t.status, t.waits, ${visibleColumns('t', ['first_name', 'last_name', 'email'])},
@@ -92,13 +112,24 @@ function everybody(members: (which: Sql) => Sql, withRole: Sql, role: PeopleFilt
 /** How many people and invites wait for an answer, counted up to a maximum. */
 export function openCounts(organizationId: string, most: number): Sql {
   return sql`
-    SELECT (SELECT count(*)::integer FROM (SELECT FROM members WHERE organization_id = ${organizationId}
-        AND approval_requested_at IS NOT NULL LIMIT ${most}) w) AS waiting,
+    SELECT (SELECT count(*)::integer FROM (SELECT user_id FROM members WHERE organization_id = ${organizationId}
+        AND approval_requested_at IS NOT NULL
+        UNION ALL (${waitingParents(organizationId)}) LIMIT ${most}) w) AS waiting,
       (SELECT count(*)::integer FROM (SELECT FROM members WHERE organization_id = ${organizationId}
         AND status = 'pending' AND approval_requested_at IS NULL LIMIT ${most}) p) AS pending,
       (SELECT count(*)::integer FROM (SELECT FROM invites WHERE organization_id = ${organizationId}
         AND accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account' LIMIT ${most}) i) AS invites`;
 }
+
+/** What an invite `i` is for: the name of a classroom, a group, a tutor or a child. */
+export const targetOf = (organizationId: string): Sql => sql`
+  CASE i.scope
+    WHEN 'classroom' THEN (SELECT name FROM classrooms WHERE organization_id = ${organizationId} AND id = i.target_id)
+    WHEN 'group' THEN (SELECT name FROM student_groups WHERE organization_id = ${organizationId} AND id = i.target_id)
+    WHEN 'organization' THEN NULL
+    ELSE (SELECT ${raw(visiblePerson('m').full_name)}
+      FROM members m LEFT JOIN users u ON u.id = m.user_id
+      WHERE m.organization_id = ${organizationId} AND m.user_id = i.target_id) END`;
 
 /** A page of the invites that can still be accepted, sent again or revoked, newest first. @param ending only those that end within three days */
 export function invitesPage(organizationId: string, ending: boolean, after: Place | null, rows: number): Sql {
@@ -106,13 +137,7 @@ export function invitesPage(organizationId: string, ending: boolean, after: Plac
   const before = after ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty;
   return sql`
     SELECT i.id, i.scope, i.role, i.email, i.standing, i.expires_at, coalesce(i.expires_at <= now(), false) AS expired,
-      i.created_at, CASE i.scope
-        WHEN 'classroom' THEN (SELECT name FROM classrooms WHERE organization_id = ${organizationId} AND id = i.target_id)
-        WHEN 'group' THEN (SELECT name FROM student_groups WHERE organization_id = ${organizationId} AND id = i.target_id)
-        WHEN 'organization' THEN NULL
-        ELSE (SELECT ${raw(visiblePerson('m').full_name)}
-          FROM members m LEFT JOIN users u ON u.id = m.user_id
-          WHERE m.organization_id = ${organizationId} AND m.user_id = i.target_id) END AS target
+      i.created_at, ${targetOf(organizationId)} AS target
     FROM (SELECT * FROM invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL
       AND scope <> 'account' ${soon} ${before} ORDER BY created_at DESC, id DESC LIMIT ${rows}) i
     ORDER BY i.created_at DESC, i.id DESC`;

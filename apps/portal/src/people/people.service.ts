@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountInvite, AccountInvites, Invitations, type Provisioner, type SentInvite } from '@app/people';
 import { type Actor, AuditLog } from '@app/audit';
-import { Approvals } from '@app/accounts';
+import { Approvals, type Asking } from '@app/accounts';
 import { Database } from '@app/database';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
@@ -54,12 +54,12 @@ export class PeopleService {
     return listed(rows);
   }
 
-  approve(tenant: Membership, by: Actor, userId: string): Promise<void> {
-    return this.approvals.approve(provisionerOf(tenant), by, userId);
+  approve(tenant: Membership, by: Actor, userId: string, as: Asking): Promise<void> {
+    return this.approvals.approve(provisionerOf(tenant), by, userId, as);
   }
 
-  decline(tenant: Membership, by: Actor, userId: string): Promise<void> {
-    return this.approvals.decline(provisionerOf(tenant), by, userId);
+  decline(tenant: Membership, by: Actor, userId: string, as: Asking): Promise<void> {
+    return this.approvals.decline(provisionerOf(tenant), by, userId, as);
   }
 
   /** Mails a member or parent a link to their account, as the API's `send-invite` does. */
@@ -93,7 +93,8 @@ function provisionerOf({ organizationId, name, timeZone }: Membership): Provisio
   return { organizationId, organization: { name, timeZone }, keyId: null };
 }
 
-function listed<Row extends { id: string; created_at: Date }>(rows: Row[], most = ROWS): Listed<Row> {
+/** The rows of a page, without the one more that says whether there is a next page. */
+export function listed<Row extends { id: string; created_at: Date }>(rows: Row[], most = ROWS): Listed<Row> {
   const shown = rows.slice(0, most);
   const last = shown.at(-1);
   return { rows: shown, next: rows.length > most && last ? { at: last.created_at, id: last.id } : null };

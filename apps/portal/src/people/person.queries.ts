@@ -1,5 +1,7 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { visibleColumns, visiblePerson } from '@app/people';
+import { MAKER } from './codes.queries.js';
+import { targetOf, waitingParents } from './people.queries.js';
 
 /** A membership of somebody, or their being a parent, as the organization may see it. */
 export interface TieRow {
@@ -31,6 +33,22 @@ export interface NamedRow {
   name: string;
 }
 
+/** An invite or code that somebody came by. */
+export interface CameByRow {
+  scope: 'organization' | 'classroom' | 'group' | 'tutor_student' | 'parent' | 'account';
+  role: 'tutor' | 'admin' | 'student' | 'parent';
+  target: string | null;
+  /** Whether it was for their address. */
+  personal: boolean;
+  standing: boolean;
+  approval: 'waiting' | 'approved' | null;
+  joined_at: Date;
+  /** When it was made, and by which person or API key. */
+  created_at: Date;
+  maker: string | null;
+  key: string | null;
+}
+
 export interface FamilyRow extends NamedRow {
   as: 'child' | 'parent';
 }
@@ -43,9 +61,21 @@ export function tiesOf(organizationId: string, userId: string): Sql {
       m.accepted_at, m.archived_at
     FROM members m LEFT JOIN users u ON u.id = m.user_id
     WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}
-    UNION ALL SELECT 'parent', 'parent', p.status, false, ${shown('p')}, p.created_at, p.accepted_at, NULL
+    UNION ALL SELECT 'parent', 'parent', p.status, w.user_id IS NOT NULL, ${shown('p')}, p.created_at, p.accepted_at, NULL
     FROM parents p LEFT JOIN users u ON u.id = p.user_id
-    WHERE p.organization_id = ${organizationId} AND p.user_id = ${userId} AND (p.enrolled_at IS NOT NULL OR p.status = 'archived')`;
+    LEFT JOIN (${waitingParents(organizationId)}) w ON w.user_id = p.user_id
+    WHERE p.organization_id = ${organizationId} AND p.user_id = ${userId}
+      AND (p.enrolled_at IS NOT NULL OR p.status = 'archived' OR w.user_id IS NOT NULL)`;
+}
+
+/** How somebody came, the first first. Invites are deleted 30 days after they expire. */
+export function cameBy(organizationId: string, userId: string): Sql {
+  return sql`
+    SELECT i.scope, i.role, ${targetOf(organizationId)} AS target, i.email IS NOT NULL AS personal, i.standing, j.approval,
+      j.joined_at, i.created_at, ${MAKER}
+    FROM joins j JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+    WHERE j.organization_id = ${organizationId} AND j.user_id = ${userId}
+    ORDER BY j.joined_at, j.invite_id LIMIT 20`;
 }
 
 export function belongingsOf(organizationId: string, userId: string): Sql {

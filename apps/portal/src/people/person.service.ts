@@ -8,6 +8,8 @@ import type { Membership } from '../web/sessions.js';
 import {
   type BelongingsRow,
   belongingsOf,
+  cameBy,
+  type CameByRow,
   familyOf,
   type FamilyRow,
   type NamedRow,
@@ -23,6 +25,7 @@ export interface Person {
   ties: TieRow[];
   belongings: BelongingsRow;
   family: FamilyRow[];
+  came: CameByRow[];
   /** Whether anything is left to end. */
   belongs: boolean;
   /** Whether the person who is signed in may end it. */
@@ -42,11 +45,12 @@ export class PersonService {
 
   /** @throws PageError 404 */
   async person({ organizationId, role }: Membership, by: ActingPerson, id: string): Promise<Person> {
-    const [ties, [belongings], family] = await this.db.read<[TieRow, BelongingsRow, FamilyRow]>(
+    const [ties, [belongings], family, came] = await this.db.read<[TieRow, BelongingsRow, FamilyRow, CameByRow]>(
       { organizationId },
       tiesOf(organizationId, id),
       belongingsOf(organizationId, id),
       familyOf(organizationId, id),
+      cameBy(organizationId, id),
     );
     const [first] = ties;
     if (!first) throw PageError.notFound();
@@ -55,7 +59,7 @@ export class PersonService {
     const manages = ties.some((tie) => tie.role === 'owner' || tie.role === 'admin');
     const belongs = ties.some(({ status }) => status !== 'archived');
     const removable = belongs && (self || !manages || role === 'owner');
-    return { id, name, ties, belongings: belongings!, family, belongs, removable, self };
+    return { id, name, ties, belongings: belongings!, family, came, belongs, removable, self };
   }
 
   async successors({ organizationId }: Membership, id: string): Promise<NamedRow[]> {

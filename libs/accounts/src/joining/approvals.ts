@@ -1,19 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
-import type { EmailKind } from '@app/jobs';
-import { type Actor, AuditLog, type Operation } from '@app/audit';
+import type { EmailKind, EmailPayload } from '@app/jobs';
+import { type Actor, AuditLog } from '@app/audit';
 import { AccountMails, Logins, type Provisioner } from '@app/people';
 import { Refused } from '@app/rules';
 import { MembershipNotices } from '../membership/membership-notices.js';
-import { isManager, type Role } from '../membership/who-may.js';
 import { Identities } from './identities.js';
+import { Waiting } from './waiting.js';
 
 const ONLY_OWNERS = 'Only an owner can decide about an admin.';
 const DECIDED = 'This has already been decided.';
 
+type Role = EmailPayload['role'];
+
+/** What somebody asks to be. Staff may be parents too, so one person may wait as both. */
+export type Asking = 'member' | 'parent';
+
 /**
- * Approves or declines tutors who joined with a reusable code, and admins whom an API key invited: until then they see
+ * Approves or declines people who joined with a reusable code, and admins whom an API key invited: until then they see
  * nothing of the organization. Only owners decide about admins.
  */
 @Injectable()
@@ -25,32 +30,44 @@ export class Approvals {
     private readonly logins: Logins,
     private readonly mails: AccountMails,
     private readonly notices: MembershipNotices,
+    private readonly waiting: Waiting,
   ) {}
 
-  /** Notifies the person by mail, and of a new admin the owners and admins. */
-  approve(provisioner: Provisioner, by: Actor, userId: string): Promise<void> {
-    return this.decide(provisioner.organizationId, by, 'approve_member', userId, async (role) => {
-      const [row] = await this.db.query<{ done: boolean }>(sql`SELECT approve_member(${userId}) AS done`);
-      const manages = isManager(role);
-      if (row!.done)
-        await this.tell(provisioner, manages ? 'role_changed' : 'approval_given', role, userId, '/sign-in');
-      if (row!.done && manages) await this.notices.managerAdded(provisioner.organizationId, by, userId, role);
-      return row!.done;
+  /**
+   * Gives the person what they came for, and notifies them by mail, and of a new admin the owners and admins. A parent is
+   * linked to the children they asked for.
+   */
+  approve(provisioner: Provisioner, by: Actor, userId: string, as: Asking = 'member'): Promise<void> {
+    const { organizationId } = provisioner;
+    return this.decide(organizationId, by, 'approve', userId, as, async (role) => {
+      const [row] = await this.db.query<{ done: boolean }>(
+        as === 'parent' ? sql`SELECT approve_parent(${userId}) AS done` : sql`SELECT approve_member(${userId}) AS done`,
+      );
+      if (!row!.done) return false;
+      await this.waiting.settle(organizationId, userId, as);
+      const manages = role === 'owner' || role === 'admin';
+      await this.tell(provisioner, manages ? 'role_changed' : 'approval_given', role, userId, '/sign-in');
+      if (manages) await this.notices.managerAdded(organizationId, by, userId, role);
+      return true;
     });
   }
 
-  /** Archives the person and notifies them by mail. Only an invite to their address, not a code, lets them back in. */
-  decline(provisioner: Provisioner, by: Actor, userId: string): Promise<void> {
+  /**
+   * Archives the person and notifies them by mail. Only an invite to their address, not a code, lets them back in. A
+   * parent who belongs already stays, without the children they asked for.
+   */
+  decline(provisioner: Provisioner, by: Actor, userId: string, as: Asking = 'member'): Promise<void> {
     const { organizationId } = provisioner;
-    return this.decide(organizationId, by, 'decline_member', userId, async (role) => {
+    return this.decide(organizationId, by, 'decline', userId, as, async (role) => {
+      const waited = await this.waiting.drop(organizationId, userId, as);
+      if (as === 'parent' && !waited) return false;
       const declined = await this.db.query(sql`
-        WITH declined AS (
-          UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
-          WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending'
-            AND approval_requested_at IS NOT NULL RETURNING 1)
+        WITH declined AS (${as === 'parent' ? declineParent(organizationId, userId) : declineMember(organizationId, userId)}
+          RETURNING 1)
         SELECT FROM declined`);
-      if (declined.length > 0) await this.tell(provisioner, 'approval_declined', role, userId);
-      return declined.length > 0;
+      if (as === 'member' && declined.length === 0) return false;
+      await this.tell(provisioner, 'approval_declined', role, userId);
+      return true;
     });
   }
 
@@ -70,21 +87,35 @@ export class Approvals {
   private decide(
     organizationId: string,
     by: Actor,
-    operation: Operation,
+    decision: 'approve' | 'decline',
     userId: string,
+    as: Asking,
     work: (role: Role) => Promise<boolean>,
   ): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
-      const [member] = await this.db.query<{ role: Role; may: boolean }>(sql`
-        SELECT m.role, m.role NOT IN ('owner', 'admin') OR EXISTS (SELECT FROM members o
-          WHERE o.organization_id = m.organization_id AND o.user_id = ${by.userId} AND o.role = 'owner'
-            AND o.status = 'accepted') AS may
-        FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}`);
-      if (!member) throw Refused.notFound();
-      if (!member.may) throw Refused.conflict('is_manager', ONLY_OWNERS);
-      if (!(await work(member.role))) throw Refused.invalidState('decided', ['waiting'], DECIDED);
-      await this.audit.add(organizationId, by, operation, { user_id: userId });
+      const [person] = await this.db.query<{ role: Role; may: boolean }>(
+        as === 'parent'
+          ? sql`SELECT 'parent' AS role, true AS may FROM parents
+              WHERE organization_id = ${organizationId} AND user_id = ${userId}`
+          : sql`SELECT m.role, m.role NOT IN ('owner', 'admin') OR EXISTS (SELECT FROM members o
+                WHERE o.organization_id = m.organization_id AND o.user_id = ${by.userId} AND o.role = 'owner'
+                  AND o.status = 'accepted') AS may
+              FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}`,
+      );
+      if (!person) throw Refused.notFound();
+      if (!person.may) throw Refused.conflict('is_manager', ONLY_OWNERS);
+      if (!(await work(person.role))) throw Refused.invalidState('decided', ['waiting'], DECIDED);
+      await this.audit.add(organizationId, by, `${decision}_${as}`, { user_id: userId });
     });
   }
 }
+
+const declineMember = (organizationId: string, userId: string): Sql => sql`
+  UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
+  WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending'
+    AND approval_requested_at IS NOT NULL`;
+
+const declineParent = (organizationId: string, userId: string): Sql => sql`
+  UPDATE parents SET status = 'archived'
+  WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'pending' AND enrolled_at IS NULL`;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
-import { Families, Places } from '@app/people';
+import { Families, InviteTargets, Places } from '@app/people';
 import type { Identity } from './identities.js';
 import type { OpenedInvite } from './opened-invites.js';
 
@@ -12,6 +12,8 @@ interface Standing {
   accepted: boolean;
 }
 
+type Granting = Pick<OpenedInvite, 'organizationId' | 'scope' | 'targetId' | 'subjectId'>;
+
 /** The writes of joining, inside the ambient transaction. */
 @Injectable()
 export class JoinEffects {
@@ -19,17 +21,21 @@ export class JoinEffects {
     private readonly db: Database,
     private readonly places: Places,
     private readonly families: Families,
+    private readonly targets: InviteTargets,
   ) {}
 
-  /** When somebody was archived here (null if they are not), and whether they wait for approval. */
+  /** When somebody was archived here (null if they are not), and whether they wait for approval to belong at all. */
   async standing(organizationId: string, userId: string, asParent: boolean): Promise<Standing> {
     const [row] = await this.db.query<Standing>(
       asParent
-        ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS "archivedAt", false AS waits,
-            status = 'accepted' AS accepted FROM parents
+        ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS "archivedAt", status = 'accepted' AS accepted,
+            status = 'pending' AND enrolled_at IS NULL AND EXISTS (SELECT FROM joins j
+              JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+              WHERE j.organization_id = p.organization_id AND j.user_id = p.user_id AND j.approval = 'waiting'
+                AND i.role = 'parent') AS waits FROM parents p
             WHERE organization_id = ${organizationId} AND user_id = ${userId}`
         : sql`SELECT CASE status WHEN 'archived' THEN coalesce(archived_at, created_at) END AS "archivedAt",
-            approval_requested_at IS NOT NULL AS waits, status = 'accepted' AS accepted FROM members
+            status = 'accepted' AS accepted, approval_requested_at IS NOT NULL AS waits FROM members
             WHERE organization_id = ${organizationId} AND user_id = ${userId}`,
     );
     return row ?? { archivedAt: null, waits: false, accepted: false };
@@ -41,38 +47,29 @@ export class JoinEffects {
       VALUES (${organizationId}, ${id}, 'pending', ${firstName}, ${lastName}, ${email}) ON CONFLICT DO NOTHING`);
   }
 
-  /** Adds the member, a tutor with a profile. @returns whether a tutor who came by a code needs approval, and has been `asked` before */
-  async tieMember(invite: OpenedInvite, identity: Identity, newcomer: boolean): Promise<false | 'new' | 'asked'> {
+  /** Adds the member, a tutor with a profile. @param waits until an owner or admin approves */
+  async tieMember(invite: OpenedInvite, identity: Identity, waits: boolean): Promise<void> {
     const { organizationId, role, email: named } = invite;
     const { id, firstName, lastName, email } = identity;
-    if (invite.needsOwner) return this.waitForOwner(invite, identity);
-    const asks = newcomer && role === 'tutor' && named === null;
     await this.db.query(sql`
       INSERT INTO members (id, organization_id, user_id, role, status, supplied_first_name, supplied_last_name,
         supplied_email, approval_requested_at)
       VALUES (${uuidv7()}, ${organizationId}, ${id}, ${role}, 'pending', ${firstName}, ${lastName}, ${email},
-        CASE WHEN ${asks}::boolean THEN now() END)
+        CASE WHEN ${waits}::boolean THEN now() END)
       ON CONFLICT DO NOTHING`);
     if (role === 'tutor') {
       await this.db.query(sql`
         INSERT INTO tutor_profiles (organization_id, user_id) VALUES (${organizationId}, ${id}) ON CONFLICT DO NOTHING`);
     }
-    if (asks) return 'new';
-    if (named === null) {
-      const [waiting] = await this.db.query(sql`
-        SELECT FROM members
-        WHERE organization_id = ${organizationId} AND user_id = ${id} AND approval_requested_at IS NOT NULL`);
-      return waiting ? 'asked' : false;
-    }
+    if (named === null) return;
     // An invite to an address implies approval.
     await this.db.query(sql`
       UPDATE members SET approval_requested_at = NULL
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND approval_requested_at IS NOT NULL`);
-    return false;
   }
 
   /** Adds an admin whom no owner has invited, or makes one who is not accepted wait. The caller holds the organization. */
-  private async waitForOwner(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
+  async waitForOwner(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
     const { organizationId, role } = invite;
     const { id, firstName, lastName, email } = identity;
     const [member] = await this.db.query<{ accepted: boolean; waits: boolean }>(sql`
@@ -91,12 +88,18 @@ export class JoinEffects {
   }
 
   /** Adds what the invite grants besides the membership: a place, a tutor or a child. */
-  async apply({ organizationId, scope, targetId, subjectId }: OpenedInvite, userId: string): Promise<void> {
+  async apply({ organizationId, scope, targetId, subjectId }: Granting, userId: string): Promise<void> {
     if (scope === 'classroom' || scope === 'group') {
       await this.places.add(organizationId, { kind: scope, id: targetId }, userId, 'student');
     }
     if (scope === 'tutor_student') await this.places.withTutor(organizationId, targetId, userId, subjectId);
     if (scope === 'parent') await this.families.link(organizationId, userId, targetId);
+  }
+
+  /** The same for an invite of some time ago, whose target may be gone. */
+  async applyIfThere(invite: Granting, userId: string): Promise<void> {
+    const { organizationId, scope, targetId } = invite;
+    if (await this.targets.has(organizationId, scope, targetId)) await this.apply(invite, userId);
   }
 
   /** Closes an invite to one person, which works once, as does its proof. */

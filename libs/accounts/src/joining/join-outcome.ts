@@ -24,6 +24,7 @@ export interface Joined {
  * - `unproven`: an admin's invite that no owner made needs the link of its mail
  * - `unconfirmed`: an invite from another organization requires a proven address
  * - `role`: the person has another role in the organization; `archived`: only an invite to their address lets them in
+ * - `full`: the places of the code are taken; `crowded`: too many people wait for approval already
  * - `address`, `name`, `password`: missing or not allowed
  * - `passkey`: it already belongs to somebody
  * - `other_credential`: the login is in use with another password or passkey, and nobody has agreed to replace it
@@ -36,6 +37,8 @@ export type JoinProblem =
   | 'unconfirmed'
   | 'role'
   | 'archived'
+  | 'full'
+  | 'crowded'
   | 'address'
   | 'name'
   | 'password'

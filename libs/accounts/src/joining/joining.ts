@@ -21,6 +21,7 @@ import type { Joined, JoinProblem, NotJoined } from './join-outcome.js';
 import { type OpenedInvite, OpenedInvites } from './opened-invites.js';
 import { type Given, MOST_COMPARISONS, OtherPassword, prepare, shownBy } from './given-password.js';
 import { type Hashing, refusedPassword, unlimited } from './passwords.js';
+import { Waiting } from './waiting.js';
 
 /** Somebody who accepts with a password, or with a passkey created for this. Their login may not exist yet. */
 export type Newcomer = {
@@ -62,6 +63,7 @@ export class Joining {
     private readonly identities: Identities,
     private readonly logins: Logins,
     private readonly effects: JoinEffects,
+    private readonly waiting: Waiting,
     private readonly mails: AccountMails,
     private readonly outbox: Outbox,
     private readonly audit: AuditLog,
@@ -189,43 +191,35 @@ export class Joining {
     const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
     const manages = invite.role === 'admin';
-    if (approval === 'new' && manages) await this.memberships.managerWaits(organizationId, identity, invite.role);
-    else if (approval === 'new')
-      await this.managers.tell(organizationId, {
-        kind: 'approval_request',
-        page: '/people?status=waiting',
-        role: invite.role,
-      });
+    if (approval === 'new') await this.tellApprovers(invite, identity);
     if (!approval) {
       const { accepted } = await this.effects.standing(organizationId, identity.id, as === 'parent');
       if (!(await this.identities.accept(identity.id, as, trusted))) throw new Refused('unconfirmed');
       if (manages && !accepted)
         await this.memberships.managerAdded(organizationId, { userId: invite.createdBy }, identity.id, invite.role);
       await this.effects.apply(invite, identity.id);
+      // An invite to an address implies approval.
+      if (invite.email !== null && as === 'member') await this.waiting.settle(organizationId, identity.id, as);
     }
     await this.effects.close(invite);
-    const confirmationMailed = !identity.verified && (await this.confirm(by, invite, identity));
     const { id: invite_id, scope, role } = invite;
-    const { id: userId, verified } = identity;
+    const { id: userId, verified, email: to, firstName } = identity;
+    const confirmationMailed = !verified && (await this.mails.confirm(by, { role, id: userId, to, firstName }));
     const details = { invite_id, user_id: userId, scope, role, created, verified };
     await this.audit.add(organizationId, { userId, requestId }, 'join', details);
     const waits = approval !== false;
     return { status: 'joined', userId, organizationId, created, verified, confirmationMailed, waits, shown };
   }
 
-  /** Asks for a proof of the address. @returns whether a mail was queued */
-  private async confirm(by: Provisioner, { role }: OpenedInvite, identity: Identity): Promise<boolean> {
-    const { id, email: to, firstName } = identity;
-    const queued = await this.mails.queue(by, [{ kind: 'address_confirmation', role, id, to, firstName }]);
-    return queued.has(id);
-  }
-
   /** Adds the person in the invite's role, pending acceptance. @returns whether an owner or admin has to approve, and has been `asked` before */
   private async tie(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email } = invite;
-    const { archivedAt, waits } = await this.effects.standing(organizationId, identity.id, role === 'parent');
+    const { id } = identity;
+    const { archivedAt, waits, accepted } = await this.effects.standing(organizationId, id, role === 'parent');
     if (invite.scope === 'account') {
       if (archivedAt) throw new Refused('archived');
+      // A mere confirmation of the address is not how somebody came.
+      if (!waits && !accepted) await this.waiting.record(invite, id, false);
       return waits && 'asked';
     }
     // The person was archived after the invite was created.
@@ -235,10 +229,34 @@ export class Joining {
     if (standing.as === 'refused') throw new Refused('role');
     // A code may have been passed on: it does not let archived people back in.
     if (standing.as === 'returning' && email === null) throw new Refused('archived');
-    if (role === 'parent') {
-      await this.effects.tieParent(organizationId, identity);
-      return false;
+    if (invite.needsOwner) {
+      const asked = await this.effects.waitForOwner(invite, identity);
+      await this.waiting.record(invite, id, asked !== false);
+      return asked;
     }
-    return this.effects.tieMember(invite, identity, standing.as === 'new' && !login?.member);
+    const newcomer = standing.as === 'new' && !login?.member;
+    const entry = email === null ? await this.waiting.entry(invite, id, newcomer) : 'joins';
+    if (entry === 'full' || entry === 'crowded') throw new Refused(entry);
+    const asks = entry === 'waits' || (waits && email === null);
+    if (role === 'parent') await this.effects.tieParent(organizationId, identity);
+    else await this.effects.tieMember(invite, identity, asks);
+    const isNew = await this.waiting.record(invite, id, asks);
+    if (!asks) return false;
+    // A parent asks for each child.
+    return isNew && (role === 'parent' || !waits) ? 'new' : 'asked';
+  }
+
+  /** A tutor or parent is for any owner or admin to decide about; of an admin, or of a code that too many use, owners have to know. */
+  private async tellApprovers(invite: OpenedInvite, identity: Identity): Promise<void> {
+    const { organizationId, role } = invite;
+    if (role === 'admin') return this.memberships.managerWaits(organizationId, identity, role);
+    const flood = role === 'student';
+    if (flood && !(await this.waiting.isFlood(invite))) return;
+    await this.managers.tell(
+      organizationId,
+      flood
+        ? { kind: 'code_flooded', page: '/people/codes', role, owners: true }
+        : { kind: 'approval_request', page: '/people?status=waiting', role },
+    );
   }
 }

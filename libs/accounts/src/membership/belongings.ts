@@ -83,15 +83,23 @@ export class Belongings {
       WHERE organization_id = ${organizationId} AND user_id = ${userId} AND is_published`);
   }
 
-  /** Open invites and links to somebody, and those that only lead to them; and the invites that their keys made. */
+  /** What somebody waits for an approval of, and what others wait for to be their parent. */
+  async requests(organizationId: string, userId: string): Promise<void> {
+    await this.db.query(sql`
+      DELETE FROM joins WHERE organization_id = ${organizationId} AND approval = 'waiting' AND (user_id = ${userId}
+        OR invite_id IN (SELECT id FROM invites WHERE organization_id = ${organizationId} AND scope = 'parent'
+          AND target_id = ${userId}))`);
+  }
+
+  /** Open invites and links to somebody, and those that only lead to them; those that they or their keys made too. */
   invites(organizationId: string, userId: string): Promise<number> {
     return this.count(sql`
       UPDATE invites i SET revoked_at = now()
       WHERE i.organization_id = ${organizationId} AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND NOT i.standing
         AND (i.user_id = ${userId} OR (i.scope IN ('account', 'parent', 'tutor_student') AND i.target_id = ${userId})
           OR lower(i.email) = (SELECT u.email_normalized FROM users u WHERE u.id = ${userId})
-          OR (i.scope <> 'account' AND i.api_key_id IN (SELECT k.id FROM api_keys k
-            WHERE k.organization_id = ${organizationId} AND k.created_by = ${userId})))`);
+          OR (i.scope <> 'account' AND (i.created_by = ${userId} OR i.api_key_id IN (SELECT k.id FROM api_keys k
+            WHERE k.organization_id = ${organizationId} AND k.created_by = ${userId}))))`);
   }
 
   private async count(statement: Sql): Promise<number> {

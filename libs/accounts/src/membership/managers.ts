@@ -50,7 +50,7 @@ export class Managers {
   }
 
   /** Somebody who could read the permanent codes cannot use them any more. */
-  replaceCodes(organizationId: string): Promise<void> {
-    return this.invites.replaceStandingCodes(organizationId);
+  async replaceCodes(organizationId: string): Promise<void> {
+    await this.invites.replaceStandingCodes(organizationId);
   }
 }

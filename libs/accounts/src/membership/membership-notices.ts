@@ -68,6 +68,25 @@ export class MembershipNotices {
     });
   }
 
+  /**
+   * Queues the mails about people who came by a code and were removed together. Those who have proven their address are
+   * told, as the others may have entered anybody's; managers get one mail.
+   */
+  async undone(organizationId: string, by: Doer, userIds: string[], role: Role): Promise<void> {
+    if (!this.managers.able || userIds.length === 0) return;
+    const proven = await this.db.query<{ id: string }>(sql`
+      SELECT u.id FROM users u WHERE u.id = ANY (${userIds}) AND u.email_verified_at IS NOT NULL ORDER BY u.id`);
+    for (const { id } of proven) await this.tell(organizationId, 'membership_ended', id, role, null);
+    const person = `${userIds.length === 1 ? '1 person' : `${userIds.length} people`} who joined by a code`;
+    await this.managers.tell(organizationId, {
+      kind: 'member_removed',
+      page: '/people',
+      role,
+      except: [by.userId],
+      about: (nameOf) => ({ membership: { person, by: nameOf(by.userId) ?? 'An operator of this service' } }),
+    });
+  }
+
   /** Queues the mails about another role: to the person, and to the managers if there is a new one. */
   async roleChanged(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
     await this.tell(organizationId, 'role_changed', userId, role, { url: `${this.env.portalUrl}/sign-in` });

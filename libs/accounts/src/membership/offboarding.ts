@@ -18,6 +18,8 @@ export interface Departure {
   as?: 'student' | 'staff' | 'parent';
   /** Of staff. Unassigned if nothing is said: lessons are not called off by accident. */
   sessions?: SessionsAhead;
+  /** Mails nobody: the caller does. */
+  silently?: boolean;
 }
 
 interface Person {
@@ -61,7 +63,7 @@ export class Offboarding {
    * @throws Refused for nobody of the organization, for one whom the actor may not remove (`is_manager`), and for the last
    *   owner who can sign in (`last_owner`)
    */
-  async end(organizationId: string, by: Doer, { userId, as, sessions }: Departure): Promise<Ended> {
+  async end(organizationId: string, by: Doer, { userId, as, sessions, silently }: Departure): Promise<Ended> {
     // The lock: of two owners who remove each other, one stays.
     await this.logins.holdOrganization(organizationId);
     const person = await this.find(organizationId, userId);
@@ -78,13 +80,14 @@ export class Offboarding {
 
     const belonged = endsMember ? await this.endMember(organizationId, userId, role!, sessions) : NOTHING_ENDED;
     const children = endsParent ? await this.endParent(organizationId, userId) : 0;
+    await this.belongings.requests(organizationId, userId);
     const gone = {
       ...belonged,
       changed: true,
       relations: belonged.relations + children,
       invites: await this.belongings.invites(organizationId, userId),
     };
-    if (person.status === 'accepted' || person.parent_status === 'accepted')
+    if (!silently && (person.status === 'accepted' || person.parent_status === 'accepted'))
       await this.notices.ended(organizationId, by, userId, role ?? 'parent');
     return gone;
   }

@@ -16,10 +16,11 @@ export const people: Grants = {
     parent_students: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // The worker creates missing join codes.
     invites: {
-      api: 'SELECT, INSERT, UPDATE (revoked_at)',
+      api: 'SELECT, INSERT, UPDATE (revoked_at, switched_off)',
       worker: 'SELECT (id), INSERT',
-      portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, declined_at, proof_hash)',
+      portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, declined_at, proof_hash, flooded_at, switched_off)',
     },
+    joins: { api: 'SELECT, DELETE', portal: 'SELECT, INSERT, UPDATE (approval), DELETE' },
     // Maintained by triggers.
     list_counts: { api: 'SELECT' },
   },
@@ -37,6 +38,7 @@ export const people: Grants = {
     former_memberships: ['portal'],
     decline_ties: ['portal'],
     approve_member: ['portal'],
+    approve_parent: ['portal'],
     leave_conversations: ['api', 'portal'],
     other_owner_signs_in: ['api', 'portal'],
     change_name: ['portal'],

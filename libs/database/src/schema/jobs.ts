@@ -43,7 +43,7 @@ export const jobs = /* sql */ `
   CREATE INDEX outbox_finished ON outbox (finished_at) WHERE finished_at IS NOT NULL;
   CREATE INDEX outbox_dead ON outbox (topic, organization_id) WHERE status = 'dead';
   -- What an organization has mailed lately.
-  CREATE INDEX outbox_mails ON outbox (organization_id, created_at) INCLUDE (email_normalized) WHERE topic = 'email';
+  CREATE INDEX outbox_mails ON outbox (organization_id, created_at) INCLUDE (email_normalized, kind) WHERE topic = 'email';
   ${secure('outbox', MINE_OR_THE_PLATFORMS)}
 
   -- Addresses that a mail server refused for good: nothing is sent there any more, by anybody.

@@ -30,8 +30,9 @@ export const people = /* sql */ `
   -- supplied_*: what this organization said of a person whose login existed already; it is all that the organization is
   -- shown until that person accepts. accepted_at: since when it sees the login itself. Set with the status 'accepted',
   -- kept by an archived member, never there with 'pending'. invited_at: when the person was last mailed for this
-  -- membership; a pending one is not mailed again within a day. approval_requested_at: joined as a tutor by a reusable
-  -- code, and pending until an owner or admin approves; or as an admin by an API key's invite, until an owner does. profile_published: a copy from tutor_profiles, so that one index
+  -- membership; a pending one is not mailed again within a day. approval_requested_at: joined by a reusable code, as a
+  -- tutor or as one of many students, and pending until an owner or admin approves; or as an admin by an API key's invite,
+  -- until an owner does. profile_published: a copy from tutor_profiles, so that one index
   -- serves each filter of the list of tutors, which includes staff without a profile. rate_band_id: of a student.
   CREATE TABLE members (
     id uuid PRIMARY KEY,
@@ -148,6 +149,8 @@ export const people = /* sql */ `
   -- the codes of classrooms.
   -- user_id: the login that had the address, when there was one. proof_hash: of the second secret, which is only ever
   -- mailed and so proves the address. created_by: who made it in the portal. declined_at: a declined invite is revoked too.
+  -- Of codes: places is how many people it lets in; flooded_at, when owners were last mailed that many students join by it;
+  -- switched_off, that nobody has replaced it since it was revoked, so that the worker makes no new standing one.
   CREATE TABLE invites (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -166,21 +169,44 @@ export const people = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     user_id uuid REFERENCES users,
     proof_hash bytea CHECK (octet_length(proof_hash) = 32),
+    places integer CHECK (places > 0),
     created_by uuid REFERENCES users,
     declined_at timestamptz(3) CHECK (declined_at IS NULL OR revoked_at IS NOT NULL),
+    flooded_at timestamptz(3),
+    switched_off boolean NOT NULL DEFAULT false,
+    UNIQUE (organization_id, id),
     CHECK (standing = (expires_at IS NULL)),
-    CHECK (sealed IS NOT NULL OR NOT standing)
+    CHECK (sealed IS NOT NULL OR NOT standing),
+    CHECK (NOT switched_off OR (email IS NULL AND revoked_at IS NOT NULL))
   );
   CREATE INDEX invites_organization ON invites (organization_id, created_at, id);
   CREATE INDEX invites_open ON invites (organization_id, created_at, id)
     WHERE accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account';
   CREATE INDEX invites_ending ON invites (organization_id, expires_at)
     WHERE accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account';
-  CREATE UNIQUE INDEX invites_standing ON invites (organization_id, role) WHERE standing AND revoked_at IS NULL;
+  CREATE INDEX invites_codes ON invites (organization_id, created_at, id) WHERE email IS NULL;
+  CREATE UNIQUE INDEX invites_standing ON invites (organization_id, role)
+    WHERE standing AND (revoked_at IS NULL OR switched_off);
   CREATE INDEX invites_of_classrooms ON invites (target_id, created_at) WHERE scope = 'classroom' AND sealed IS NOT NULL;
   CREATE INDEX invites_expiry ON invites (expires_at) WHERE NOT standing;
   CREATE INDEX invites_user ON invites (user_id) WHERE revoked_at IS NULL AND accepted_at IS NULL;
   ${secure('invites')}
+
+  -- Who came by which invite, until the invite is deleted. approval: 'waiting' for somebody whom an owner or admin has yet
+  -- to approve; until then the invite has given them nothing.
+  CREATE TABLE joins (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    invite_id uuid NOT NULL,
+    user_id uuid NOT NULL REFERENCES users,
+    joined_at timestamptz(3) NOT NULL DEFAULT now(),
+    approval text CHECK (approval IN ('waiting', 'approved')),
+    PRIMARY KEY (organization_id, invite_id, user_id),
+    FOREIGN KEY (organization_id, invite_id) REFERENCES invites (organization_id, id) ON DELETE CASCADE
+  );
+  CREATE INDEX joins_user ON joins (user_id, organization_id);
+  CREATE INDEX joins_recent ON joins (organization_id, invite_id, joined_at);
+  CREATE INDEX joins_waiting ON joins (organization_id, joined_at, user_id) WHERE approval = 'waiting';
+  ${secure('joins')}
 
   -- The number of rows in each list, without counting them. Exact in every snapshot, because counters change in the same
   -- transaction as the rows. A counter is the sum of a few rows: a writer updates a row that no other transaction has

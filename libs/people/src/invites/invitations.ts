@@ -71,9 +71,14 @@ export class Invitations {
   /** Revokes an invite: its link or code stops working. @throws Refused when there is no such open invite */
   revoke(organizationId: string, by: Actor, id: string): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
-      if (!(await this.close(organizationId, id))) throw Refused.notFound();
+      await this.end(organizationId, id);
       await this.audit.add(organizationId, by, 'revoke_invite', { invite_id: id });
     });
+  }
+
+  /** Revokes inside the ambient transaction. @param standing also a standing code @throws Refused likewise */
+  async end(organizationId: string, id: string, standing = false): Promise<void> {
+    if (!(await this.close(organizationId, id, standing))) throw Refused.notFound();
   }
 
   /** Revokes the account links that were mailed to somebody. @throws Refused when there are none */
@@ -105,15 +110,15 @@ export class Invitations {
     return sent;
   }
 
-  /** Revokes inside the ambient transaction. Leaves standing codes, and account links, which belong to people. */
-  private async close(organizationId: string, id: string) {
+  /** Leaves standing codes unless they are meant, and account links, which belong to people. */
+  private async close(organizationId: string, id: string, standing = false) {
     const [closed = null] = await this.db.query<
       Required<Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email'>>
     >(sql`
       WITH closed AS (
-        UPDATE invites SET revoked_at = now()
+        UPDATE invites SET revoked_at = now(), switched_off = email IS NULL
         WHERE organization_id = ${organizationId} AND id = ${id} AND accepted_at IS NULL AND revoked_at IS NULL
-          AND NOT standing AND scope <> 'account'
+          AND (NOT standing OR ${standing}::boolean) AND scope <> 'account'
         RETURNING scope, role, target_id, subject_id, email)
       SELECT scope, role, target_id AS "targetId", subject_id AS "subjectId", email FROM closed`);
     return closed;

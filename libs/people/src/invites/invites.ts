@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Env, newToken, Vault } from '@app/config';
 import { Database, normalizeEmail, type Tables, type Tenant } from '@app/database';
 import type { EmailLink } from '@app/jobs';
+import { placesOf } from './code-places.js';
 import { hashOfSecret, newCode } from './invite-secrets.js';
 
 /** What an invite is for. */
@@ -37,6 +38,13 @@ export interface MintedInvite extends NewInvite {
 /** The roles of an organization's two standing join codes. */
 const STANDING_ROLES = ['student', 'tutor'] as const;
 export type StandingRole = (typeof STANDING_ROLES)[number];
+
+/** A standing code that was just made. */
+export interface StandingCode {
+  id: string;
+  role: StandingRole;
+  code: string;
+}
 
 const DAY_MS = 86_400_000;
 
@@ -75,9 +83,9 @@ export class Invites {
     const addresses = minted.map(({ email }) => (email ? normalizeEmail(email) : null));
     await this.db.query(sql`
       INSERT INTO invites (id, organization_id, scope, role, target_id, subject_id, email, user_id, secret_hash, proof_hash,
-        sealed, api_key_id, created_by, expires_at, created_at)
+        sealed, api_key_id, created_by, expires_at, created_at, places)
       SELECT i.id, ${organizationId}, scope, role, target_id, subject_id, i.email, l.id, secret_hash, proof_hash,
-        sealed, api_key_id, created_by, expires_at, created_at
+        sealed, api_key_id, created_by, expires_at, created_at, places
       FROM unnest(
         ${minted.map(({ id }) => id)}::uuid[], ${minted.map(({ scope }) => scope)}::text[],
         ${minted.map(({ role }) => role)}::text[], ${minted.map(({ targetId }) => targetId)}::uuid[],
@@ -86,43 +94,48 @@ export class Invites {
         ${minted.map(({ proof }) => proof && this.hashOf(proof))}::bytea[], ${minted.map((invite) => this.sealedOf(invite))}::bytea[],
         ${minted.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[], ${minted.map(({ createdBy }) => createdBy ?? null)}::uuid[],
         ${minted.map(({ expiresAt }) => expiresAt.toISOString())}::timestamptz[],
-        ${minted.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[]
+        ${minted.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[],
+        ${minted.map(placesOf)}::integer[]
       ) AS i (id, scope, role, target_id, subject_id, email, address, secret_hash, proof_hash, sealed, api_key_id,
-        created_by, expires_at, created_at)
+        created_by, expires_at, created_at, places)
       LEFT JOIN logins_by_email(${addresses}) l ON l.email = i.address`);
   }
 
   /** Runs {@link addStandingCodes} in its own transaction. @returns whether a code was created */
   ensureStandingCodes(organizationId: string): Promise<boolean> {
-    return this.db.transaction({ organizationId }, () => this.addStandingCodes(organizationId));
+    return this.db.transaction({ organizationId }, async () => {
+      return (await this.addStandingCodes(organizationId)).length > 0;
+    });
   }
 
   /**
-   * Creates the missing standing codes for students and tutors inside the ambient transaction. Without ENCRYPTION_KEY,
-   * does nothing: the worker, which has the key, creates them later.
-   *
-   * @returns whether one was created
+   * Creates the missing standing codes for students and tutors inside the ambient transaction; one that was switched off
+   * is not missing. Without ENCRYPTION_KEY, does nothing: the worker, which has the key, creates them later.
    */
-  async addStandingCodes(organizationId: string): Promise<boolean> {
-    if (!this.env.get('ENCRYPTION_KEY')) return false;
-    const codes = STANDING_ROLES.map((role) => ({ role, code: newCode() }));
-    const made = await this.db.query(sql`
-      INSERT INTO invites (id, organization_id, scope, role, target_id, secret_hash, standing, sealed)
-      SELECT id, ${organizationId}, 'organization', role, ${organizationId}, secret_hash, true, sealed
+  async addStandingCodes(organizationId: string, createdBy: string | null = null): Promise<StandingCode[]> {
+    if (!this.env.get('ENCRYPTION_KEY')) return [];
+    const codes = STANDING_ROLES.map((role) => ({ id: uuidv7(), role, code: newCode() }));
+    // RETURNING needs no right to read but that to the id, which is all that the worker has.
+    const made = await this.db.query<{ id: string }>(sql`
+      INSERT INTO invites (id, organization_id, scope, role, target_id, secret_hash, standing, sealed, created_by)
+      SELECT id, ${organizationId}, 'organization', role, ${organizationId}, secret_hash, true, sealed, ${createdBy}::uuid
       FROM unnest(
-        ${codes.map(() => uuidv7())}::uuid[], ${codes.map(({ role }) => role)}::text[],
+        ${codes.map(({ id }) => id)}::uuid[], ${codes.map(({ role }) => role)}::text[],
         ${codes.map(({ code }) => this.hashOf(code))}::bytea[],
         ${codes.map(({ code }) => this.vault.seal('join codes', code))}::bytea[]
       ) AS c (id, role, secret_hash, sealed)
       ON CONFLICT DO NOTHING RETURNING id`);
-    return made.length > 0;
+    return codes.filter(({ id }) => made.some((row) => row.id === id));
   }
 
-  /** Replaces the standing codes inside the ambient transaction. The old ones stop working when it commits. */
-  async replaceStandingCodes(organizationId: string): Promise<void> {
+  /**
+   * Replaces the standing codes that are not switched off inside the ambient transaction. The old ones stop working when
+   * it commits.
+   */
+  async replaceStandingCodes(organizationId: string, createdBy: string | null = null): Promise<StandingCode[]> {
     await this.db.query(sql`
       UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND standing AND revoked_at IS NULL`);
-    await this.addStandingCodes(organizationId);
+    return this.addStandingCodes(organizationId, createdBy);
   }
 
   /**
@@ -136,15 +149,17 @@ export class Invites {
         WHERE organization_id = ${tenant.organizationId} AND standing AND revoked_at IS NULL`,
     );
     const sealed = new Map(rows.map((row) => [row.role, row.sealed]));
-    const open = (role: StandingRole) => {
-      const code = sealed.get(role);
-      try {
-        return code ? this.vault.open('join codes', code) : null;
-      } catch {
-        return null;
-      }
-    };
+    const open = (role: StandingRole) => this.codeOf(sealed.get(role) ?? null);
     return { student: open('student'), tutor: open('tutor') };
+  }
+
+  /** The code that was sealed with an invite; null without one, or if it was sealed with an earlier ENCRYPTION_KEY. */
+  codeOf(sealed: Buffer | null): string | null {
+    try {
+      return sealed && this.vault.open('join codes', sealed);
+    } catch {
+      return null;
+    }
   }
 
   /** The stored hash of a secret. */
@@ -167,7 +182,7 @@ export class Invites {
     return scope === 'classroom' && !email ? this.vault.seal('join codes', secret) : null;
   }
 
-  private lifetimeDays({ email }: NewInvite): number {
-    return email ? this.env.get('INVITE_TTL_DAYS') : this.env.get('LINK_TTL_DAYS');
+  private lifetimeDays({ email, scope }: NewInvite): number {
+    return email || scope === 'parent' ? this.env.get('INVITE_TTL_DAYS') : this.env.get('LINK_TTL_DAYS');
   }
 }

@@ -37,6 +37,19 @@ export class AccountMails {
     return new Set(admitted.map(({ id }) => id));
   }
 
+  /**
+   * Asks somebody who has joined for a proof of their address. Strangers with a code cannot use up the organization's
+   * invitations by this.
+   *
+   * @returns whether a mail was queued
+   */
+  async confirm(by: Provisioner, mail: Omit<AccountMail, 'kind'>): Promise<boolean> {
+    const admit = await this.outbox.admission(by.organizationId, [mail.to], null, true);
+    const admitted = admit([{ ...mail, kind: 'join_confirmation' as const }]);
+    await this.queueAdmitted(by, admitted);
+    return admitted.length > 0;
+  }
+
   /** Queues mails that their {@link admission} let through. */
   async queueAdmitted(by: Provisioner, mails: AccountMail[]): Promise<void> {
     if (mails.length === 0) return;

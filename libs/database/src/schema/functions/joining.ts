@@ -100,6 +100,19 @@ export const joining = /* sql */ `
     RETURN FOUND;
   END $$;
 
+  -- The same for a parent. False if no child waits for them.
+  CREATE FUNCTION approve_parent(login uuid) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE here uuid := current_organization_id();
+  BEGIN
+    PERFORM lock_people(ARRAY[login]);
+    IF NOT EXISTS (SELECT FROM joins j JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+      WHERE j.organization_id = here AND j.user_id = login AND j.approval = 'waiting' AND i.role = 'parent') THEN
+      RETURN false;
+    END IF;
+    UPDATE parents SET status = 'accepted' WHERE organization_id = here AND user_id = login AND status = 'pending';
+    RETURN true;
+  END $$;
+
   -- Somebody who proves the address of a login that nobody has used has not accepted anything with it: links that
   -- organizations have made wait for the person. Owners are made by the operator.
   CREATE FUNCTION await_consent() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
@@ -136,9 +149,9 @@ export const joining = /* sql */ `
       AND i.revoked_at IS NULL AND i.accepted_at IS NULL AND (i.expires_at > now() OR i.standing))
   $$;
 
-  -- Organizations that lack one of the two standing join codes.
+  -- Organizations that lack one of the two standing join codes, and have not switched it off.
   CREATE FUNCTION organizations_without_codes(most integer) RETURNS SETOF uuid LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT o.id FROM organizations o WHERE (SELECT count(*) FROM invites i
-      WHERE i.organization_id = o.id AND i.standing AND i.revoked_at IS NULL) < 2 LIMIT least(most, 1000)
+      WHERE i.organization_id = o.id AND i.standing AND (i.revoked_at IS NULL OR i.switched_off)) < 2 LIMIT least(most, 1000)
   $$;
 `;

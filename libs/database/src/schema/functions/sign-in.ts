@@ -73,9 +73,11 @@ export const signIn = /* sql */ `
       supplied_phone = u.phone
     FROM users u WHERE u.id = login AND t.user_id = u.id AND t.accepted_at IS NOT NULL
       AND t.organization_id IS DISTINCT FROM current_organization_id();
-    -- Nobody knows whose request to teach it was, so nobody may grant it.
+    -- Nobody knows whose request to join it was, so nobody may grant it.
     UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
     WHERE user_id = login AND approval_requested_at IS NOT NULL
+      AND organization_id IS DISTINCT FROM current_organization_id();
+    DELETE FROM joins WHERE user_id = login AND approval = 'waiting'
       AND organization_id IS DISTINCT FROM current_organization_id();
     DELETE FROM passkeys p WHERE p.user_id = login;
     RETURN true;

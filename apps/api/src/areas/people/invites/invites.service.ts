@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Invitations, Invites, type MintedInvite } from '@app/people';
+import { Codes } from '@app/accounts';
+import { Invitations, Invites, type MintedInvite, type StandingRole } from '@app/people';
 import { Audit, type Caller } from '../../../http/kit.js';
 import type { CreateInvite, InviteScope } from './invites.dto.js';
 
@@ -9,6 +10,7 @@ export class InvitesService {
   constructor(
     private readonly invites: Invites,
     private readonly invitations: Invitations,
+    private readonly codes: Codes,
     private readonly audit: Audit,
   ) {}
 
@@ -37,8 +39,24 @@ export class InvitesService {
     };
   }
 
+  /** @throws Refused for one that is closed or permanent, and for the link to an account */
+  async remove({ organizationId }: Caller, id: string): Promise<void> {
+    await this.invitations.end(organizationId, id);
+    this.audit.note({ invite_id: id });
+  }
+
   async getJoinLink(caller: Caller) {
-    const { student, tutor } = await this.invites.standingCodes(caller);
+    return this.linksOf(await this.invites.standingCodes(caller));
+  }
+
+  async replaceJoinLink({ organizationId, keyId }: Caller) {
+    const made = await this.codes.replacePermanent(organizationId, { userId: null, apiKeyId: keyId });
+    this.audit.note({ invite_ids: made.map(({ id }) => id) });
+    const codeOf = (role: StandingRole) => made.find((code) => code.role === role)?.code ?? null;
+    return this.linksOf({ student: codeOf('student'), tutor: codeOf('tutor') });
+  }
+
+  private linksOf({ student, tutor }: Record<StandingRole, string | null>) {
     return {
       student_code: student,
       student_url: student && this.invites.joinUrl(student),

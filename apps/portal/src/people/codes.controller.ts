@@ -1,0 +1,98 @@
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { placeText, readPlace } from '../web/place.js';
+import { unlessRefused } from '../web/refusals.js';
+import { CodesService } from './codes.service.js';
+
+const HOUR_MS = 3_600_000;
+
+/** The codes and links that anybody can use, for the owners and admins who hand them out. */
+@Controller('o/:slug/people/codes')
+@ForManagers()
+export class CodesController {
+  constructor(private readonly codes: CodesService) {}
+
+  @Get()
+  async list(@Managing() organization: Managed, @Query('after') after: unknown): Promise<Page> {
+    const place = readPlace(after);
+    const { permanent, rows, next } = await this.codes.list(organization, place);
+    return page('people/codes', {
+      permanent,
+      codes: rows,
+      isFirst: place === null,
+      next: next && `?after=${placeText(next)}`,
+    });
+  }
+
+  @Get(':invite_id/print')
+  async print(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<Page> {
+    return page('people/code-print', { code: await this.codes.code(organization, pathId(id)) });
+  }
+
+  /** Shows the new code here if it is not kept. */
+  @Post(':invite_id/replace')
+  replace(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<Page | SeeOther> {
+    const list = pathOf(organization);
+    const replaced = async () => {
+      const { id: newId, secret } = await this.codes.replace(organization, organization.by, pathId(id));
+      const code = await this.codes.code(organization, newId);
+      if (code.code !== null)
+        return seeOther(list, 'success', 'The old code has stopped working. The new one is here.');
+      return page('people/code-replaced', { code: { ...code, code: secret, url: this.codes.urlOf(secret) } });
+    };
+    return unlessRefused<Page | SeeOther>(replaced(), ({ kind, text }) => seeOther(list, kind, text));
+  }
+
+  @Post(':invite_id/switch-off')
+  switchOff(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
+    const list = pathOf(organization);
+    const done = this.codes
+      .switchOff(organization, organization.by, pathId(id))
+      .then(() => seeOther(list, 'success', 'The code no longer works. Whoever has joined stays.'));
+    return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
+  }
+
+  @Get(':invite_id/undo')
+  async askUndo(
+    @Managing() organization: Managed,
+    @Param('invite_id') id: string,
+    @Query('since') text: unknown,
+  ): Promise<Page> {
+    const now = Date.now();
+    const since = momentOf(text) ?? new Date(now - HOUR_MS);
+    const code = await this.codes.code(organization, pathId(id));
+    const [people, count] = await this.codes.since(organization, code.id, since);
+    const others = [
+      ['Last hour', new Date(now - HOUR_MS)],
+      ['Last day', new Date(now - 24 * HOUR_MS)],
+      ['Since it was made', code.created_at],
+    ];
+    return page('people/code-undo', { code, people, count, since, others });
+  }
+
+  @Post(':invite_id/undo')
+  async undo(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
+    const { id: codeId } = await this.codes.code(organization, pathId(id));
+    const since = momentOf(organization.form.text('since'));
+    if (since === null) throw PageError.badForm();
+    const list = pathOf(organization);
+    const done = this.codes.undo(organization, organization.by, codeId, since).then((removed) => {
+      const people = removed === 1 ? '1 person' : `${removed.toLocaleString('en-AU')} people`;
+      const text = removed === 0 ? 'Nobody is left to remove.' : `${people} removed. They see nothing any more.`;
+      return seeOther(list, 'success', text);
+    });
+    return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
+  }
+}
+
+const pathOf = ({ slug }: Managed) => `/o/${slug}/people/codes`;
+
+/** ISO 8601 in UTC; null for anything else. */
+function momentOf(text: unknown): Date | null {
+  if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)) return null;
+  const moment = new Date(text);
+  return Number.isNaN(moment.getTime()) ? null : moment;
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { type CameByCode, Codes, JoinedByCode, type ReplacedCode } from '@app/accounts';
+import type { ActingPerson } from '@app/audit';
+import { Database } from '@app/database';
+import { Invites } from '@app/people';
+import { PageError } from '../web/page-error.js';
+import type { Place } from '../web/place.js';
+import type { Membership } from '../web/sessions.js';
+import { type CodeRow, codesPage, oneCode, permanentCodes } from './codes.queries.js';
+import { listed, type Listed } from './people.service.js';
+
+/** Rows per page. With their forms, a page stays below 60 kB. */
+const ROWS = 20;
+/** How many of those to be removed are named. */
+const NAMED = 100;
+
+/** A code with its text and link; null where only a hash is stored, or it works no more. */
+export interface ShownCode extends Omit<CodeRow, 'sealed'> {
+  code: string | null;
+  url: string | null;
+}
+
+/** The codes of an organization, for its owners and admins. */
+@Injectable()
+export class CodesService {
+  constructor(
+    private readonly db: Database,
+    private readonly invites: Invites,
+    private readonly codes: Codes,
+    private readonly joined: JoinedByCode,
+  ) {}
+
+  async list(
+    { organizationId }: Membership,
+    after: Place | null,
+  ): Promise<Listed<ShownCode> & { permanent: ShownCode[] }> {
+    const [permanent, rows] = await this.db.read<[CodeRow, CodeRow]>(
+      { organizationId },
+      permanentCodes(organizationId),
+      codesPage(organizationId, after, ROWS + 1),
+    );
+    const { rows: shown, next } = listed(rows, ROWS);
+    return { permanent: permanent.map((row) => this.shown(row)), rows: shown.map((row) => this.shown(row)), next };
+  }
+
+  /** @throws PageError 404 */
+  async code({ organizationId }: Membership, id: string): Promise<ShownCode> {
+    const [[row]] = await this.db.read<[CodeRow]>({ organizationId }, oneCode(organizationId, id));
+    if (!row) throw PageError.notFound();
+    return this.shown(row);
+  }
+
+  replace({ organizationId }: Membership, by: ActingPerson, id: string): Promise<ReplacedCode> {
+    return this.codes.replace(organizationId, by, id);
+  }
+
+  switchOff({ organizationId }: Membership, by: ActingPerson, id: string): Promise<void> {
+    return this.codes.switchOff(organizationId, by, id);
+  }
+
+  /** Those whom {@link undo} would remove, and how many they are. */
+  since({ organizationId }: Membership, id: string, since: Date): Promise<[CameByCode[], number]> {
+    return this.joined.since({ organizationId }, id, since, NAMED);
+  }
+
+  undo({ organizationId }: Membership, by: ActingPerson, id: string, since: Date): Promise<number> {
+    return this.joined.undo(organizationId, by, id, since);
+  }
+
+  urlOf(secret: string): string {
+    return this.invites.joinUrl(secret);
+  }
+
+  private shown({ sealed, ...row }: CodeRow): ShownCode {
+    const code = row.state === 'works' ? this.invites.codeOf(sealed) : null;
+    return { ...row, code, url: code && this.urlOf(code) };
+  }
+}

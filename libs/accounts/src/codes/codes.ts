@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { type Actor, AuditLog } from '@app/audit';
+import { Database, type Tables } from '@app/database';
+import { Invitations, Invites, InviteTargets, Logins, type StandingCode } from '@app/people';
+import { Refused } from '@app/rules';
+import type { Doer } from '../membership/membership-notices.js';
+
+interface Stored extends Pick<Tables['invites'], 'scope' | 'role'> {
+  targetId: string;
+  subjectId: string | null;
+  standing: boolean;
+  /** Replaced, or revoked for good. */
+  closed: boolean;
+}
+
+/** A code's successor, whose secret is shown once unless it is a code that is kept. */
+export interface ReplacedCode {
+  id: string;
+  secret: string;
+}
+
+const GONE = 'What this code was for no longer exists, so it cannot be replaced.';
+const SUCCEEDED = 'This code has been replaced already.';
+
+/** The codes and links of an organization that anybody can use. */
+@Injectable()
+export class Codes {
+  constructor(
+    private readonly db: Database,
+    private readonly logins: Logins,
+    private readonly invites: Invites,
+    private readonly invitations: Invitations,
+    private readonly targets: InviteTargets,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Replaces the permanent codes inside the ambient transaction. Those that are switched off stay so. */
+  async replacePermanent(organizationId: string, by: Doer): Promise<StandingCode[]> {
+    await this.logins.holdOrganization(organizationId);
+    return this.invites.replaceStandingCodes(organizationId, by.userId);
+  }
+
+  /**
+   * Replaces a code: the old one stops working at once. This also turns on one that was switched off or has expired.
+   *
+   * @throws Refused for an unknown code, and for one that has a successor or whose target is gone
+   */
+  replace(organizationId: string, by: Actor, id: string): Promise<ReplacedCode> {
+    return this.db.transaction({ organizationId }, async () => {
+      await this.logins.holdOrganization(organizationId);
+      const code = await this.hold(organizationId, id);
+      if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
+      if (!(await this.targets.has(organizationId, code.scope, code.targetId)))
+        throw Refused.conflict('target_gone', GONE);
+      await this.db.query(sql`
+        UPDATE invites SET revoked_at = coalesce(revoked_at, now()), switched_off = false
+        WHERE organization_id = ${organizationId} AND id = ${id}`);
+      const replaced = await this.make(organizationId, by, code);
+      await this.audit.add(organizationId, by, 'replace code', { invite_id: replaced.id, replaces: id });
+      return replaced;
+    });
+  }
+
+  /** Nobody joins by the code any more, until it is replaced. @throws Refused for an unknown code, and for one that is closed */
+  switchOff(organizationId: string, by: Actor, id: string): Promise<void> {
+    return this.db.transaction({ organizationId }, async () => {
+      await this.logins.holdOrganization(organizationId);
+      await this.hold(organizationId, id);
+      await this.invitations.end(organizationId, id, true);
+      await this.audit.add(organizationId, by, 'switch off code', { invite_id: id });
+    });
+  }
+
+  private async make(organizationId: string, { userId, apiKeyId }: Actor, code: Stored): Promise<ReplacedCode> {
+    const { scope, role, targetId, subjectId } = code;
+    if (code.standing) {
+      const made = await this.invites.addStandingCodes(organizationId, userId);
+      const standing = made.find((one) => one.role === role)!;
+      return { id: standing.id, secret: standing.code };
+    }
+    const who = { createdBy: userId, apiKeyId: apiKeyId ?? null };
+    const wanted = { scope, role, targetId, subjectId, code: scope !== 'tutor_student', ...who };
+    const [minted] = await this.invites.mint(organizationId, [wanted]);
+    return { id: minted!.id, secret: minted!.secret };
+  }
+
+  private async hold(organizationId: string, id: string): Promise<Stored> {
+    const [code] = await this.db.query<Stored>(sql`
+      SELECT scope, role, target_id AS "targetId", subject_id AS "subjectId", standing,
+        revoked_at IS NOT NULL AND NOT switched_off AS closed FROM invites
+      WHERE organization_id = ${organizationId} AND id = ${id} AND email IS NULL FOR NO KEY UPDATE`);
+    if (!code) throw Refused.notFound();
+    return code;
+  }
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { type Actor, AuditLog } from '@app/audit';
+import { Database, type Tables, type Tenant } from '@app/database';
+import { Logins, visiblePerson } from '@app/people';
+import { Refused } from '@app/rules';
+import { MembershipNotices } from '../membership/membership-notices.js';
+import { Offboarding } from '../membership/offboarding.js';
+
+/** How many people are removed together: one transaction, of some seconds. */
+const MOST = 1_000;
+
+/** Somebody who belongs to the organization, or waits, only because of a code. */
+export interface CameByCode {
+  id: string;
+  name: string;
+  waits: boolean;
+  joinedAt: Date;
+}
+
+/** What a code did since a moment, and undoing it. */
+@Injectable()
+export class JoinedByCode {
+  constructor(
+    private readonly db: Database,
+    private readonly logins: Logins,
+    private readonly offboarding: Offboarding,
+    private readonly notices: MembershipNotices,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Those whom {@link undo} would remove, and how many they are. @throws Refused for an unknown code */
+  async since(tenant: Tenant, inviteId: string, since: Date, shown: number): Promise<[CameByCode[], number]> {
+    const { organizationId } = tenant;
+    const [codes, people, [{ count } = { count: 0 }]] = await this.db.read<[object, CameByCode, { count: number }]>(
+      tenant,
+      sql`SELECT FROM invites WHERE organization_id = ${organizationId} AND id = ${inviteId} AND email IS NULL`,
+      sql`SELECT t.user_id AS id, ${raw(visiblePerson('t').full_name)} AS name, t.approval IS NOT NULL AS waits,
+          t.joined_at AS "joinedAt"
+        FROM (${onlyBy(organizationId, inviteId, since)} ORDER BY j.joined_at, j.user_id LIMIT ${shown}) t
+        LEFT JOIN users u ON u.id = t.user_id ORDER BY t.joined_at, t.user_id`,
+      sql`SELECT count(*)::integer AS count FROM (${onlyBy(organizationId, inviteId, since)}) t`,
+    );
+    if (codes.length === 0) throw Refused.notFound();
+    return [people, count];
+  }
+
+  /**
+   * Removes everybody who came by a code since a moment, in one transaction. Those stay who belonged before, came by
+   * another invite as well, were approved, or manage the organization.
+   *
+   * @returns how many were removed, at most a thousand
+   * @throws Refused for an unknown code
+   */
+  undo(organizationId: string, by: Actor, inviteId: string, since: Date): Promise<number> {
+    return this.db.transaction({ organizationId }, async () => {
+      await this.logins.holdOrganization(organizationId);
+      const [code] = await this.db.query<Pick<Tables['invites'], 'role'>>(sql`
+        SELECT role FROM invites WHERE organization_id = ${organizationId} AND id = ${inviteId} AND email IS NULL`);
+      if (!code) throw Refused.notFound();
+      const people = await this.db.query<{ id: string }>(sql`
+        SELECT user_id AS id FROM (${onlyBy(organizationId, inviteId, since)} LIMIT ${MOST}) t ORDER BY user_id`);
+      const as = code.role === 'student' || code.role === 'parent' ? code.role : 'staff';
+      for (const { id: userId } of people) {
+        const { changed: _, ...ended } = await this.offboarding.end(organizationId, by, { userId, as, silently: true });
+        await this.audit.add(organizationId, by, 'end membership', { user_id: userId, invite_id: inviteId, ...ended });
+      }
+      const details = { invite_id: inviteId, since: since.toISOString(), people: people.length };
+      await this.audit.add(organizationId, by, 'undo joins', details);
+      await this.notices.undone(organizationId, by, people.map(({ id }) => id), code.role); // prettier-ignore
+      return people.length;
+    });
+  }
+}
+
+/** People whom a code alone made members or parents: the row of their membership is as old as their joining. */
+function onlyBy(organizationId: string, inviteId: string, since: Date): Sql {
+  return sql`
+    SELECT j.user_id, j.approval, j.joined_at, t.accepted_at, t.supplied_first_name, t.supplied_last_name
+    FROM invites i JOIN joins j ON j.organization_id = i.organization_id AND j.invite_id = i.id
+    JOIN LATERAL (
+      SELECT m.created_at, m.accepted_at, m.supplied_first_name, m.supplied_last_name FROM members m
+      WHERE i.role <> 'parent' AND m.organization_id = i.organization_id AND m.user_id = j.user_id
+        AND m.status <> 'archived' AND m.role = i.role
+      UNION ALL SELECT p.created_at, p.accepted_at, p.supplied_first_name, p.supplied_last_name FROM parents p
+      WHERE i.role = 'parent' AND p.organization_id = i.organization_id AND p.user_id = j.user_id
+        AND p.status <> 'archived') t ON t.created_at >= j.joined_at
+    WHERE i.organization_id = ${organizationId} AND i.id = ${inviteId} AND j.joined_at >= ${since.toISOString()}::timestamptz
+      AND j.approval IS DISTINCT FROM 'approved'
+      AND NOT EXISTS (SELECT FROM joins o JOIN invites b ON b.organization_id = o.organization_id AND b.id = o.invite_id
+        WHERE o.organization_id = i.organization_id AND o.user_id = j.user_id AND o.invite_id <> i.id
+          AND (b.role = 'parent') = (i.role = 'parent'))`;
+}
