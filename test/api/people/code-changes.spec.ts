@@ -166,7 +166,7 @@ describe('undoing what came by a code', () => {
     const since = new Date(Date.now() - 3_600_000);
     const [shown, count] = await undoing().since({ organizationId: school.id }, id, since, 2);
     expect([shown.map((person) => person.id), count]).toEqual([strangers.slice(0, 2), 3]);
-    expect(await undoing().undo(school.id, by(), id, since)).toBe(3);
+    expect(await undoing().undo(school.id, by(), id, since)).toEqual({ removed: 3, left: 0 });
     expect(await belong(strangers)).toEqual([]);
     const stay = [before, enrolled.id, invited, elsewhere, promoted];
     expect((await belong(stay)).sort()).toEqual(stay.sort());
@@ -181,8 +181,18 @@ describe('undoing what came by a code', () => {
     expect(mails.filter(({ kind }) => kind === 'member_removed').map(({ recipient }) => recipient).sort()).toEqual(
       [second.email, (await make.find('users', promoted)).email].sort(),
     ); // prettier-ignore
-    expect(await undoing().undo(school.id, by(), id, since)).toBe(0);
+    expect(await undoing().undo(school.id, by(), id, since)).toEqual({ removed: 0, left: 0 });
     for (const stranger of strangers) expect(await desk.accept(code, null, { signedInAs: stranger })).toMatchObject({ problem: 'archived' });
+  });
+
+  it('stops in time, and goes on when it is asked again', async () => {
+    const code = await desk.invite(school, STUDENT);
+    const id = await idOf(code);
+    const strangers = [await came(code), await came(code), await came(code)];
+    for (const left of [2, 1, 0]) {
+      expect(await undoing().undo(school.id, by(), id, new Date(0), -1)).toEqual({ removed: 1, left });
+      expect(await belong(strangers)).toHaveLength(left);
+    }
   });
 
   it('ends the waiting of tutors and parents, but nothing that was approved', async () => {
@@ -196,7 +206,7 @@ describe('undoing what came by a code', () => {
       const id = await idOf(code);
       const [approved, waiting] = [await came(code), await came(code)];
       await desk.portal.app.get(Approvals).approve(provisioner, by(), approved, as);
-      expect(await undoing().undo(school.id, by(), id, new Date(0))).toBe(1);
+      expect(await undoing().undo(school.id, by(), id, new Date(0))).toEqual({ removed: 1, left: 0 });
       expect(await belong([approved, waiting], `${as}s`)).toEqual([approved]);
       await expect(desk.portal.app.get(Approvals).approve(provisioner, by(), waiting, as)).rejects.toMatchObject({ why: { state: 'decided' } });
     }

@@ -79,8 +79,10 @@ export class CodesController {
     const since = momentOf(organization.form.text('since'));
     if (since === null) throw PageError.badForm();
     const list = pathOf(organization);
-    const done = this.codes.undo(organization, organization.by, codeId, since).then((removed) => {
+    const again = `${list}/${codeId}/undo?since=${since.toISOString()}`;
+    const done = this.codes.undo(organization, organization.by, codeId, since).then(({ removed, left }) => {
       const people = removed === 1 ? '1 person' : `${removed.toLocaleString('en-AU')} people`;
+      if (left > 0) return seeOther(again, 'notice', `${people} removed. There are more: continue below.`);
       const text = removed === 0 ? 'Nobody is left to remove.' : `${people} removed. They see nothing any more.`;
       return seeOther(list, 'success', text);
     });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type CameByCode, Codes, JoinedByCode, type ReplacedCode } from '@app/accounts';
 import type { ActingPerson } from '@app/audit';
+import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { Invites } from '@app/people';
 import { PageError } from '../web/page-error.js';
@@ -25,6 +26,7 @@ export interface ShownCode extends Omit<CodeRow, 'sealed'> {
 export class CodesService {
   constructor(
     private readonly db: Database,
+    private readonly env: Env,
     private readonly invites: Invites,
     private readonly codes: Codes,
     private readonly joined: JoinedByCode,
@@ -63,8 +65,10 @@ export class CodesService {
     return this.joined.since({ organizationId }, id, since, NAMED);
   }
 
-  undo({ organizationId }: Membership, by: ActingPerson, id: string, since: Date): Promise<number> {
-    return this.joined.undo(organizationId, by, id, since);
+  /** Takes no longer than half of a request's time, so that it commits what it did. */
+  undo({ organizationId }: Membership, by: ActingPerson, id: string, since: Date) {
+    const mostMs = this.env.get('REQUEST_DEADLINE_SECONDS') * 500;
+    return this.joined.undo(organizationId, by, id, since, mostMs);
   }
 
   urlOf(secret: string): string {
