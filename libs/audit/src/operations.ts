@@ -105,6 +105,13 @@ const WORDS = {
   'POST /v1/expenses/:claim_id/reject': 'Rejected an expense',
   'POST /v1/expenses/:claim_id/reimburse': 'Reimbursed an expense',
 
+  approve_mileage: 'Approved a trip',
+  reject_mileage: 'Rejected a trip',
+  reimburse_mileage: 'Reimbursed a trip',
+  approve_expense: 'Approved an expense',
+  reject_expense: 'Rejected an expense',
+  reimburse_expense: 'Reimbursed an expense',
+
   'POST /v1/messages': 'Sent a message',
   'POST /v1/leads': 'Recorded a lead',
   'PATCH /v1/leads/:lead_id': 'Changed a lead',
