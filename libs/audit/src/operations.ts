@@ -105,6 +105,20 @@ const WORDS = {
   'POST /v1/expenses/:claim_id/reject': 'Rejected an expense',
   'POST /v1/expenses/:claim_id/reimburse': 'Reimbursed an expense',
 
+  approve_mileage: 'Approved a trip',
+  reject_mileage: 'Rejected a trip',
+  reimburse_mileage: 'Reimbursed a trip',
+  approve_expense: 'Approved an expense',
+  reject_expense: 'Rejected an expense',
+  reimburse_expense: 'Reimbursed an expense',
+
+  'read inbox message': 'Marked a message of the inbox as read',
+  'archive inbox message': 'Archived a message of the inbox',
+  'change lead': 'Changed a lead',
+  'match booking request': 'Matched a booking request',
+  'decline booking request': 'Declined a booking request',
+  'reopen booking request': 'Reopened a booking request',
+
   'POST /v1/messages': 'Sent a message',
   'POST /v1/leads': 'Recorded a lead',
   'PATCH /v1/leads/:lead_id': 'Changed a lead',
