@@ -133,6 +133,17 @@ describe('an admin whom an API key invites', () => {
     });
   });
 
+  it('is let in once an owner has resent the invite', async () => {
+    const email = newAddress();
+    await inviteBy((await narrowKey()).key, email);
+    await pages.provisioning.tenMinutesLater();
+    const [invite] = await sql<{ id: string }>('SELECT id FROM invites WHERE email = $1', email);
+    await pages.owner.post(`${pages.base}/invites/${invite!.id}/resend`);
+    const { token } = await joining.mail(email);
+    await joining.visitor().post(`/join/${token}`, registration());
+    expect(await statusOf(email)).toEqual({ role: 'admin', status: 'accepted' });
+  });
+
   it('of an owner who is no longer one waits', async () => {
     const [second, email] = [await manager('owner'), newAddress()];
     await joining.portal.post(`${pages.base}/invite`, { role: 'admin', email }, second.cookie);
