@@ -135,16 +135,18 @@ describe('a wrong password', () => {
     expect(await open(visitor)).toEqual(NEEDED);
   });
 
-  it('counts with those at the sign-in, in this browser and in an unknown one', async () => {
+  it('counts with those at the sign-in and at the change of the password, in this browser and in an unknown one', async () => {
     for (const known of [true, false]) {
       const { visitor, id, email } = await signedIn();
       await age(id);
       if (!known) visitor.cookies.delete('device');
       const attempts: number[] = [];
       for (let more = 0; more < 6; more++) attempts.push((await visitor.post('/confirm', { next: NEXT, password: 'wrong' })).status);
+      for (let more = 0; more < 2; more++)
+        attempts.push((await visitor.post('/account/password', { current_password: 'wrong', password: `${PASSWORD}!` })).status);
       const session = visitor.cookies.get('session')!;
       visitor.cookies.delete('session');
-      for (let more = 0; more < 4; more++) attempts.push((await visitor.post('/sign-in', { email, password: 'wrong' })).status);
+      for (let more = 0; more < 2; more++) attempts.push((await visitor.post('/sign-in', { email, password: 'wrong' })).status);
       expect(attempts).toEqual(Array.from({ length: 10 }, () => 422));
       expect((await visitor.post('/sign-in', { email, password: PASSWORD })).status).toBe(429);
       visitor.cookies.set('session', session);

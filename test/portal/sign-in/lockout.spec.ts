@@ -34,7 +34,7 @@ const COUNTED = {
   'password in': 'known browser', 'password at and from': 'address and network', 'password from': 'network',
   'wrong passwords at': 'address, and refuses nothing', 'warning of wrong passwords at': 'address, and refuses nothing',
   'password link from': 'network', 'password link to': 'address, which has an earlier link by then',
-  'password link in': 'known browser', 'confirmation for': 'person signed in', 'current password of': 'person signed in',
+  'password link in': 'known browser', 'confirmation for': 'person signed in',
   'name change of': 'person signed in', 'passkey challenge': 'challenge', 'joined from': 'network', 'wrong code from': 'network',
 }; // prettier-ignore
 

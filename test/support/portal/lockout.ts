@@ -16,7 +16,7 @@ export type Attack = (typeof ATTACKS)[number];
 export const WAYS = [
   'password in a known browser', 'password in a new browser', 'passkey in a new browser', 'link by mail in a known browser',
   'link by mail in a new browser', 'right code', 'joining with a code', 'change of the name', 'confirmation of the address',
-  'change of the password',
+  'confirmation of the person', 'change of the password',
 ] as const; // prettier-ignore
 export type Way = (typeof WAYS)[number];
 
@@ -24,6 +24,7 @@ export type Way = (typeof WAYS)[number];
 const FORMS: Record<string, [path: string, fields: Record<string, string>]> = {
   'change of the name': ['/account/name', { first_name: 'Mia', last_name: 'Nguyen' }],
   'confirmation of the address': ['/account/confirmation', { next: '/account' }],
+  'confirmation of the person': ['/confirm', { next: '/account', password: PASSWORD }],
   'change of the password': ['/account/password', { current_password: PASSWORD, password: `${PASSWORD}!` }],
 };
 
@@ -105,6 +106,7 @@ export class LockoutTarget {
         return (await fresh.post(`/join/${code}`, registration(newAddress()))).headers.location === '/join/done';
       case 'change of the name':
       case 'confirmation of the address':
+      case 'confirmation of the person':
       case 'change of the password': {
         if (!(await this.signIn(known))) return false;
         const [path, fields] = FORMS[way]!;

@@ -23,6 +23,7 @@ import { KnownBrowsers } from '../web/known-browsers.js';
 import { nextPath } from '../web/next-path.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { PasswordAttempts } from '../web/password-attempts.js';
 import { PasswordWork } from '../web/password-work.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 
@@ -32,8 +33,6 @@ const LINKS_TO_ADDRESS: AttemptLimit = { purpose: 'password link to', most: 3, m
 /** For a browser that has signed in to this login before: nobody else can use this allowance up. */
 const LINKS_IN_KNOWN_BROWSER: AttemptLimit = { purpose: 'password link in', most: 3, minutes: 60 };
 const CONFIRMATIONS: AttemptLimit = { purpose: 'confirmation for', most: 3, minutes: 60 };
-/** Of somebody who is signed in. */
-const WRONG_PASSWORDS: AttemptLimit = { purpose: 'current password of', most: 10, minutes: 15 };
 
 /** The pages on which people change their password, and set their first one. */
 const [CHANGE, FIRST] = ['/account/password', '/account/first-password'] as const;
@@ -47,6 +46,7 @@ class PasswordsController {
     private readonly sessions: Sessions,
     private readonly limits: AttemptLimits,
     private readonly browsers: KnownBrowsers,
+    private readonly attempts: PasswordAttempts,
     private readonly work: PasswordWork,
     private readonly outbox: Outbox,
     private readonly db: Database,
@@ -129,7 +129,7 @@ class PasswordsController {
     return (await this.passwordHashOf(session)) === null ? seeOther(FIRST) : passwordPage(CHANGE);
   }
 
-  /** Asks for the current password, so it needs no other confirmation. */
+  /** Asks for the current password, so it needs no other confirmation. Wrong ones count with those at the sign-in. */
   @Post('account/password')
   @ForSignedIn()
   async change(@SentForm() form: Form, @Req() request: Request): Promise<Page | SeeOther> {
@@ -138,8 +138,9 @@ class PasswordsController {
     const stored = await this.passwordHashOf(session);
     if (stored === null) return seeOther(FIRST);
     const compare = () => isPassword(current.slice(0, 1_000), stored);
-    const right = await this.limits.attempt(
-      [[WRONG_PASSWORDS, session.userId]],
+    const right = await this.attempts.check(
+      request,
+      { address: normalizeEmail(session.email), next: CHANGE },
       () => this.work.run(networkOf(request.ip), compare),
       (known) => !known,
     );
