@@ -16,11 +16,13 @@ const COOKIE_ALONE = [
   // Mails to addresses that the organization has entered, calls to its hook, and the end of invites: nobody new comes in.
   'POST /o/:slug/people/:kind/:user_id/send-invite', 'POST /o/:slug/people/:kind/:user_id/revoke-invites',
   'POST /o/:slug/people/invites/:invite_id/revoke',
+  // Where the organization can be reached; nothing is sent there.
+  'POST /o/:slug/settings',
   'POST /o/:slug/outbox/messages/:message_id/retry', 'POST /o/:slug/outbox/allow', 'POST /o/:slug/build-hook/test',
 ].sort(); // prettier-ignore
 
 /** Pages that have such forms beside much to read: only their forms ask. */
-const READ = ['/account', '/organizations', '/o/:slug/people', '/o/:slug/people/:user_id', '/o/:slug/people/invites'];
+const READ = ['/account', '/organizations', '/o/:slug/people', '/o/:slug/people/:user_id', '/o/:slug/people/invites', '/o/:slug/people/codes'];
 
 /** Requests of the passkey script. */
 const SCRIPTED = ['/account/passkeys', '/account/passkeys/options'];
@@ -30,6 +32,7 @@ const IDS: Record<string, string> = {
   key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,
+  invite_id: `SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND email IS NULL`,
   // Of the page after leaving.
   organization_id: 'SELECT organization_id AS id FROM members WHERE user_id = $2 AND organization_id <> $1',
 };
@@ -37,6 +40,7 @@ const IDS: Record<string, string> = {
 /** What somebody types or chooses. What a form holds already, the page says. */
 const TYPED = {
   ...{ name: 'Till', access: 'read', expires: 'never', overlap: 'now', sessions: 'unassign', role: 'tutor' },
+  ...{ first_name: 'Ada', last_name: 'Byron', email: 'ada@example.org' },
   ...{ url: 'https://build.example.org/hook', password: PASSWORD },
 };
 
@@ -80,6 +84,16 @@ async function school({ hook }: { hook: boolean }): Promise<Someone> {
      VALUES (gen_random_uuid(), $1::uuid, 'organization', 'student', $1::uuid, 'somebody@example.org', $2, now() + interval '1 day')`,
     [at, randomBytes(32)],
   );
+  const [code] = await make.query<{ id: string }>(
+    `INSERT INTO invites (id, organization_id, scope, role, target_id, secret_hash, expires_at)
+     VALUES (gen_random_uuid(), $1::uuid, 'organization', 'student', $1::uuid, $2, now() + interval '1 day') RETURNING id`,
+    [at, randomBytes(32)],
+  );
+  await make.query(`INSERT INTO joins (organization_id, invite_id, user_id, joined_at) VALUES ($1, $2, $3, now() - interval '1 minute')`, [
+    at,
+    code!.id,
+    child.id,
+  ]);
   const base = `/o/${owner.organization.slug}`;
   await portal.post(`${base}/keys`, { ...TYPED, form_token: randomUUID() }, owner.cookie).expect(303);
   if (hook) await portal.post(`${base}/build-hook/add`, TYPED, owner.cookie).expect(200);

@@ -188,9 +188,9 @@ export interface Tables {
     createdAt: Date;
     userId: string | null;
     proofHash: Buffer | null;
-    declinedAt: Date | null;
     places: number | null;
     createdBy: string | null;
+    declinedAt: Date | null;
     floodedAt: Date | null;
     switchedOff: boolean;
   };

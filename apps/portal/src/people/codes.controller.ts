@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -34,6 +34,7 @@ export class CodesController {
 
   /** Shows the new code here if it is not kept. */
   @Post(':invite_id/replace')
+  @ConfirmIdentity()
   replace(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<Page | SeeOther> {
     const list = pathOf(organization);
     const replaced = async () => {
@@ -47,6 +48,7 @@ export class CodesController {
   }
 
   @Post(':invite_id/switch-off')
+  @ConfirmIdentity()
   switchOff(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
     const list = pathOf(organization);
     const done = this.codes
@@ -56,6 +58,7 @@ export class CodesController {
   }
 
   @Get(':invite_id/undo')
+  @ConfirmIdentity()
   async askUndo(
     @Managing() organization: Managed,
     @Param('invite_id') id: string,
@@ -74,6 +77,7 @@ export class CodesController {
   }
 
   @Post(':invite_id/undo')
+  @ConfirmIdentity()
   async undo(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
     const { id: codeId } = await this.codes.code(organization, pathId(id));
     const since = momentOf(organization.form.text('since'));

@@ -3,7 +3,7 @@ import { type Invited, Inviting, type WantedPerson } from '@app/accounts';
 import { Outbox } from '@app/jobs';
 import type { Person } from '@app/people';
 import { Refused } from '@app/rules';
-import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page } from '../web/pages.js';
@@ -15,6 +15,7 @@ const FIELDS = [...PERSON, ...PERSON.map((name) => `parent.${name}`)];
 /** One form for every kind of person, so that it works without JavaScript. */
 @Controller('o/:slug/people/invite')
 @ForManagers()
+@ConfirmIdentity()
 export class InviteController {
   constructor(
     private readonly inviting: Inviting,
