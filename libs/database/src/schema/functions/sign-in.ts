@@ -152,7 +152,8 @@ export const signIn = /* sql */ `
       WHERE s.secret_hash = secret AND s.last_seen_at < now() - interval '1 minute'
       AND ${ALIVE};
     RETURN QUERY SELECT s.id, u.id, u.email, u.first_name, u.last_name, u.email_verified_at IS NOT NULL,
-      coalesce(s.confirmed_at > now() - ${CONFIRMED}, false), coalesce((SELECT json_agg(json_build_object('organizationId', o.id, 'slug', o.slug, 'name', o.name,
+      coalesce(s.confirmed_at > now() - ${CONFIRMED}, false),
+      coalesce((SELECT json_agg(json_build_object('organizationId', o.id, 'slug', o.slug, 'name', o.name,
           'timeZone', o.time_zone, 'role', m.role) ORDER BY o.name, o.id)
         FROM (SELECT organization_id, role FROM members WHERE members.user_id = u.id AND status = 'accepted'
           UNION ALL SELECT organization_id, 'parent' FROM parents p WHERE p.user_id = u.id AND p.status = 'accepted'
