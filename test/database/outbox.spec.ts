@@ -12,7 +12,7 @@ describe('functions of the outbox', () => {
     school = await schema.organization();
   });
 
-  beforeEach(() => schema.all('TRUNCATE outbox, invites, idempotency_keys, rebuild_hooks'));
+  beforeEach(() => schema.all('TRUNCATE joins, outbox, invites, idempotency_keys, rebuild_hooks'));
 
   const queue = (more: Row = {}): Promise<string> => schema.insert(school, 'outbox', messageToSend(school, more));
 

@@ -79,7 +79,7 @@ describe('POST /v1/invites', () => {
       ['email', email?.trim() ?? null],
       ['token', expect.stringMatching(linked ? TOKEN : CODE)],
       ['join_url', scope === 'parent' ? null : `${PORTAL}/join/${body.token}`],
-      ['expires_at', new Date(Date.parse(body.created_at) + (withEmail ? 14 : 90) * DAY).toISOString()],
+      ['expires_at', new Date(Date.parse(body.created_at) + (withEmail || scope === 'parent' ? 14 : 90) * DAY).toISOString()],
       ['subject_id', needs.includes('subject_id') ? here.subject_id : null],
       ['emailed', queued],
       ['created_at', expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)],

@@ -128,7 +128,7 @@ describe('the page of a person', () => {
     const id = await joining.joined((await idOf(STUDENT)).token, null, newcomer());
     const { text } = await pages.owner.get(`${pages.base}/${id}`);
     expect(text).toContain('By a code for students');
-    expect(text).toContain('made with the API key');
+    expect(text).toContain('with the API key');
     const enrolled = await make.student(here());
     expect((await pages.owner.get(`${pages.base}/${enrolled.id}`)).text).toContain('Added on');
     const email = 'by-address@example.org';
