@@ -34,6 +34,9 @@ describe('demo --reset', () => {
     const mine = await counts();
     expect(await demo()).toMatchObject({ code: 0, stderr: '' });
     const first = await counts();
+    expect(await make.query(`SELECT app_url FROM organizations WHERE slug = 'wattle-lane'`)).toEqual([
+      { app_url: 'https://app.wattle-lane.example/' },
+    ]);
     await cli('key', 'create', '--org', 'wattle-lane', '--name', 'goes');
     await cli('hook', 'set', '--org', 'wattle-lane', '--url', 'https://site.example/');
 

@@ -1,4 +1,6 @@
 import sql from 'sql-template-tag';
+import { type GivenContact, OrganizationContacts } from '@app/accounts';
+import { AuditLog, OPERATOR } from '@app/audit';
 import { type DemoSize, writeDemo } from './demo/demo.js';
 import { importFolder, type ImportReport } from './import/importer.js';
 import { Failure } from './output.js';
@@ -25,7 +27,7 @@ export async function loadDemo(
   context: Pick<CommandContext, 'env' | 'db' | 'organizations'>,
   options: { folder: string; size: DemoSize; seed: number; onProgress?: (text: string) => void; signal?: AbortSignal },
 ): Promise<LoadedOrganization[]> {
-  const { env, organizations } = context;
+  const { env, db, organizations } = context;
   const { folder, size, seed, onProgress = () => undefined, signal } = options;
   const written = await writeDemo({
     folder,
@@ -41,8 +43,9 @@ export async function loadDemo(
   const loaded: LoadedOrganization[] = [];
   for (const { name, slug, timeZone, currency, ownerEmail, folder: source } of written) {
     signal?.throwIfAborted();
-    const id =
-      (await organizations.idBySlug(slug)) ?? (await organizations.create({ name, slug, timeZone, currency })).id;
+    const known = await organizations.idBySlug(slug);
+    const id = known ?? (await organizations.create({ name, slug, timeZone, currency })).id;
+    if (!known) await new OrganizationContacts(db, new AuditLog(db)).change(id, OPERATOR, contactOf(slug));
     const report = await importFolder({
       url: env.migrationUrl,
       organizationId: id,
@@ -53,6 +56,17 @@ export async function loadDemo(
     loaded.push({ slug, id, report });
   }
   return loaded;
+}
+
+/** Addresses that lead nowhere, and a number that is reserved for fiction. */
+function contactOf(slug: string): GivenContact {
+  const site = `${slug}.example`;
+  return {
+    appUrl: `https://app.${site}`,
+    postalAddress: '12 Wattle Lane, Carlton VIC 3053',
+    phone: '+61 3 5550 1234',
+    privacyUrl: `https://${site}/privacy`,
+  };
 }
 
 /** Whether an organization has people, but not its demo owner. */
