@@ -132,6 +132,24 @@ it('loses and repeats nothing beside concurrent writers and a worker that sends'
   for (const { mails } of counts) expect(mails).toBeLessThanOrEqual(2);
 });
 
+it('two writes at once begin one mail, not two', async () => {
+  const [begun, ended] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+  const first = room.db.transaction({ organizationId: school }, async () => {
+    await keys.tell(school, 'key_revoked', null, { name: 'key 0', display: 'tk_live_1…2' });
+    begun.resolve(null);
+    await ended.promise;
+  });
+  await begun.promise;
+  let done = false;
+  const second = created('key 1').then(() => (done = true));
+  // It waits, or has not waited for the first one.
+  await vi.waitFor(async () => expect(done || (await room.make.query('SELECT FROM pg_locks WHERE NOT granted')).length > 0).toBe(true));
+  ended.resolve(null);
+  await Promise.all([first, second]);
+  const mails = await room.make.query<{ n: number }>('SELECT gathered_count AS n FROM outbox');
+  expect(mails).toEqual([{ n: 1 }, { n: 1 }]);
+});
+
 it('concerns one organization and one manager: others’ notices, and mails to people, go out at once', async () => {
   const other = (await room.make.organization({ name: 'Elsewhere' })).id;
   const both = await room.make.member(other, { role: 'owner' });
