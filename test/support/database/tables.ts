@@ -213,6 +213,8 @@ export interface Tables {
     sentAt: Date | null;
     paidAt: Date | null;
     createdAt: Date;
+    serial: number | null;
+    collecting: boolean;
   };
   lesson_participants: {
     id: string;
@@ -227,6 +229,7 @@ export interface Tables {
     rateCents: number | null;
     rateGiven: boolean;
     surchargeCents: number | null;
+    billedCents: number | null;
     createdAt: Date;
   };
   list_counts: {
@@ -311,6 +314,7 @@ export interface Tables {
     slug: string;
     timeZone: string;
     currency: string;
+    paymentTermsDays: number;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -378,6 +382,14 @@ export interface Tables {
     emailNormalized: string;
     expiresAt: Date;
   };
+  payment_allocations: {
+    id: string;
+    organizationId: string;
+    paymentId: string;
+    invoiceId: string;
+    amountCents: number;
+    createdAt: Date;
+  };
   payments: {
     id: string;
     organizationId: string;
@@ -391,6 +403,11 @@ export interface Tables {
     status: 'pending' | 'succeeded' | 'refunded' | 'failed' | 'disputed' | 'canceled';
     stripePaymentIntentId: string | null;
     createdAt: Date;
+    parentId: string | null;
+    invoiceId: string | null;
+    receivedOn: string | null;
+    recorded: boolean;
+    creditCents: number;
   };
   portal_sessions: {
     id: string;
@@ -496,6 +513,7 @@ export interface Tables {
     tutorPayRateCents: number | null;
     tutorPayPct: number | null;
     tutorPayGiven: boolean;
+    tutorPayCents: number | null;
     studentRateCents: number | null;
     studentRateGiven: boolean;
     amountOwedCents: number | null;
