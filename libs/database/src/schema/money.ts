@@ -52,7 +52,7 @@ export const money = /* sql */ `
   CREATE INDEX invoices_keyset ON invoices (organization_id, created_at, id);
   CREATE INDEX invoices_student_keyset ON invoices (organization_id, student_id, created_at, id);
   CREATE INDEX invoices_status_keyset ON invoices (organization_id, status, created_at, id);
-  CREATE INDEX invoices_open ON invoices (organization_id) INCLUDE (amount_due_cents, amount_paid_cents)
+  CREATE INDEX invoices_open ON invoices (organization_id, student_id) INCLUDE (amount_due_cents, amount_paid_cents)
     WHERE status = 'open';
   CREATE INDEX invoices_serial ON invoices (organization_id, serial);
   CREATE UNIQUE INDEX invoices_collecting ON invoices (organization_id, student_id) WHERE collecting;
