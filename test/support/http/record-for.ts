@@ -56,8 +56,8 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/invoices/:invoice_id/finalize': draft,
   'POST /v1/invoices/:invoice_id/void': async (make, id) => ({ invoice_id: (await make.invoice(id, (await make.student(id)).id)).id }),
   'POST /v1/payments': async (make, id) => {
-    const [{ session_id, student_id }, parent] = [await taught(make, id), await make.parent(id)];
-    await make.parentLink(id, parent.id, student_id!);
+    const { session_id, student_id } = await taught(make, id);
+    const parent = await make.parent(id, { children: [student_id!] });
     return { session_id: session_id!, student_id: student_id!, parent_id: parent.id, invoice_id: (await make.invoice(id, student_id!)).id };
   },
   'POST /v1/payments/:payment_id/refund': async (make, id) => ({
