@@ -47,7 +47,7 @@ describe('completing a session', () => {
 
     const { id: other } = await at.lesson(60, { student_ids: at.students });
     const [one, two] = (await at.participants(other)).filter(({ student_id }) => student_id !== s1);
-    for (const [place, status] of [[one!, 'declined'], [two!, 'removed']] as const) await at.send('patch', `lesson-participants/${place.id}`, { status }); // prettier-ignore
+    for (const [place, status] of [[one!, 'declined'], [two!, 'removed']] as const) await at.send('patch', `/v1/lesson-participants/${place.id}`, { status }); // prettier-ignore
     expect((await at.complete(other, { [two!.student_id]: 'attended' })).status).toBe(422);
     expect((await at.complete(other)).body.amount_owed_cents).toBe(8_000);
   });
@@ -58,10 +58,10 @@ describe('completing a session', () => {
     const { id } = await at.lesson(60);
     expect((await at.complete(id, { [s2]: 'attended' })).body.detail[0]).toMatchObject({ loc: ['body', 'participants', 0, 'student_id'] });
     const twice = { participants: [1, 2].map(() => ({ student_id: s1, attendance: 'attended' })) };
-    expect((await at.send('put', `sessions/${id}/complete`, twice)).status).toBe(422);
+    expect((await at.send('put', `/v1/sessions/${id}/complete`, twice)).status).toBe(422);
     const { id: pending } = await at.lesson(60, { status: 'pending' });
     expect(refusal(await at.complete(pending))).toEqual([409, 'invalid_state']);
-    await at.send('post', `sessions/${pending}/cancel`);
+    await at.send('post', `/v1/sessions/${pending}/cancel`);
     expect(refusal(await at.complete(pending))).toEqual([409, 'invalid_state']);
     expect(await at.invoices(s1)).toEqual([]);
   });
@@ -97,24 +97,24 @@ describe('completing a session', () => {
   it('is taken back by reopening, until a line of it is issued', async () => {
     const { id } = await at.taught(90);
     for (let time = 0; time < 2; time++) {
-      const reopened = await at.send('post', `sessions/${id}/reopen`);
+      const reopened = await at.send('post', `/v1/sessions/${id}/reopen`);
       expect(reopened).toMatchObject({ status: 200, body: { status: 'scheduled', completed_at: null, amount_owed_cents: null } });
     }
     expect(await at.draft(s1)).toMatchObject({ amount_due_cents: 0, line_items: [] });
     expect([await pay(id), (await at.participants(id))[0]!.attendance]).toEqual([null, null]);
     await at.complete(id);
     await at.finalize((await at.draft(s1)).id);
-    expect(refusal(await at.send('post', `sessions/${id}/reopen`))).toEqual([409, 'invalid_state']);
+    expect(refusal(await at.send('post', `/v1/sessions/${id}/reopen`))).toEqual([409, 'invalid_state']);
     const [invoice] = await at.invoices(s1);
     await at.void(invoice!.id);
-    expect((await at.send('post', `sessions/${id}/reopen`)).status).toBe(200);
+    expect((await at.send('post', `/v1/sessions/${id}/reopen`)).status).toBe(200);
   });
 
   it('follows corrections of participants, until their line is issued', async () => {
     const { id } = await at.lesson(60, { student_ids: [s1, s2], tutor_pay_rate_cents: null });
     await at.complete(id, { [s2]: 'excused' });
     const [place, other] = [await placeOf(id, s1), await placeOf(id, s2)];
-    const correct = (of: string, change: object) => at.send('patch', `lesson-participants/${of}`, change);
+    const correct = (of: string, change: object) => at.send('patch', `/v1/lesson-participants/${of}`, change);
     expect((await correct(other, { attendance: 'attended' })).status).toBe(200);
     expect((await at.draft(s2)).amount_due_cents).toBe(8_000);
     expect(await owed(id)).toBe(16_000);
@@ -132,18 +132,18 @@ describe('cancelling a session', () => {
   it('charges a part of what completing it would have billed', async () => {
     const { id } = await at.lesson(50, { student_ids: [s1, s2], student_rate_cents: 3_333 });
     for (let time = 0; time < 2; time++) {
-      const cancelled = await at.send('post', `sessions/${id}/cancel`, { charge_percent: 50 });
+      const cancelled = await at.send('post', `/v1/sessions/${id}/cancel`, { charge_percent: 50 });
       expect(cancelled).toMatchObject({ status: 200, body: { status: 'cancelled', amount_owed_cents: 2_778 } });
     }
     for (const student of [s1, s2]) {
       expect((await at.draft(student)).line_items).toMatchObject([{ description: 'late cancellation', amount_cents: 1_389, session_id: id }]);
     }
     const { id: free } = await at.lesson(50, { student_ids: [s3] });
-    expect((await at.send('post', `sessions/${free}/cancel`)).body).toMatchObject({ status: 'cancelled', amount_owed_cents: null });
+    expect((await at.send('post', `/v1/sessions/${free}/cancel`)).body).toMatchObject({ status: 'cancelled', amount_owed_cents: null });
     expect(await at.invoices(s3)).toEqual([]);
     for (const charge_percent of [-1, 101, 0.5, '50'])
-      expect((await at.send('post', `sessions/${free}/cancel`, { charge_percent })).status).toBe(422);
-    expect(refusal(await at.send('delete', `sessions/${id}`))).toEqual([409, 'still_referenced']);
+      expect((await at.send('post', `/v1/sessions/${free}/cancel`, { charge_percent })).status).toBe(422);
+    expect(refusal(await at.send('delete', `/v1/sessions/${id}`))).toEqual([409, 'still_referenced']);
   });
 });
 
@@ -153,7 +153,7 @@ async function pay(sessionId: string): Promise<number | null> {
 }
 
 async function owed(sessionId: string): Promise<number | null> {
-  return (await at.send<{ amount_owed_cents: number | null }>('get', `sessions/${sessionId}`)).body.amount_owed_cents;
+  return (await at.send<{ amount_owed_cents: number | null }>('get', `/v1/sessions/${sessionId}`)).body.amount_owed_cents;
 }
 
 async function placeOf(sessionId: string, student: string): Promise<string> {

@@ -25,24 +25,24 @@ const refusal = ({ status, body }: { status: number; body: { error?: { code: str
 describe('an invoice', () => {
   it('is drafted, gets lines, and loses them', async () => {
     const body = { student_id: s1, lines: [{ description: 'Papers', quantity: 2, unit_amount_cents: 1_200 }] };
-    const { id, ...drafted } = at.done(await at.send<{ id: string }>('post', 'invoices', body));
+    const { id, ...drafted } = at.done(await at.send<{ id: string }>('post', '/v1/invoices', body));
     expect(drafted).toMatchObject({
       status: 'draft',
       amount_due_cents: 2_400,
       line_items: [{ quantity: 2, amount_cents: 2_400, item_type: 'other' }],
     });
-    const added = await at.send('post', `invoices/${id}/lines`, { description: 'Siblings', unit_amount_cents: -3_000 });
+    const added = await at.send('post', `/v1/invoices/${id}/lines`, { description: 'Siblings', unit_amount_cents: -3_000 });
     expect([added.status, added.body]).toEqual([201, await at.invoice(id)]);
     const [papers, discount] = (await at.invoice(id)).line_items;
     expect(discount).toMatchObject({ amount_cents: -3_000, item_type: 'discount', quantity: 1 });
     expect(refusal(await at.finalize(id))).toEqual([409, 'invalid_state']);
     const other = await at.drafted(s1, 100);
-    expect((await at.send('delete', `invoices/${other.id}/lines/${discount!.id}`)).status).toBe(404);
-    expect((await at.send('delete', `invoices/${id}/lines/${discount!.id}`)).status).toBe(204);
-    expect((await at.send('delete', `invoices/${id}/lines/${papers!.id}`)).status).toBe(204);
+    expect((await at.send('delete', `/v1/invoices/${other.id}/lines/${discount!.id}`)).status).toBe(404);
+    expect((await at.send('delete', `/v1/invoices/${id}/lines/${discount!.id}`)).status).toBe(204);
+    expect((await at.send('delete', `/v1/invoices/${id}/lines/${papers!.id}`)).status).toBe(204);
     expect(refusal(await at.finalize(id))).toEqual([409, 'invalid_state']);
     for (const line of [{ quantity: 0 }, { quantity: 1_001 }, { description: '' }, { unit_amount_cents: 0.5 }])
-      expect((await at.send('post', `invoices/${id}/lines`, { description: 'X', unit_amount_cents: 1, ...line })).status).toBe(422);
+      expect((await at.send('post', `/v1/invoices/${id}/lines`, { description: 'X', unit_amount_cents: 1, ...line })).status).toBe(422);
   });
 
   it('is issued once, with the next number, and due by the organization’s terms or as told', async () => {
@@ -59,7 +59,7 @@ describe('an invoice', () => {
     await api.make.query('UPDATE organizations SET payment_terms_days = 30 WHERE id = $1', [at.calendar.school]);
     expect(await at.issued(s2, 1)).toMatchObject({ invoice_number: 'INV-000003', due_date: melbourne(30) });
     for (const [method, path] of [['post', 'lines'], ['delete', `lines/${first.line_items[0]!.id}`]] as const) // prettier-ignore
-      expect(refusal(await at.send(method, `invoices/${first.id}/${path}`, method === 'post' ? { description: 'X', unit_amount_cents: 1 } : undefined))).toEqual([409, 'invalid_state']); // prettier-ignore
+      expect(refusal(await at.send(method, `/v1/invoices/${first.id}/${path}`, method === 'post' ? { description: 'X', unit_amount_cents: 1 } : undefined))).toEqual([409, 'invalid_state']); // prettier-ignore
   });
 
   it('of zero is paid at once', async () => {
@@ -104,19 +104,24 @@ describe('money', () => {
     const { id: payment } = await at.paid(s1, 10);
     const kr = await api.key(at.calendar.school);
     const kb = (await MoneyFixture.open(api)).key;
+    const lesson = await at.lesson(60);
     const writes = [
-      ['post', 'invoices', { student_id: s1 }],
-      ['post', `invoices/${id}/lines`, { description: 'X', unit_amount_cents: 1 }],
-      ['post', `invoices/${id}/finalize`, {}],
-      ['post', `invoices/${id}/void`, {}],
-      ['post', 'payments', { student_id: s1, amount_cents: 1, payment_type: 'cash' }],
-      ['post', `payments/${payment}/refund`, { amount_cents: 1 }],
+      ['POST', '/v1/invoices', { student_id: s1 }],
+      ['POST', `/v1/invoices/${id}/lines`, { description: 'X', unit_amount_cents: 1 }],
+      ['DELETE', `/v1/invoices/${id}/lines/${id}`, undefined],
+      ['POST', `/v1/invoices/${id}/finalize`, {}],
+      ['POST', `/v1/invoices/${id}/void`, {}],
+      ['POST', '/v1/payments', { student_id: s1, amount_cents: 1, payment_type: 'cash' }],
+      ['POST', `/v1/payments/${payment}/refund`, { amount_cents: 1 }],
+      ['PUT', `/v1/sessions/${lesson.id}/complete`, {}],
+      ['POST', `/v1/sessions/${lesson.id}/reopen`, {}],
     ] as const;
     for (const [method, path, body] of writes) {
-      expect(refusal(await at.send(method, path, body, kr))).toEqual([403, 'insufficient_scope']);
-      expect(refusal(await at.send(method, path, body, kb))).toEqual([404, 'not_found']);
+      const send = (key: string) => at.send(method.toLowerCase() as 'post', path, body, key);
+      expect([path, ...refusal(await send(kr))]).toEqual([path, 403, 'insufficient_scope']);
+      expect([path, ...refusal(await send(kb))]).toEqual([path, 404, 'not_found']);
     }
-    for (const path of [`invoices/${id}`, `payments/${payment}`]) expect((await at.send('get', path, undefined, kb)).status).toBe(404);
+    for (const path of [`/v1/invoices/${id}`, `/v1/payments/${payment}`]) expect((await at.send('get', path, undefined, kb)).status).toBe(404);
     expect(await at.states({ id })).toEqual([['open', 10]]);
   });
 });

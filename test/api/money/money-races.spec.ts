@@ -82,7 +82,7 @@ describe('at the same time', () => {
         at.refund(payment.id, 2_000),
         at.void(open.id, { rebill: true }),
         at.finalize(collecting.id),
-        at.send('post', `sessions/${lesson.id}/reopen`),
+        at.send('post', `/v1/sessions/${lesson.id}/reopen`),
         at.complete((await at.lesson(30, { student_ids: at.students })).id),
       ]);
       for (const { status, body } of answers) expect([200, 201, 409], JSON.stringify(body)).toContain(status);

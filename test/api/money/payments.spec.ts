@@ -27,7 +27,7 @@ describe('a payment', () => {
     const invoice = await at.issued(s1, 12_000);
     const payment = await at.paid(s1, 20_000);
     expect(payment).toMatchObject({ status: 'succeeded', received_on: melbourne(0), amount_cents: 20_000, refund_amount_cents: null });
-    expect((await at.send('get', `payments/${payment.id}`)).body).toEqual(payment);
+    expect((await at.send('get', `/v1/payments/${payment.id}`)).body).toEqual(payment);
     expect(await at.states(invoice)).toEqual([['paid', 12_000]]);
     expect(await at.balance()).toEqual([12_000, 12_000, 0, 0, 8_000]);
     expect(await at.issued(s1, 8_000)).toMatchObject({ status: 'paid', amount_paid_cents: 8_000 });
@@ -52,7 +52,7 @@ describe('a payment', () => {
     // The other parent of the second child sees that child's invoices, and no credit of the first parent.
     const { id } = await api.make.parent(at.calendar.school, { children: [s2] });
     expect(await at.balance(id)).toEqual([20_700, 20_700, 0, 0, 0]);
-    const { body } = await at.send<{ outstanding_cents: number; settled_this_week_cents: number }>('get', 'reports/summary');
+    const { body } = await at.send<{ outstanding_cents: number; settled_this_week_cents: number }>('get', '/v1/reports/summary');
     expect(body).toMatchObject({ outstanding_cents: 5_000, settled_this_week_cents: 31_000 });
   });
 
@@ -97,7 +97,7 @@ describe('a payment', () => {
     expect((await at.refund(id, 7_000)).body).toMatchObject({ status: 'refunded', refund_amount_cents: 10_000 });
     expect(await at.states(one, two)).toEqual([['open', 0], ['open', 0]]); // prettier-ignore
     expect(refusal(await at.refund(id, 1))).toEqual([409, 'invalid_state']);
-    const { body } = await at.send<{ settled_this_week_cents: number }>('get', 'reports/summary');
+    const { body } = await at.send<{ settled_this_week_cents: number }>('get', '/v1/reports/summary');
     expect(body.settled_this_week_cents).toBe(0);
   });
 

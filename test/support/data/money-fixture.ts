@@ -67,7 +67,7 @@ export class MoneyFixture {
   }
 
   send<Body>(method: 'post' | 'put' | 'patch' | 'delete' | 'get', path: string, body?: object, key = this.key): Promise<Sent<Body>> {
-    return this.calendar.send<Body>(method, `/v1/${path}`, body, { key });
+    return this.calendar.send<Body>(method, path, body, { key });
   }
 
   /** Books a session that has taken place: of the first student, at 8,000 an hour. */
@@ -82,7 +82,7 @@ export class MoneyFixture {
   /** @param attendance of those who did something else than attend */
   complete(id: string, attendance: Record<string, string> = {}) {
     const participants = Object.entries(attendance).map(([student_id, value]) => ({ student_id, attendance: value }));
-    return this.send<ShownSession>('put', `sessions/${id}/complete`, participants.length > 0 ? { participants } : {});
+    return this.send<ShownSession>('put', `/v1/sessions/${id}/complete`, participants.length > 0 ? { participants } : {});
   }
 
   /** A lesson of the first student that was completed. */
@@ -103,11 +103,11 @@ export class MoneyFixture {
   /** A student's invoices, oldest first. */
   async invoices(student: string, status?: string): Promise<ShownInvoice[]> {
     const query = `student_id=${student}&limit=100${status ? `&status=${status}` : ''}`;
-    return this.done(await this.send<{ data: ShownInvoice[] }>('get', `invoices?${query}`)).data.reverse();
+    return this.done(await this.send<{ data: ShownInvoice[] }>('get', `/v1/invoices?${query}`)).data.reverse();
   }
 
   async invoice(id: string): Promise<ShownInvoice> {
-    return this.done(await this.send<ShownInvoice>('get', `invoices/${id}`));
+    return this.done(await this.send<ShownInvoice>('get', `/v1/invoices/${id}`));
   }
 
   /** The only draft of a student. */
@@ -119,11 +119,11 @@ export class MoneyFixture {
 
   async drafted(student: string, ...amounts: number[]): Promise<ShownInvoice> {
     const lines = amounts.map((unit_amount_cents) => ({ description: 'Something', unit_amount_cents }));
-    return this.done(await this.send<ShownInvoice>('post', 'invoices', { student_id: student, lines }));
+    return this.done(await this.send<ShownInvoice>('post', '/v1/invoices', { student_id: student, lines }));
   }
 
   finalize(id: string, body: object = {}) {
-    return this.send<ShownInvoice>('post', `invoices/${id}/finalize`, body);
+    return this.send<ShownInvoice>('post', `/v1/invoices/${id}/finalize`, body);
   }
 
   /** An invoice that has been issued. */
@@ -132,11 +132,11 @@ export class MoneyFixture {
   }
 
   void(id: string, body: object = {}) {
-    return this.send<ShownInvoice>('post', `invoices/${id}/void`, body);
+    return this.send<ShownInvoice>('post', `/v1/invoices/${id}/void`, body);
   }
 
   pay(body: object) {
-    return this.send<ShownPayment>('post', 'payments', { payment_type: 'bank_transfer', ...body });
+    return this.send<ShownPayment>('post', '/v1/payments', { payment_type: 'bank_transfer', ...body });
   }
 
   async paid(student: string, amount_cents: number, more: object = {}): Promise<ShownPayment> {
@@ -144,12 +144,12 @@ export class MoneyFixture {
   }
 
   refund(id: string, amount_cents: number) {
-    return this.send<ShownPayment>('post', `payments/${id}/refund`, { amount_cents });
+    return this.send<ShownPayment>('post', `/v1/payments/${id}/refund`, { amount_cents });
   }
 
   /** Invoiced, paid, outstanding, number of open invoices, and credit. */
   async balance(parent = this.parent): Promise<number[]> {
-    const body = this.done(await this.send<ShownBalance>('get', `parents/${parent}/balance`));
+    const body = this.done(await this.send<ShownBalance>('get', `/v1/parents/${parent}/balance`));
     return [body.total_invoiced_cents, body.total_paid_cents, body.outstanding_cents, body.open_invoices_count, body.credit_cents];
   }
 
