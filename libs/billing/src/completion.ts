@@ -54,10 +54,7 @@ export class Completion {
       if (same && strangers.length === 0) return;
       throw Refused.invalidState(lesson.status, allowed, 'The session is completed, with another attendance. Correct the participant, or reopen the session.'); // prettier-ignore
     }
-    if (strangers.length > 0) {
-      const reason = 'This student does not take part in the session.';
-      throw Refused.invalidAt(strangers.map((index) => ({ at: ['participants', index, 'student_id'], reason })));
-    }
+    if (strangers.length > 0) throw await this.notTakingPart(organizationId, attended, strangers);
     if (lesson.startsAt > new Date())
       throw Refused.invalidState(lesson.status, allowed, 'The session has not begun yet.');
 
@@ -75,6 +72,15 @@ export class Completion {
       organizationId,
       places.flatMap((place) => lineOf(place, lesson)),
     );
+  }
+
+  private async notTakingPart(organizationId: string, attended: readonly Attended[], at: number[]): Promise<Refused> {
+    const ids = new Set(at.map((index) => attended[index]!.studentId));
+    const known = await this.db.query(sql`
+      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ANY (${[...ids]}::uuid[])`);
+    if (known.length < ids.size) return Refused.notFound();
+    const reason = 'This student does not take part in the session.';
+    return Refused.invalidAt(at.map((index) => ({ at: ['participants', index, 'student_id'], reason })));
   }
 
   /** Takes a completed session back to scheduled, as if it had not been completed. @throws Refused once it is on an issued invoice */

@@ -57,6 +57,8 @@ describe('completing a session', () => {
     expect(refusal(await at.complete(ahead))).toEqual([409, 'invalid_state']);
     const { id } = await at.lesson(60);
     expect((await at.complete(id, { [s2]: 'attended' })).body.detail[0]).toMatchObject({ loc: ['body', 'participants', 0, 'student_id'] });
+    const foreign = (await MoneyFixture.open(api)).students[0];
+    for (const nobody of [foreign, id]) expect((await at.complete(id, { [nobody]: 'attended' })).status).toBe(404);
     const twice = { participants: [1, 2].map(() => ({ student_id: s1, attendance: 'attended' })) };
     expect((await at.send('put', `/v1/sessions/${id}/complete`, twice)).status).toBe(422);
     const { id: pending } = await at.lesson(60, { status: 'pending' });

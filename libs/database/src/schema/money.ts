@@ -50,7 +50,7 @@ export const money = /* sql */ `
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
   CREATE INDEX invoices_keyset ON invoices (organization_id, created_at, id);
-  CREATE INDEX invoices_student_keyset ON invoices (organization_id, student_id, created_at, id);
+  CREATE INDEX invoices_student_keyset ON invoices (organization_id, student_id, created_at, id) INCLUDE (status);
   CREATE INDEX invoices_status_keyset ON invoices (organization_id, status, created_at, id);
   CREATE INDEX invoices_open ON invoices (organization_id, student_id) INCLUDE (amount_due_cents, amount_paid_cents)
     WHERE status = 'open';
