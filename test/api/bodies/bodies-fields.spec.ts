@@ -26,9 +26,10 @@ const writes = (): { route: Route; schema: Schema }[] =>
     return shape ? [{ route, schema: schemaOf(shape) }] : [];
   });
 
-/** Optional fields without which a body is not valid: an address for invites, and one of several for sessions. */
+/** Optional fields without which a body is not valid: an address for invites, and one of several for sessions and payments. */
 function neededBy({ properties = {} }: Schema): string[] {
-  const needed = ['email', ...('starts_at' in properties ? ['student_id', 'duration_minutes', 'count'] : [])];
+  const ofSessions = 'starts_at' in properties ? ['student_id', 'duration_minutes', 'count'] : [];
+  const needed = ['email', ...ofSessions, ...('payment_type' in properties ? ['student_id'] : [])];
   return needed.filter((name) => name in properties);
 }
 
