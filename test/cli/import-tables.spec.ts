@@ -18,6 +18,7 @@ const NEVER: Record<string, string> = {
   organization_results: DERIVED,
   organizations: 'the operator makes it, and data is imported into it',
   outbox: MADE_HERE,
+  payment_allocations: 'only payments recorded here are applied; an imported invoice says what was paid',
   rebuild_hooks: 'the organization or the operator sets it up, with a secret',
   request_log: MADE_HERE,
   session_students: DERIVED,

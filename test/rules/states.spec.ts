@@ -12,7 +12,7 @@ const WANTED: Record<string, Record<string, Record<string, string>>> = {
     reopen: { completed: 'scheduled', scheduled: '-' },
   },
   INVOICE: {
-    finalize: { draft: 'open', open: '-' },
+    finalize: { draft: 'open', open: '-', paid: '-' },
     settle: { open: 'paid', uncollectible: 'paid', paid: '-' },
     void: { open: 'void', void: '-' },
   },

@@ -1,9 +1,45 @@
-const MINUTES_AN_HOUR = 60n;
-
-/** The price of some minutes at a rate for an hour, in cents, rounded half away from zero. Computed without floats. */
-export function priceOf(rateCents: bigint, minutes: bigint): bigint {
-  const product = rateCents * minutes;
-  const half = product < 0n ? -MINUTES_AN_HOUR / 2n : MINUTES_AN_HOUR / 2n;
+/** `dividend / divisor`, rounded half away from zero. Computed without floats. */
+function rounded(dividend: bigint, divisor: bigint): bigint {
+  const half = dividend < 0n ? -divisor / 2n : divisor / 2n;
   // Division of bigints drops the fraction.
-  return (product + half) / MINUTES_AN_HOUR;
+  return (dividend + half) / divisor;
+}
+
+/** The price of some minutes at a rate for an hour, in cents, rounded half away from zero. */
+export function priceOf(rateCents: bigint, minutes: bigint): bigint {
+  return rounded(rateCents * minutes, 60n);
+}
+
+/** What a participant pays: an hour, and once for the session. */
+export interface PlacePrice {
+  /** Null bills nothing, whatever the surcharge. */
+  rateCents: bigint | null;
+  surchargeCents: bigint | null;
+}
+
+/** What one participant is billed for a lesson. */
+export function billOf({ rateCents, surchargeCents }: PlacePrice, minutes: bigint): bigint {
+  return rateCents === null ? 0n : priceOf(rateCents, minutes) + (surchargeCents ?? 0n);
+}
+
+/** A percentage of an amount. @param hundredths of a percent: 6,000 is 60% */
+export function shareOf(amountCents: bigint, hundredths: bigint): bigint {
+  return rounded(amountCents * hundredths, 10_000n);
+}
+
+/** What the tutor gets: an hour, or hundredths of a percent of what the lesson costs those who are billed, without surcharges. */
+export interface PayTerms {
+  rateCents: bigint | null;
+  hundredths: bigint | null;
+}
+
+/**
+ * What the tutor gets for a lesson, however many take part: a rate an hour also if nobody is billed.
+ *
+ * @param billed the places that are billed
+ */
+export function payOf({ rateCents, hundredths }: PayTerms, billed: readonly PlacePrice[], minutes: bigint): bigint {
+  if (rateCents !== null) return priceOf(rateCents, minutes);
+  const sum = billed.reduce((total, place) => total + billOf({ ...place, surchargeCents: null }, minutes), 0n);
+  return shareOf(sum, hundredths ?? 0n);
 }

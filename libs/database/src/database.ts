@@ -164,9 +164,9 @@ export class Database {
     return this.manager.query<Row[]>(statement.text, statement.values);
   }
 
-  /** Waits for the lock with this name, and holds it until the end of the ambient transaction. */
-  async lock(name: string): Promise<void> {
-    await this.query(sql`SELECT pg_advisory_xact_lock(${lockNumber(name)})`);
+  /** Waits for the locks with these names, one after the other, and holds them until the end of the ambient transaction. */
+  async lock(...names: string[]): Promise<void> {
+    await this.query(sql`SELECT pg_advisory_xact_lock(number) FROM unnest(${names.map(lockNumber)}::bigint[]) number`);
   }
 
   /** Connections in total, idle ones, and waiting accesses. */

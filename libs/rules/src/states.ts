@@ -13,10 +13,13 @@ export interface StateTable<State extends string, Action extends string> {
   next(action: Action, state: State): State | null;
 }
 
-/** Declares the states of one kind of record once, for its rules, its table, its documentation and its tests. */
+/**
+ * Declares the states of one kind of record once, for its rules, its table, its documentation and its tests. `later`: other
+ * states in which the action has happened.
+ */
 export function states<const State extends string, const Action extends string>(
   values: readonly State[],
-  actions: Record<Action, { from: readonly NoInfer<State>[]; to: NoInfer<State> }>,
+  actions: Record<Action, { from: readonly NoInfer<State>[]; to: NoInfer<State>; later?: readonly NoInfer<State>[] }>,
 ): StateTable<State, Action> {
   return {
     values,
@@ -24,9 +27,9 @@ export function states<const State extends string, const Action extends string>(
     check: (column) => `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`,
     allowed: (action) => actions[action].from,
     next(action, state) {
-      const { from, to } = actions[action];
+      const { from, to, later } = actions[action];
       if (from.includes(state)) return to;
-      if (state === to) return null;
+      if (state === to || later?.includes(state)) return null;
       throw Refused.invalidState(state, from);
     },
   };

@@ -7,6 +7,7 @@ import { TestApi } from '../../support/http/api.js';
 import { newAddress } from '../../support/data/provisioning.js';
 import { keyedRoutes, nameOf, type Route, type Schema } from '../../support/http/routes.js';
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
+import { recordFor } from '../../support/http/record-for.js';
 import { fixture } from '../../support/process/fixture.js';
 
 type Json = Record<string, unknown>;
@@ -25,9 +26,10 @@ const writes = (): { route: Route; schema: Schema }[] =>
     return shape ? [{ route, schema: schemaOf(shape) }] : [];
   });
 
-/** Optional fields without which a body is not valid: an address for invites, and one of several for sessions. */
+/** Optional fields without which a body is not valid: an address for invites, and one of several for sessions and payments. */
 function neededBy({ properties = {} }: Schema): string[] {
-  const needed = ['email', ...('starts_at' in properties ? ['student_id', 'duration_minutes', 'count'] : [])];
+  const ofSessions = 'starts_at' in properties ? ['student_id', 'duration_minutes', 'count'] : [];
+  const needed = ['email', ...ofSessions, ...('payment_type' in properties ? ['student_id'] : [])];
   return needed.filter((name) => name in properties);
 }
 
@@ -81,9 +83,14 @@ function fieldsOf(route: Route, whole: Schema): Field[] {
   return fields;
 }
 
+/** What is done to a session or an invoice is possible in one state: each such request has a record of its own. */
 async function send(route: Route, body?: Json): Promise<Answer> {
   const method = route.method.toLowerCase() as 'post' | 'patch';
-  const request = supertest(api.server)[method](pathOf(route, fixtures.a)).set('Authorization', `Token token=${key}`);
+  const fresh = method === 'post' && /\/(sessions|invoices)\/:/.test(route.path);
+  const path = fresh ? await recordFor(route, api.make, fixtures.a) : fixtures.a.path;
+  const request = supertest(api.server)
+    [method](pathOf(route, { ...fixtures.a, path }))
+    .set('Authorization', `Token token=${key}`);
   const answer = await (body === undefined ? request : request.send(body));
   return { status: answer.status, body: answer.body as Json, text: answer.text };
 }
@@ -95,7 +102,8 @@ const masked = ({ status, text }: Answer): string =>
     .replaceAll(/person-[^"]+@example\.org/g, '<address>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/"(token|join_code)":"[^"]+"/g, '"$1"')
-    .replaceAll(/\/join\/[^"]+/g, '/join/<token>');
+    .replaceAll(/\/join\/[^"]+/g, '/join/<token>')
+    .replaceAll(/INV-\d+/g, '<number>');
 
 const told = (field: Field) => `${nameOf(field.route)} ${field.at.join('.')}`;
 const faultAt = ({ body }: Answer, at: (string | number)[]) =>

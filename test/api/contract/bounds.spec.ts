@@ -19,6 +19,7 @@ const LEFT_OUT: Record<string, { values: string[]; reason: string }> = {
   'GET members.role': { values: ['student'], reason: 'the staff are listed; students have their own list' },
   'POST sessions.status': { values: ['completed', 'cancelled'], reason: 'complete and cancel make these' },
   'PUT sessions.status': { values: ['completed', 'cancelled'], reason: 'complete and cancel make these' },
+  'POST payments.payment_type': { values: ['card'], reason: 'money that is received outside is recorded' },
   'POST invites.role': { values: ['parent'], reason: 'the scope decides' },
   'POST invites.scope': { values: ['account'], reason: 'send-invite makes these' },
 };

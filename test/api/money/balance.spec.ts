@@ -18,7 +18,14 @@ async function balance(parentId: string, key: string): Promise<unknown> {
 }
 
 function sums(parent_id: string, invoiced: number, paid: number, outstanding: number, open: number): object {
-  return { parent_id, total_invoiced_cents: invoiced, total_paid_cents: paid, outstanding_cents: outstanding, open_invoices_count: open };
+  return {
+    parent_id,
+    total_invoiced_cents: invoiced,
+    total_paid_cents: paid,
+    outstanding_cents: outstanding,
+    open_invoices_count: open,
+    credit_cents: 0,
+  };
 }
 
 describe('a parent’s balance', () => {

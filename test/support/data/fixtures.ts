@@ -310,14 +310,15 @@ async function conversations(make: Factories, participants: string[], classroomI
 async function moneyOf(make: Factories, school: string, lesson: Lesson & { sessionId: string }) {
   const { sessionId, ...pair } = lesson;
   const invoice = await make.invoice(school, pair.studentId, { tutorId: pair.tutorId, amountPaidCents: 1000 });
-  await make.invoiceLine(school, invoice.id, { description: 'Lesson', itemType: 'session', sessionId });
-  await make.invoice(school, pair.studentId, { status: 'paid', amountPaidCents: 8500 });
-  const details = { refundAmountCents: 100, stripePaymentIntentId: 'pi_1' };
+  const line = await make.invoiceLine(school, invoice.id, { description: 'Lesson', itemType: 'session', sessionId });
+  const issued = { dueDate: '2026-03-16', sentAt: new Date('2026-03-02T09:00:00Z'), paidAt: new Date('2026-03-09T09:00:00Z') };
+  await make.invoice(school, pair.studentId, { status: 'paid', amountPaidCents: 8500, ...issued });
+  const details = { refundAmountCents: 100, stripePaymentIntentId: 'pi_1', receivedOn: '2026-03-02' };
   const payment = await make.payment(school, { ...lesson, ...details });
   await make.payment(school, { status: 'pending', paymentType: 'cash' });
   await make.payment(school, { status: 'failed', paymentType: 'bank_transfer' });
   await make.payment(school, { status: 'refunded', paymentType: 'external' });
   await make.mileage(school, pair.tutorId, { sessionId });
   await make.expense(school, pair.tutorId, { sessionId });
-  return { invoice_id: invoice.id, payment_id: payment.id };
+  return { invoice_id: invoice.id, line_id: line.id, payment_id: payment.id };
 }

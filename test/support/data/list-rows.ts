@@ -112,6 +112,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
       return rowsOf('lesson_participants', () => ({ session_id: sessions.pop() }))(make, stage, rows);
     },
   },
+  list_invoices: { insert: rowsOf('invoices', ({ id }) => ({ invoice_number: id })) },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
   list_request_log: {
     insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })),

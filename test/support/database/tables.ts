@@ -220,6 +220,8 @@ export interface Tables {
     sentAt: Date | null;
     paidAt: Date | null;
     createdAt: Date;
+    serial: number | null;
+    collecting: boolean;
   };
   joins: {
     organizationId: string;
@@ -241,6 +243,7 @@ export interface Tables {
     rateCents: number | null;
     rateGiven: boolean;
     surchargeCents: number | null;
+    billedCents: number | null;
     createdAt: Date;
   };
   list_counts: {
@@ -329,6 +332,7 @@ export interface Tables {
     postalAddress: string | null;
     phone: string | null;
     privacyUrl: string | null;
+    paymentTermsDays: number;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -399,6 +403,14 @@ export interface Tables {
     emailNormalized: string;
     expiresAt: Date;
   };
+  payment_allocations: {
+    id: string;
+    organizationId: string;
+    paymentId: string;
+    invoiceId: string;
+    amountCents: number;
+    createdAt: Date;
+  };
   payments: {
     id: string;
     organizationId: string;
@@ -412,6 +424,11 @@ export interface Tables {
     status: 'pending' | 'succeeded' | 'refunded' | 'failed' | 'disputed' | 'canceled';
     stripePaymentIntentId: string | null;
     createdAt: Date;
+    parentId: string | null;
+    invoiceId: string | null;
+    receivedOn: string | null;
+    recorded: boolean;
+    creditCents: number;
   };
   portal_sessions: {
     id: string;
@@ -518,6 +535,7 @@ export interface Tables {
     tutorPayRateCents: number | null;
     tutorPayPct: number | null;
     tutorPayGiven: boolean;
+    tutorPayCents: number | null;
     studentRateCents: number | null;
     studentRateGiven: boolean;
     amountOwedCents: number | null;

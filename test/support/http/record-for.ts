@@ -19,6 +19,19 @@ const planned: MakeRecords = async (make, id) => ({
   tutor_id: (await make.tutor(id)).id,
 });
 
+/** A session that has taken place, with its only student. */
+const taught: MakeRecords = async (make, id) => {
+  const [session_id, student_id] = [(await make.session(id, { studentRateCents: 8500 })).id, (await make.student(id)).id];
+  await make.participant(id, session_id, student_id, { status: 'accepted', rateCents: 8500 });
+  return { session_id, student_id };
+};
+
+/** A draft with a line. */
+const draft: MakeRecords = async (make, id) => {
+  const invoice = await make.invoice(id, (await make.student(id)).id, { status: 'draft', invoiceNumber: null });
+  return { invoice_id: invoice.id, line_id: (await make.invoiceLine(id, invoice.id, { description: 'Canary' })).id };
+};
+
 const family: MakeRecords = async (make, id) => {
   const child = (await make.student(id)).id;
   return { student_id: child, parent_id: (await make.parent(id, { children: [child] })).id };
@@ -36,6 +49,20 @@ const RECORDS: Record<string, MakeRecords> = {
   'PUT /v1/sessions/:session_id': planned,
   'POST /v1/sessions/:session_id/cancel': planned,
   'DELETE /v1/sessions/:session_id': planned,
+  'PUT /v1/sessions/:session_id/complete': taught,
+  'POST /v1/sessions/:session_id/reopen': async (make, id) => ({ session_id: (await make.session(id, { status: 'completed' })).id }),
+  'POST /v1/invoices/:invoice_id/lines': draft,
+  'DELETE /v1/invoices/:invoice_id/lines/:line_id': draft,
+  'POST /v1/invoices/:invoice_id/finalize': draft,
+  'POST /v1/invoices/:invoice_id/void': async (make, id) => ({ invoice_id: (await make.invoice(id, (await make.student(id)).id)).id }),
+  'POST /v1/payments': async (make, id) => {
+    const { session_id, student_id } = await taught(make, id);
+    const parent = await make.parent(id, { children: [student_id!] });
+    return { session_id: session_id!, student_id: student_id!, parent_id: parent.id, invoice_id: (await make.invoice(id, student_id!)).id };
+  },
+  'POST /v1/payments/:payment_id/refund': async (make, id) => ({
+    payment_id: (await make.payment(id, { recorded: true, creditCents: 8500, studentId: (await make.student(id)).id })).id,
+  }),
   'POST /v1/students/:student_id/offboard': newcomer('student', 'student_id'),
   'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({
     tutor_id: (await make.tutor(id)).id,

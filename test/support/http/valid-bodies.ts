@@ -110,7 +110,10 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
 }
 
 /** Fields of which a body has one. */
-const EXCLUSIVE = [['student_id', 'student_ids', 'group_id', 'classroom_id']];
+const EXCLUSIVE = [
+  ['student_id', 'student_ids', 'group_id', 'classroom_id'],
+  ['parent_id', 'student_id'],
+];
 
 /** The body without the fields that this one excludes. */
 function withoutOthers(body: Body, name: string): Body {

@@ -34,8 +34,4 @@ export class Clock {
   get monday(): number {
     return this.at(-((dayOfWeek(this.today) + 6) % 7), 0);
   }
-
-  get year(): number {
-    return Number(this.today.slice(0, 4));
-  }
 }

@@ -1,3 +1,4 @@
+import { dayOf } from '@app/scheduling';
 import { DAY } from './clock.js';
 import type { Row, Rows, TableRows } from './people-rows.js';
 import { each, iso, perTeacher, type School } from './school.js';
@@ -105,11 +106,17 @@ function lessonsOf(school: School, student: number, before: number, most: number
   return lines;
 }
 
+/** Issued invoices are numbered without gaps: every twentieth one is a draft, beginning with the fourth. */
+function invoiceNumber(index: number): string {
+  const number = index + 1 - Math.floor((index + 16) / 20);
+  return `INV-${String(number).padStart(6, '0')}`;
+}
+
 function* invoices(school: School): Rows {
   for (const [index, { id, status, student, due, paid, createdAt }] of each(school, invoiceCount(school), invoice)) {
     yield {
       id,
-      invoice_number: status === 'draft' ? null : `INV-${school.clock.year}-${String(index + 1).padStart(6, '0')}`,
+      invoice_number: status === 'draft' ? null : invoiceNumber(index),
       tutor_id: school.teacherOf(student).id,
       student_id: school.studentId(student),
       status,
@@ -159,14 +166,15 @@ function* payments(school: School): Rows {
       payment_type: type,
       status,
       stripe_payment_intent_id: type === 'card' ? `pi_demo_${id.replaceAll('-', '')}` : null,
+      received_on: dayOf(new Date(at), school.profile.timeZone),
       created_at: iso(at),
       ...more,
     };
   };
   const count = invoiceCount(school);
   for (let index = 0; index < count; index++) {
-    const { student, paid, createdAt } = invoice(school, index);
-    if (paid > 0) yield payment(index, student, paid, createdAt + DAY, 'succeeded');
+    const { id: invoice_id, student, paid, createdAt } = invoice(school, index);
+    if (paid > 0) yield payment(index, student, paid, createdAt + DAY, 'succeeded', { invoice_id });
   }
   // Every fifth session is a workshop. The last ones are in the future, so they are paid in advance without an invoice.
   const workshops = Math.floor(sessionCount(school) / 5);

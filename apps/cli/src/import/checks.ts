@@ -38,6 +38,7 @@ export class Checks {
   /** Checks everything that involves other tables. Existing rows must already be removed from the staging tables. */
   async relations(): Promise<void> {
     for (const staged of this.all) {
+      await this.currency(staged);
       for (const reference of staged.table.references) await this.reference(staged, reference);
       for (const { columns } of staged.table.uniques) {
         await this.duplicates(staged, columns);
@@ -77,6 +78,18 @@ export class Checks {
       WHERE EXISTS (SELECT FROM ${name} t WHERE ${same} ${mine(staged)}) ORDER BY s.line LIMIT ${FETCHED}`);
     const whose = name === 'users' ? 'another login' : `another ${nounOf(name)} of this organization`;
     this.report(staged, rows, () => ({ columns, message: `is taken by ${whose}` }));
+  }
+
+  /** An organization has one currency. */
+  private async currency(staged: Staged): Promise<void> {
+    if (!staged.table.columns.some(({ name }) => name === 'currency')) return;
+    const { rows } = await this.client.query<{ line: number; own: string; total: string }>(`
+      SELECT s.line, o.currency AS own, count(*) OVER () AS total FROM ${staged.relation} s, organizations o
+      WHERE o.id = current_organization_id() AND s.currency <> o.currency ORDER BY s.line LIMIT ${FETCHED}`);
+    this.report(staged, rows, ({ own }) => ({
+      columns: ['currency'],
+      message: `must be ${own}, like the organization’s`,
+    }));
   }
 
   /** Checks that the referenced row is staged, or exists and is visible to this organization. */

@@ -72,7 +72,7 @@ interface IndexRow {
   name: string;
   columns: string[];
   primary: boolean;
-  partial: boolean;
+  condition: string | null;
 }
 
 const COLUMNS = `
@@ -96,7 +96,7 @@ const CONSTRAINTS = `
 
 const INDEXES = `
   SELECT c.relname AS table, i.relname AS name, ${names('x.indkey', 'x.indrelid')} AS columns,
-    x.indisprimary AS primary, x.indpred IS NOT NULL AS partial
+    x.indisprimary AS primary, pg_get_expr(x.indpred, x.indrelid) AS condition
   FROM pg_index x
   JOIN pg_class c ON c.oid = x.indrelid
   JOIN pg_class i ON i.oid = x.indexrelid
@@ -148,8 +148,10 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     references[place] = { ...references[place]!, ...stricter };
   }
   const uniques = indexes
-    // Partial indexes without the organization apply to the platform's own rows.
-    .filter((index) => !index.primary && (!index.partial || index.columns.includes('organization_id')))
+    // Partial indexes without the organization apply to the platform's own rows, those with a flag of ours to none of a file.
+    .filter(({ primary, condition, columns }) => {
+      return !primary && (!condition || (columns.includes('organization_id') && !KEPT_COLUMNS.has(condition)));
+    })
     .map((index) => ({ index: index.name, columns: withoutOrganization(index.columns) }))
     .filter((unique) => unique.columns.join() !== key.join());
   const owned = all.some((column) => column.name === 'organization_id');

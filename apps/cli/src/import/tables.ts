@@ -54,6 +54,12 @@ export const KEPT_COLUMNS = new Set([
   'student_rate_given',
   'tutor_pay_given',
   'rate_given',
+  'tutor_pay_cents',
+  'billed_cents',
+  'serial',
+  'collecting',
+  'recorded',
+  'credit_cents',
 ]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */

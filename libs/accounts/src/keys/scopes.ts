@@ -1,11 +1,11 @@
 /** Every scope and what it grants, in the order of the reference. The database's check constraint has the same set. */
 export const SCOPES = {
   read: 'Read-only access to all of the organization’s data',
-  'payments:write': 'Record manual or external payments',
+  'payments:write': 'Record and refund payments; create, issue and void invoices',
   'tutors:write': 'Create and update tutors, classrooms and groups; add members to classrooms and groups',
   'payroll:write': 'Create payroll adjustments',
   'coursework:write': 'Create and update lesson plans and questions',
-  'sessions:write': 'Create, update, complete, cancel and delete sessions',
+  'sessions:write': 'Create, update, complete, reopen, cancel and delete sessions',
   'accounts:write':
     'Create student, tutor and parent accounts; invite people, admins too, whom an owner has to approve; ' +
     'offboard students, tutors and parents',

@@ -4,9 +4,10 @@ import type { Grants } from '../grants.js';
 export const money: Grants = {
   tables: {
     adjustments: { api: 'SELECT' },
-    invoices: { api: 'SELECT' },
-    invoice_lines: {},
-    payments: { api: 'SELECT' },
+    invoices: { api: 'SELECT, INSERT, UPDATE' },
+    invoice_lines: { api: 'SELECT, INSERT, DELETE' },
+    payments: { api: 'SELECT, INSERT, UPDATE' },
+    payment_allocations: { api: 'SELECT, INSERT, UPDATE, DELETE' },
     mileage_trips: { api: 'SELECT' },
     expense_claims: { api: 'SELECT' },
   },

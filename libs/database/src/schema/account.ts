@@ -20,6 +20,7 @@ export const account = /* sql */ `
     postal_address text CHECK (char_length(postal_address) <= 300),
     phone text CHECK (char_length(phone) <= 50),
     privacy_url text CHECK (privacy_url ~ '^https://' AND char_length(privacy_url) <= 500),
+    payment_terms_days integer NOT NULL DEFAULT 14 CHECK (payment_terms_days BETWEEN 0 AND 365),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now()
   );

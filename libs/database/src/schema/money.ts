@@ -25,7 +25,8 @@ export const money = /* sql */ `
   CREATE INDEX adjustments_period ON adjustments (organization_id, period_start);
   ${secure('adjustments')}
 
-  -- invoice_number: null until the invoice is issued. due_date is a day in the organization's time zone.
+  -- invoice_number: null until the invoice is issued; serial: the number in it, for numbers like INV-000001. due_date is a day
+  -- in the organization's time zone. collecting: the student's draft to which completed sessions are added.
   CREATE TABLE invoices (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -33,23 +34,28 @@ export const money = /* sql */ `
     tutor_id uuid,
     student_id uuid NOT NULL,
     status text NOT NULL CHECK (${INVOICE.check('status')}),
-    amount_due_cents bigint NOT NULL CHECK (amount_due_cents BETWEEN 0 AND 1000000000000),
+    amount_due_cents bigint NOT NULL CHECK (amount_due_cents BETWEEN -1000000000000 AND 1000000000000),
     amount_paid_cents bigint NOT NULL DEFAULT 0 CHECK (amount_paid_cents BETWEEN 0 AND 1000000000000),
     currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     due_date date,
     sent_at timestamptz(3),
     paid_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
+    serial integer GENERATED ALWAYS AS (substring(invoice_number from '^INV-([0-9]{1,9})$')::integer) STORED,
+    collecting boolean NOT NULL DEFAULT false,
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, invoice_number),
-    CHECK (status = 'draft' OR invoice_number IS NOT NULL),
+    CHECK (status = 'draft' OR (invoice_number IS NOT NULL AND amount_due_cents >= 0 AND NOT collecting)),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
   CREATE INDEX invoices_keyset ON invoices (organization_id, created_at, id);
-  CREATE INDEX invoices_student_keyset ON invoices (organization_id, student_id, created_at, id);
-  CREATE INDEX invoices_open ON invoices (organization_id) INCLUDE (amount_due_cents, amount_paid_cents)
+  CREATE INDEX invoices_student_keyset ON invoices (organization_id, student_id, created_at, id) INCLUDE (status);
+  CREATE INDEX invoices_status_keyset ON invoices (organization_id, status, created_at, id);
+  CREATE INDEX invoices_open ON invoices (organization_id, student_id) INCLUDE (amount_due_cents, amount_paid_cents)
     WHERE status = 'open';
+  CREATE INDEX invoices_serial ON invoices (organization_id, serial);
+  CREATE UNIQUE INDEX invoices_collecting ON invoices (organization_id, student_id) WHERE collecting;
   ${secure('invoices')}
 
   CREATE TABLE invoice_lines (
@@ -67,8 +73,12 @@ export const money = /* sql */ `
     FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices (organization_id, id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
+  CREATE INDEX invoice_lines_session ON invoice_lines (organization_id, session_id) WHERE session_id IS NOT NULL;
   ${secure('invoice_lines')}
 
+  -- Who paid is a student or a parent. invoice_id: the invoice that the money was sent for, which it pays first. received_on is
+  -- a day in the organization's time zone. recorded: by this service, rather than imported; only such money is applied to
+  -- invoices (payment_allocations), and credit_cents is what is left of it.
   CREATE TABLE payments (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -82,8 +92,19 @@ export const money = /* sql */ `
     status text NOT NULL CHECK (status IN ('pending', 'succeeded', 'refunded', 'failed', 'disputed', 'canceled')),
     stripe_payment_intent_id text,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
+    parent_id uuid,
+    invoice_id uuid,
+    received_on date,
+    recorded boolean NOT NULL DEFAULT false,
+    credit_cents bigint NOT NULL DEFAULT 0 CHECK (credit_cents BETWEEN 0 AND 1000000000000),
+    UNIQUE (organization_id, id),
+    CHECK (recorded OR credit_cents = 0),
+    CHECK (credit_cents = 0 OR credit_cents + coalesce(refund_amount_cents, 0) <= amount_cents),
+    CHECK (student_id IS NULL OR parent_id IS NULL),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, parent_id) REFERENCES parents (organization_id, user_id),
+    FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices (organization_id, id),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
   );
   CREATE INDEX payments_keyset ON payments (organization_id, created_at, id);
@@ -91,7 +112,27 @@ export const money = /* sql */ `
     INCLUDE (tutor_id, status);
   CREATE INDEX payments_tutor_keyset ON payments (organization_id, tutor_id, created_at, id) INCLUDE (status);
   CREATE INDEX payments_status_keyset ON payments (organization_id, status, created_at, id);
+  CREATE INDEX payments_student_credit ON payments (organization_id, student_id) INCLUDE (credit_cents)
+    WHERE credit_cents > 0;
+  CREATE INDEX payments_parent_credit ON payments (organization_id, parent_id) INCLUDE (credit_cents)
+    WHERE credit_cents > 0;
+  CREATE INDEX payments_invoice ON payments (organization_id, invoice_id) WHERE invoice_id IS NOT NULL;
   ${secure('payments')}
+
+  -- What of a payment pays an invoice now. Their ids are in the order in which the money was applied.
+  CREATE TABLE payment_allocations (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    invoice_id uuid NOT NULL,
+    amount_cents bigint NOT NULL CHECK (amount_cents BETWEEN 1 AND 1000000000000),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    FOREIGN KEY (organization_id, payment_id) REFERENCES payments (organization_id, id),
+    FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices (organization_id, id)
+  );
+  CREATE INDEX payment_allocations_payment ON payment_allocations (organization_id, payment_id, id);
+  CREATE INDEX payment_allocations_invoice ON payment_allocations (organization_id, invoice_id, id);
+  ${secure('payment_allocations')}
 
   CREATE TABLE mileage_trips (
     id uuid PRIMARY KEY,

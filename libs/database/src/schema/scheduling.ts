@@ -31,7 +31,8 @@ export const scheduling = /* sql */ `
 
   -- series_id: the sessions that one request repeated. overlap_allowed: at the same time as another session of the tutor, because
   -- somebody wanted that; such rows are exempt from the constraint. *_given: a request set the price, or the pay, so that
-  -- settling leaves it alone. tutor_pay_pct: what the tutor gets of what is billed, if it is no flat rate.
+  -- settling leaves it alone. tutor_pay_pct: what the tutor gets of what is billed, if it is no flat rate. tutor_pay_cents: what
+  -- the tutor gets for the session, once it is completed.
   CREATE TABLE sessions (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -49,6 +50,7 @@ export const scheduling = /* sql */ `
     tutor_pay_rate_cents bigint CHECK (tutor_pay_rate_cents BETWEEN 0 AND 1000000000000),
     tutor_pay_pct numeric(5, 2) CHECK (tutor_pay_pct BETWEEN 0 AND 100),
     tutor_pay_given boolean NOT NULL DEFAULT true,
+    tutor_pay_cents bigint CHECK (tutor_pay_cents BETWEEN 0 AND 1000000000000),
     student_rate_cents bigint CHECK (student_rate_cents BETWEEN 0 AND 1000000000000),
     student_rate_given boolean NOT NULL DEFAULT true,
     amount_owed_cents bigint CHECK (amount_owed_cents BETWEEN 0 AND 1000000000000),
@@ -83,7 +85,8 @@ export const scheduling = /* sql */ `
   ${secure('sessions')}
 
   -- Every student of a session, also the only one. rate_cents: the price of an hour, settled when the session was made;
-  -- surcharge_cents: of the whole session, once. rate_given: see sessions.
+  -- surcharge_cents: of the whole session, once. rate_given: see sessions. billed_cents: what was billed when the session was
+  -- completed or cancelled; null if that did not happen here.
   CREATE TABLE lesson_participants (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL,
@@ -98,6 +101,7 @@ export const scheduling = /* sql */ `
     rate_cents bigint CHECK (rate_cents BETWEEN 0 AND 1000000000000),
     rate_given boolean NOT NULL DEFAULT true,
     surcharge_cents bigint CHECK (surcharge_cents BETWEEN 0 AND 1000000000000),
+    billed_cents bigint CHECK (billed_cents BETWEEN 0 AND 1000000000000),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (session_id, student_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),

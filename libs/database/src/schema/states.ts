@@ -13,7 +13,7 @@ export const SESSION = states(['pending', 'scheduled', 'completed', 'cancelled']
 
 /** The states of an invoice. `uncollectible` comes from import only. */
 export const INVOICE = states(['draft', 'open', 'paid', 'void', 'uncollectible'], {
-  finalize: { from: ['draft'], to: 'open' },
+  finalize: { from: ['draft'], to: 'open', later: ['paid'] },
   settle: { from: ['open', 'uncollectible'], to: 'paid' },
   void: { from: ['open'], to: 'void' },
 });

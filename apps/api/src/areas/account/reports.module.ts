@@ -39,7 +39,7 @@ const SUMMARY = recordController({
       count(5),
     ),
     settled_this_week_cents: cents(
-      `(SELECT coalesce(sum(p.amount_cents), 0)::bigint FROM payments p
+      `(SELECT coalesce(sum(p.amount_cents - coalesce(p.refund_amount_cents, 0)), 0)::bigint FROM payments p
         WHERE p.organization_id = o.id AND p.status = 'succeeded' AND p.created_at >= b.week)`,
     ),
     outstanding_cents: cents(

@@ -46,19 +46,25 @@ export const PARENT: RecordDeclaration = {
   where: LINKED,
 };
 
+const CREDIT = `(SELECT coalesce(sum(c.credit_cents), 0)::bigint FROM payments c
+  WHERE c.organization_id = p.organization_id AND c.credit_cents > 0 AND (c.parent_id = p.user_id OR c.student_id IN (
+    SELECT s.student_id FROM parent_students s WHERE s.organization_id = p.organization_id AND s.parent_id = p.user_id)))`;
+
 /** Open and paid amounts of the invoices of a parent's children. */
 export const BALANCE: RecordDeclaration = {
   id: 'get_parent_balance',
   path: 'v1/parents/:parent_id/balance',
   summary: 'Sums the open and paid invoices of a parent’s children',
   description:
-    'Integer cents in the organization’s currency. `outstanding_cents` is the amount still due on open ' + 'invoices.',
+    'Integer cents in the organization’s currency. `outstanding_cents` is the amount still due on open invoices, ' +
+    '`credit_cents` what the parent and the children have paid beyond their invoices.',
   view: new View('ParentBalance', {
     parent_id: uuid('p.user_id'),
     total_invoiced_cents: like(cents('i.invoiced'), 34000),
     total_paid_cents: like(cents('i.paid'), 25500),
     outstanding_cents: like(cents('i.outstanding'), 8500),
     open_invoices_count: like(integer('i.open', { minimum: 0 }), 1),
+    credit_cents: like(cents(CREDIT), 0),
   }),
   source: new Source('parents', 'p', {
     id: 'user_id',

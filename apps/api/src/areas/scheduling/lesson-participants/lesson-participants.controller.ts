@@ -16,7 +16,8 @@ export class LessonParticipantsController {
     id: 'update_lesson_participant',
     summary: 'Records the attendance of a participant, their status, or their price',
     description:
-      'Omitted fields stay unchanged. The price is fixed once the session is completed; a cancelled session is a 409.',
+      'Omitted fields stay unchanged. Once the session is completed, the price is fixed, and the participant’s line on the ' +
+      'draft follows attendance and status; when that has been issued, it is a 409, like a cancelled session.',
     answer: one(PARTICIPANT.view),
     example: { attendance: 'attended' },
     conflicts: ['invalid_state'],

@@ -4,7 +4,7 @@ import {
 } from '../../../http/kit.js'; // prettier-ignore
 import { CreateSession, UpdateSession } from '../booking.dto.js';
 import { sessionView } from '../session.view.js';
-import { CancelSession } from './sessions.dto.js';
+import { CancelSession, CompleteSession } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
 
 @Controller('v1/sessions')
@@ -55,14 +55,51 @@ export class SessionsController {
     return this.sessions.update(caller, id, body);
   }
 
+  @Put(':session_id/complete')
+  @RequireScopes('sessions:write')
+  @Documented({
+    id: 'complete_session',
+    summary: 'Completes a session that has begun',
+    description:
+      'Bills everybody who takes part and is not excused, a line on the draft of each, and settles what the tutor gets. Who is ' +
+      'not named attended, unless something else was recorded before. Again: unchanged; with another attendance, a 409.',
+    answer: one(sessionView),
+    example: { participants: [{ student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', attendance: 'attended' }] },
+    conflicts: ['invalid_state'],
+  })
+  complete(
+    @CurrentCaller() caller: Caller,
+    @PathId('session_id') id: string,
+    @ValidBody(CompleteSession) body: CompleteSession,
+  ) {
+    return this.sessions.complete(caller, id, body);
+  }
+
+  @Post(':session_id/reopen', 200)
+  @RequireScopes('sessions:write')
+  @Documented({
+    id: 'reopen_session',
+    summary: 'Takes a completed session back to scheduled',
+    description:
+      'What it billed is removed from the drafts, with who came and what the tutor gets. Once a line of it has been issued: ' +
+      '409. Again: unchanged.',
+    answer: one(sessionView),
+    conflicts: ['invalid_state'],
+  })
+  reopen(@CurrentCaller() caller: Caller, @PathId('session_id') id: string) {
+    return this.sessions.reopen(caller, id);
+  }
+
   @Post(':session_id/cancel', 200)
   @RequireScopes('sessions:write')
   @Documented({
     id: 'cancel_session',
     summary: 'Cancels a session',
-    description: 'Participants who have not declined are cancelled too, and the time is free again. Again: unchanged.',
+    description:
+      'Participants who have not declined are cancelled too, and the time is free again. With `charge_percent`, that part of ' +
+      'what completing would have billed is added to each student’s draft. Again: unchanged.',
     answer: one(sessionView),
-    example: { reason: 'The tutor is ill.' },
+    example: { reason: 'Called off an hour before.', charge_percent: 50 },
     conflicts: ['invalid_state'],
   })
   cancel(

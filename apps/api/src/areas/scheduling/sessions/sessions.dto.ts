@@ -1,7 +1,44 @@
-import { field } from '../../../http/kit.js';
+import type { Attended } from '@app/billing';
+import { VALUES } from '@app/database';
+import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 /** Why a session does not take place. */
 export class CancelSession {
   @field.Text({ min: 1, max: 500 }, { nullable: true, description: 'For the organization’s own records.' })
   reason?: string | null;
+
+  @field.Integer(0, 100, {
+    default: 0,
+    description: 'How much of what completing it would have billed is charged for cancelling so late.',
+  })
+  charge_percent = 0;
 }
+
+/** Who came. */
+class AttendedBy {
+  @field.Uuid({ required: true })
+  student_id: string;
+
+  @field.OneOf(VALUES.lesson_participants.attendance, { required: true })
+  attendance: Attended['attendance'];
+}
+
+/** Who came to a session that has taken place. */
+export class CompleteSession implements Interdependent {
+  @field.Objects(AttendedBy, { max: 500 }, { default: [], description: 'Who is not named attended.' })
+  participants: AttendedBy[] = [];
+
+  [TOGETHER](): Fault[] {
+    if (!Array.isArray(this.participants)) return [];
+    const ids = this.participants.map((one) => one.student_id);
+    return ids.flatMap((id, index) => {
+      const again = typeof id === 'string' && ids.indexOf(id) < index;
+      return again
+        ? [new Fault('value_error', 'This student is named before.', ['participants', index, 'student_id'])]
+        : [];
+    });
+  }
+}
+
+export const attendedBy = ({ participants }: CompleteSession): Attended[] =>
+  participants.map(({ student_id: studentId, attendance }) => ({ studentId, attendance }));

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Completion } from '@app/billing';
 import { Bookings, SessionChanges } from '@app/scheduling';
 import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
 import { changeBy, type CreateSession, type UpdateSession, wantedBy } from '../booking.dto.js';
-import type { CancelSession } from './sessions.dto.js';
+import { attendedBy, type CancelSession, type CompleteSession } from './sessions.dto.js';
 import { SESSION } from './sessions.queries.js';
 
 @Injectable()
@@ -11,6 +12,7 @@ export class SessionsService {
     private readonly records: Records,
     private readonly bookings: Bookings,
     private readonly changes: SessionChanges,
+    private readonly completion: Completion,
     private readonly audit: Audit,
   ) {}
 
@@ -25,8 +27,23 @@ export class SessionsService {
     return this.written(caller, id);
   }
 
-  async cancel(caller: Caller, id: string, { reason = null }: CancelSession): Promise<JsonText> {
-    await this.changes.cancel(caller.organizationId, id, reason);
+  async complete(caller: Caller, id: string, body: CompleteSession): Promise<JsonText> {
+    await this.completion.complete(caller.organizationId, id, attendedBy(body));
+    return this.written(caller, id);
+  }
+
+  async reopen(caller: Caller, id: string): Promise<JsonText> {
+    await this.completion.reopen(caller.organizationId, id);
+    return this.written(caller, id);
+  }
+
+  async cancel(
+    caller: Caller,
+    id: string,
+    { reason = null, charge_percent: percent }: CancelSession,
+  ): Promise<JsonText> {
+    await this.completion.cancel(caller.organizationId, id, reason, percent);
+    this.audit.note({ charge_percent: percent });
     return this.written(caller, id);
   }
 

@@ -1,11 +1,10 @@
-import { Module } from '@nestjs/common';
 import { VALUES } from '@app/database';
 import {
-  between, byId, byValue, cents, HttpModule, instant, like, list, listController, nullable, oneOf, Source, text, uuid,
+  between, byId, byValue, cents, day, instant, like, list, nullable, oneOf, type RecordDeclaration, Source, text, uuid,
   View,
-} from '../../http/kit.js'; // prettier-ignore
+} from '../../../http/kit.js'; // prettier-ignore
 
-const PAYMENTS = list({
+export const PAYMENTS = list({
   id: 'list_payments',
   path: 'v1/payments',
   summary: 'Lists payments, newest first',
@@ -21,6 +20,7 @@ const PAYMENTS = list({
     status: like(nullable(oneOf('p.status', VALUES.payments.status)), 'succeeded'),
     stripe_payment_intent_id: nullable(text('p.stripe_payment_intent_id', 'pi_3NqLx2Eo')),
     created_at: nullable(instant('p.created_at')),
+    received_on: nullable(day('p.received_on')),
   }),
   source: new Source('payments', 'p'),
   parameters: [
@@ -34,5 +34,10 @@ const PAYMENTS = list({
   ],
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(PAYMENTS)] })
-export class PaymentsModule {}
+export const PAYMENT: RecordDeclaration = {
+  id: 'get_payment',
+  path: 'v1/payments/:payment_id',
+  summary: 'Returns one payment',
+  view: PAYMENTS.view,
+  source: PAYMENTS.source,
+};

@@ -1,0 +1,46 @@
+import type { WrittenLine } from '@app/billing';
+import { field } from '../../../http/kit.js';
+
+const MOST_UNIT = 1_000_000_000;
+
+/** Something to pay for, or a discount. */
+export class AddLine {
+  @field.Text({ min: 1, max: 500 }, { required: true })
+  description: string;
+
+  @field.Integer(1, 1_000, { default: 1 })
+  quantity = 1;
+
+  @field.Cents(-MOST_UNIT, MOST_UNIT, { required: true, description: 'Of one; negative for a discount.' })
+  unit_amount_cents: number;
+}
+
+/** A draft beside the one that collects what lessons cost. */
+export class CreateInvoice {
+  @field.Uuid({ required: true, description: 'Also one who has left.' })
+  student_id: string;
+
+  @field.Objects(AddLine, { max: 100 }, { default: [], description: 'Lines can also be added later.' })
+  lines: AddLine[] = [];
+}
+
+/** When an invoice is to be paid. */
+export class FinalizeInvoice {
+  @field.Day({
+    nullable: true,
+    description: 'A day of the organization’s time zone. Left out: today, and the organization’s terms of payment.',
+  })
+  due_date?: string | null;
+}
+
+/** What becomes of the lines of an invoice that is taken back. */
+export class VoidInvoice {
+  @field.Flag({ default: false, description: 'Puts its lines on the student’s collecting draft.' })
+  rebill = false;
+}
+
+export const lineOf = ({ description, quantity, unit_amount_cents }: AddLine): WrittenLine => ({
+  description,
+  quantity,
+  unitCents: BigInt(unit_amount_cents),
+});

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Invoices } from '@app/billing';
+import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
+import { type AddLine, type CreateInvoice, type FinalizeInvoice, lineOf, type VoidInvoice } from './invoices.dto.js';
+import { INVOICE } from './invoices.queries.js';
+
+@Injectable()
+export class InvoicesService {
+  constructor(
+    private readonly records: Records,
+    private readonly invoices: Invoices,
+    private readonly audit: Audit,
+  ) {}
+
+  async create(caller: Caller, { student_id: studentId, lines }: CreateInvoice): Promise<JsonText> {
+    return this.written(caller, await this.invoices.create(caller.organizationId, studentId, lines.map(lineOf)));
+  }
+
+  async addLine(caller: Caller, id: string, body: AddLine): Promise<JsonText> {
+    await this.invoices.addLine(caller.organizationId, id, lineOf(body));
+    return this.written(caller, id);
+  }
+
+  async removeLine(caller: Caller, id: string, lineId: string): Promise<void> {
+    await this.invoices.removeLine(caller.organizationId, id, lineId);
+    this.audit.note({ invoice_id: id, line_id: lineId });
+  }
+
+  async finalize(caller: Caller, id: string, { due_date: dueDate = null }: FinalizeInvoice): Promise<JsonText> {
+    await this.invoices.finalize(caller.organizationId, id, dueDate);
+    return this.written(caller, id);
+  }
+
+  async void(caller: Caller, id: string, { rebill }: VoidInvoice): Promise<JsonText> {
+    await this.invoices.void(caller.organizationId, id, rebill);
+    this.audit.note({ rebill });
+    return this.written(caller, id);
+  }
+
+  private written(caller: Caller, id: string): Promise<JsonText> {
+    this.audit.note({ invoice_id: id });
+    return this.records.written(caller, INVOICE, id);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Received } from '@app/billing';
+import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
+
+/** The ways in which money is received outside of this service. */
+const TYPES = ['bank_transfer', 'cash', 'external'] as const;
+
+const MOST = 1_000_000_000_000;
+
+/** Money that was received. */
+export class RecordPayment implements Interdependent {
+  @field.Uuid({ nullable: true, description: 'Who paid. It pays this student’s invoices.' })
+  student_id?: string | null;
+
+  @field.Uuid({
+    nullable: true,
+    description: 'Who paid, instead of `student_id`. It pays all their children’s invoices.',
+  })
+  parent_id?: string | null;
+
+  @field.Cents(1, MOST, { required: true })
+  amount_cents: number;
+
+  @field.OneOf(TYPES, { required: true })
+  payment_type: (typeof TYPES)[number];
+
+  @field.Uuid({ nullable: true, description: 'The open invoice that the money was sent for. It is paid first.' })
+  invoice_id?: string | null;
+
+  @field.Uuid({ nullable: true, description: 'A session that the student, or a child of the parent, takes part in.' })
+  session_id?: string | null;
+
+  @field.Day({ nullable: true, description: 'A day of the organization’s time zone, today if left out.' })
+  received_on?: string | null;
+
+  @field.Text(
+    { max: 3, pattern: { shape: /^[A-Z]{3}$/, message: 'Must be an ISO 4217 code.' } },
+    { nullable: true, description: 'The organization’s own.' },
+  )
+  currency?: string | null;
+
+  [TOGETHER](): Fault[] {
+    const given = (['student_id', 'parent_id'] as const).filter((name) => (this[name] ?? null) !== null);
+    if (given.length === 1) return [];
+    return given.length === 0
+      ? [new Fault('missing', 'Send one of: student_id, parent_id.', ['student_id'])]
+      : [new Fault('value_error', 'Send either this or student_id.', ['parent_id'])];
+  }
+}
+
+/** Money that goes back. */
+export class RefundPayment {
+  @field.Cents(1, MOST, { required: true, description: 'At most what is left of the payment.' })
+  amount_cents: number;
+}
+
+export const receivedBy = (body: RecordPayment): Received => ({
+  payer: body.student_id ? { studentId: body.student_id } : { parentId: body.parent_id! },
+  amountCents: body.amount_cents,
+  type: body.payment_type,
+  currency: body.currency ?? null,
+  invoiceId: body.invoice_id ?? null,
+  sessionId: body.session_id ?? null,
+  receivedOn: body.received_on ?? null,
+});

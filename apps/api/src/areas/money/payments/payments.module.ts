@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { BillingModule } from '@app/billing';
+import { HttpModule, listController, recordController } from '../../../http/kit.js';
+import { PaymentsController } from './payments.controller.js';
+import { PAYMENT, PAYMENTS } from './payments.queries.js';
+import { PaymentsService } from './payments.service.js';
+
+@Module({
+  imports: [HttpModule, BillingModule],
+  controllers: [listController(PAYMENTS), recordController(PAYMENT), PaymentsController],
+  providers: [PaymentsService],
+})
+export class PaymentsModule {}

@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { SchedulingModule } from '@app/scheduling';
+import { Completion } from './completion.js';
+import { Drafts } from './drafts.js';
+import { Invoices } from './invoices.js';
+import { Lessons } from './lessons.js';
+import { Payments } from './payments.js';
+import { Settlement } from './settlement.js';
+
+const RULES = [Completion, Invoices, Payments];
+
+@Module({ imports: [SchedulingModule], providers: [...RULES, Drafts, Lessons, Settlement], exports: RULES })
+export class BillingModule {}

@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database, SESSION } from '@app/database';
+import { Refused } from '@app/rules';
+import { type ParticipantChange, Register, SessionChanges } from '@app/scheduling';
+import { shareOf } from './amounts.js';
+import { type Charge, Drafts } from './drafts.js';
+import {
+  type Attendance,
+  billAt,
+  isBilled,
+  type Lesson,
+  Lessons,
+  owedFor,
+  payAt,
+  type Place,
+  takesPart,
+} from './lessons.js';
+
+/** Who came to a session. */
+export interface Attended {
+  studentId: string;
+  attendance: Attendance;
+}
+
+/** What lessons cost and pay: completing them, and the ways back. In the ambient transaction. */
+@Injectable()
+export class Completion {
+  constructor(
+    private readonly db: Database,
+    private readonly lessons: Lessons,
+    private readonly drafts: Drafts,
+    private readonly changes: SessionChanges,
+    private readonly register: Register,
+  ) {}
+
+  /**
+   * Bills everybody who takes part and is not excused, and settles what the tutor gets. Who is not named keeps the
+   * attendance that was recorded before, and else attended.
+   *
+   * @throws Refused before the start, for strangers, and for another attendance than that of the first time
+   */
+  async complete(organizationId: string, sessionId: string, attended: readonly Attended[]): Promise<void> {
+    const lesson = await this.lessons.lock(organizationId, sessionId);
+    const named = new Map(attended.map(({ studentId, attendance }) => [studentId, attendance]));
+    const strangers = attended.flatMap(({ studentId }, index) =>
+      lesson.places.some((place) => place.studentId === studentId && takesPart(place)) ? [] : [index],
+    );
+    const allowed = SESSION.allowed('complete');
+    if (!SESSION.next('complete', lesson.status)) {
+      const same = lesson.places.every(
+        ({ studentId, attendance }) => (named.get(studentId) ?? attendance) === attendance,
+      );
+      if (same && strangers.length === 0) return;
+      throw Refused.invalidState(lesson.status, allowed, 'The session is completed, with another attendance. Correct the participant, or reopen the session.'); // prettier-ignore
+    }
+    if (strangers.length > 0) throw await this.notTakingPart(organizationId, attended, strangers);
+    if (lesson.startsAt > new Date())
+      throw Refused.invalidState(lesson.status, allowed, 'The session has not begun yet.');
+
+    const places = lesson.places.map((place) => {
+      const attendance = takesPart(place)
+        ? (named.get(place.studentId) ?? place.attendance ?? 'attended')
+        : place.attendance;
+      return billed({ ...place, attendance }, lesson);
+    });
+    await this.db.query(sql`
+      UPDATE sessions SET status = 'completed', completed_at = now() WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
+    await this.lessons.writePlaces(organizationId, places);
+    await this.lessons.writeTotals(organizationId, sessionId, owedFor(places), payAt(lesson, places));
+    await this.drafts.charge(
+      organizationId,
+      places.flatMap((place) => lineOf(place, lesson)),
+    );
+  }
+
+  private async notTakingPart(organizationId: string, attended: readonly Attended[], at: number[]): Promise<Refused> {
+    const ids = new Set(at.map((index) => attended[index]!.studentId));
+    const known = await this.db.query(sql`
+      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ANY (${[...ids]}::uuid[])`);
+    if (known.length < ids.size) return Refused.notFound();
+    const reason = 'This student does not take part in the session.';
+    return Refused.invalidAt(at.map((index) => ({ at: ['participants', index, 'student_id'], reason })));
+  }
+
+  /** Takes a completed session back to scheduled, as if it had not been completed. @throws Refused once it is on an issued invoice */
+  async reopen(organizationId: string, sessionId: string): Promise<void> {
+    const lesson = await this.lessons.lock(organizationId, sessionId);
+    const status = SESSION.next('reopen', lesson.status);
+    if (!status) return;
+    await this.drafts.takeBack(organizationId, sessionId);
+    await this.db.query(sql`
+      UPDATE sessions SET status = ${status}, completed_at = NULL WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
+    const places = lesson.places.map((place) => ({ ...place, attendance: null, billedCents: null }));
+    await this.lessons.writePlaces(organizationId, places);
+    await this.lessons.writeTotals(organizationId, sessionId, null, null);
+  }
+
+  /** Cancels a session; again, it changes nothing. @param percent of what completing would have billed, which is charged */
+  async cancel(organizationId: string, sessionId: string, reason: string | null, percent = 0): Promise<void> {
+    const lesson = await this.lessons.lock(organizationId, sessionId);
+    await this.changes.cancel(organizationId, sessionId, reason);
+    if (lesson.status === 'cancelled' || percent === 0) return;
+    const hundredths = BigInt(percent) * 100n;
+    const places = lesson.places.filter(takesPart).map((place) => {
+      return { ...place, billedCents: shareOf(billAt(place, lesson), hundredths) };
+    });
+    await this.lessons.writePlaces(organizationId, places);
+    await this.lessons.writeTotals(organizationId, sessionId, owedFor(places), null);
+    const fee = { description: 'late cancellation', itemType: 'fee' } as const;
+    const charges = places.flatMap((place) => lineOf(place, lesson));
+    await this.drafts.charge(
+      organizationId,
+      charges.map((charge) => ({ ...charge, ...fee })),
+    );
+  }
+
+  /**
+   * Changes a participant. Once the session is completed, what the change makes of the bill follows.
+   *
+   * @throws Refused like {@link Register.change}, and for a bill that has been issued
+   */
+  async correct(organizationId: string, participantId: string, change: ParticipantChange): Promise<void> {
+    const lesson = await this.lessons.lockOf(organizationId, participantId);
+    await this.register.change(organizationId, participantId, change);
+    if (lesson.status !== 'completed') return;
+    const before = lesson.places.find(({ id }) => id === participantId)!;
+    // What was completed elsewhere was billed there.
+    if (before.billedCents === null) return;
+    const places = await this.lessons.places(organizationId, lesson.id);
+    const changed = places.find(({ id }) => id === participantId)!;
+    if (isBilled(changed) === isBilled(before)) return;
+    const after = billed(changed, lesson);
+    if (after.billedCents === 0n) await this.drafts.takeBack(organizationId, lesson.id, after.studentId);
+    await this.drafts.charge(organizationId, lineOf(after, lesson));
+    const all = places.map((place) => (place.id === participantId ? after : place));
+    await this.lessons.writePlaces(organizationId, [after]);
+    await this.lessons.writeTotals(organizationId, lesson.id, owedFor(all), payAt(lesson, all));
+  }
+}
+
+const billed = (place: Place, lesson: Lesson): Place => ({ ...place, billedCents: billAt(place, lesson) });
+
+/** The line of a participant; none if there is nothing to pay. */
+function lineOf({ studentId, billedCents }: Place, { id, description }: Lesson): Charge[] {
+  if (!billedCents) return [];
+  return [{ studentId, description, quantity: 1, unitCents: billedCents, itemType: 'session', sessionId: id }];
+}

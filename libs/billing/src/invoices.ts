@@ -1,0 +1,184 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database, INVOICE, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/database';
+import { Refused } from '@app/rules';
+import { addDays, dayOf } from '@app/scheduling';
+import { Drafts, type Line } from './drafts.js';
+import { Settlement } from './settlement.js';
+
+interface Stored {
+  id: string;
+  studentId: string;
+  status: (typeof INVOICE.values)[number];
+  dueCents: string;
+  dueDate: string | null;
+  zone: string;
+  termsDays: number;
+}
+
+/** A line that somebody writes. A negative amount is a discount. */
+export type WrittenLine = Pick<Line, 'description' | 'quantity' | 'unitCents'>;
+
+/** What students owe, in the ambient transaction. */
+@Injectable()
+export class Invoices {
+  constructor(
+    private readonly db: Database,
+    private readonly drafts: Drafts,
+    private readonly settlement: Settlement,
+  ) {}
+
+  /** Makes a draft beside the collecting one. @returns its id @throws Refused for somebody who is no student of the organization */
+  async create(organizationId: string, studentId: string, lines: readonly WrittenLine[]): Promise<string> {
+    const id = uuidv7();
+    await this.settlement.hold(organizationId, [studentId]);
+    const [made] = await this.db.query(sql`
+      INSERT INTO invoices (id, organization_id, student_id, status, amount_due_cents, currency)
+      SELECT ${id}, o.id, m.user_id, 'draft', 0, o.currency FROM members m JOIN organizations o ON o.id = m.organization_id
+      WHERE m.organization_id = ${organizationId} AND m.user_id = ${studentId} AND m.role = 'student' RETURNING id`);
+    if (!made) throw Refused.notFound();
+    await this.append(organizationId, id, lines);
+    return id;
+  }
+
+  /** @throws Refused for an invoice that has been issued */
+  async addLine(organizationId: string, id: string, line: WrittenLine): Promise<void> {
+    draftOnly(await this.held(organizationId, id));
+    await this.append(organizationId, id, [line]);
+  }
+
+  /** @throws Refused for an invoice that has been issued, and a line that is not its own */
+  async removeLine(organizationId: string, id: string, lineId: string): Promise<void> {
+    draftOnly(await this.held(organizationId, id));
+    const removed = await this.drafts.remove(organizationId, sql`l.invoice_id = ${id} AND l.id = ${lineId}`);
+    if (removed === 0) throw Refused.notFound();
+  }
+
+  /**
+   * Issues a draft: it gets the next number, and what has been paid in advance is applied. Again, it changes nothing.
+   *
+   * @param dueDate a day of the organization's; null for the one that its terms of payment give
+   * @throws Refused for one without lines, a sum below zero, and another due date than that of the first time
+   */
+  async finalize(organizationId: string, id: string, dueDate: string | null): Promise<void> {
+    const invoice = await this.held(organizationId, id);
+    const status = INVOICE.next('finalize', invoice.status);
+    if (!status) {
+      if (dueDate === null || dueDate === invoice.dueDate) return;
+      throw Refused.invalidState(invoice.status, ['draft'], 'The invoice has been issued, with another due date.');
+    }
+    const [line] = await this.db.query(sql`
+      SELECT FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} LIMIT 1`);
+    if (!line) throw Refused.invalidState('draft', ['draft'], 'The invoice has no lines yet: add some first.');
+    if (BigInt(invoice.dueCents) < 0n) {
+      throw Refused.invalidState(
+        'draft',
+        ['draft'],
+        'The discounts come to more than the rest: the sum is below zero.',
+      );
+    }
+    const due = dueDate ?? addDays(dayOf(new Date(), invoice.zone), invoice.termsDays);
+    await this.number(organizationId, id, due);
+    await this.settlement.settle(organizationId, { studentIds: [invoice.studentId] });
+  }
+
+  /**
+   * Takes back an issued invoice. What was applied to it becomes credit, which pays what else is open. Again, it changes
+   * nothing.
+   *
+   * @param rebill whether its lines go to the student's collecting draft
+   */
+  async void(organizationId: string, id: string, rebill: boolean): Promise<void> {
+    const payers = await this.payersOf(organizationId, id);
+    const { studentId, ...invoice } = await this.held(organizationId, id, payers);
+    const status = INVOICE.next('void', invoice.status);
+    if (!status) return;
+    await Promise.all([
+      this.db.query(sql`
+        WITH freed AS (
+          DELETE FROM payment_allocations WHERE organization_id = ${organizationId} AND invoice_id = ${id}
+          RETURNING payment_id, amount_cents),
+        sums AS (SELECT payment_id, sum(amount_cents)::bigint AS cents FROM freed GROUP BY payment_id),
+        credited AS (
+          UPDATE payments p SET credit_cents = p.credit_cents + s.cents FROM sums s
+          WHERE p.organization_id = ${organizationId} AND p.id = s.payment_id)
+        UPDATE invoices SET status = ${status}, amount_paid_cents = amount_paid_cents - (SELECT coalesce(sum(cents), 0) FROM sums)
+        WHERE organization_id = ${organizationId} AND id = ${id}`),
+      rebill && this.rebill(organizationId, id, studentId),
+    ]);
+    const { studentIds, parentIds } = payers;
+    await this.settlement.settle(organizationId, { studentIds: [...studentIds, studentId], parentIds });
+  }
+
+  /** Whose money is applied to an invoice, besides its student's. */
+  private async payersOf(organizationId: string, id: string) {
+    const payers = await this.db.query<{ student: string | null; parent: string | null }>(sql`
+      SELECT DISTINCT p.student_id AS student, p.parent_id AS parent FROM payment_allocations a
+      JOIN payments p ON p.organization_id = a.organization_id AND p.id = a.payment_id
+      WHERE a.organization_id = ${organizationId} AND a.invoice_id = ${id}`);
+    return {
+      studentIds: payers.flatMap(({ student }) => student ?? []),
+      parentIds: payers.flatMap(({ parent }) => parent ?? []),
+    };
+  }
+
+  /** The invoice, whose accounts are held from now on. */
+  private async held(organizationId: string, id: string, payers = NOBODY): Promise<Stored> {
+    const studentId = await this.studentOf(organizationId, id);
+    await this.settlement.holdFamilies(organizationId, { ...payers, studentIds: [...payers.studentIds, studentId] });
+    const [invoice] = await this.db.query<Stored>(sql`
+      SELECT i.id, i.student_id AS "studentId", i.status, i.amount_due_cents AS "dueCents", i.due_date::text AS "dueDate",
+        o.time_zone AS zone, o.payment_terms_days AS "termsDays"
+      FROM invoices i JOIN organizations o ON o.id = i.organization_id
+      WHERE i.organization_id = ${organizationId} AND i.id = ${id} FOR UPDATE OF i`);
+    return invoice!;
+  }
+
+  private async studentOf(organizationId: string, id: string): Promise<string> {
+    const [found] = await this.db.query<{ student: string }>(sql`
+      SELECT student_id AS student FROM invoices WHERE organization_id = ${organizationId} AND id = ${id}`);
+    if (!found) throw Refused.notFound();
+    return found.student;
+  }
+
+  /** Under a lock, so that numbers have no gaps: the next one is taken only when this one is committed. */
+  private async number(organizationId: string, id: string, dueDate: string): Promise<void> {
+    await this.db.lock(`invoice numbers of ${organizationId}`);
+    const next = sql`SELECT (coalesce(max(serial), 0) + 1)::text AS n FROM invoices WHERE organization_id = ${organizationId}`;
+    try {
+      await this.db.query(sql`
+        UPDATE invoices SET invoice_number = 'INV-' || lpad(next.n, greatest(6, length(next.n)), '0'), collecting = false,
+          status = CASE amount_due_cents WHEN 0 THEN 'paid' ELSE 'open' END, paid_at = CASE amount_due_cents WHEN 0 THEN now() END,
+          due_date = ${dueDate}, sent_at = now()
+        FROM (${next}) next WHERE organization_id = ${organizationId} AND id = ${id}`);
+    } catch (error) {
+      // An import, which does not wait for the lock, has brought the number.
+      throw sqlStateOf(error) === SQLSTATE.uniqueViolation ? new RetryTransaction() : error;
+    }
+  }
+
+  private async rebill(organizationId: string, id: string, studentId: string): Promise<void> {
+    const lines = await this.db.query<Omit<Line, 'unitCents'> & { cents: string }>(sql`
+      SELECT description, quantity, unit_amount_cents AS cents, item_type AS "itemType", session_id AS "sessionId"
+      FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`);
+    await this.drafts.charge(
+      organizationId,
+      lines.map(({ cents, ...line }) => ({ ...line, studentId, unitCents: BigInt(cents) })),
+    );
+  }
+
+  private async append(organizationId: string, invoiceId: string, lines: readonly WrittenLine[]): Promise<void> {
+    const itemType = ({ unitCents }: WrittenLine) => (unitCents < 0n ? 'discount' : 'other');
+    await this.drafts.append(
+      organizationId,
+      lines.map((line) => ({ ...line, invoiceId, itemType: itemType(line), sessionId: null })),
+    );
+  }
+}
+
+const NOBODY = { studentIds: [] as string[], parentIds: [] as string[] };
+
+function draftOnly({ status }: Stored): void {
+  if (status !== 'draft') throw Refused.invalidState(status, ['draft']);
+}

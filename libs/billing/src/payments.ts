@@ -1,0 +1,183 @@
+import { Injectable } from '@nestjs/common';
+import sql, { type Sql } from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database, INVOICE, type VALUES } from '@app/database';
+import { Refused } from '@app/rules';
+import { dayOf } from '@app/scheduling';
+import { refund } from './allocation.js';
+import { type Payers, Settlement } from './settlement.js';
+
+type Values = (typeof VALUES)['payments'];
+
+/** Money that was received elsewhere. */
+export interface Received {
+  payer: { studentId: string } | { parentId: string };
+  amountCents: number;
+  type: Values['payment_type'][number];
+  /** The organization's, if it is named. */
+  currency: string | null;
+  /** The invoice that it was sent for, which it pays first. */
+  invoiceId: string | null;
+  sessionId: string | null;
+  /** A day of the organization's; null for today. */
+  receivedOn: string | null;
+}
+
+interface Applied {
+  id: string;
+  invoiceId: string;
+  amountCents: bigint;
+}
+
+interface Stored {
+  status: Values['status'][number];
+  recorded: boolean;
+  amount: string;
+  refunded: string;
+  credit: string;
+}
+
+/** Money that families pay and get back, in the ambient transaction. */
+@Injectable()
+export class Payments {
+  constructor(
+    private readonly db: Database,
+    private readonly settlement: Settlement,
+  ) {}
+
+  /** Records money, and applies it. @returns the payment's id @throws Refused for people and invoices that do not go together */
+  async record(organizationId: string, received: Received): Promise<string> {
+    const { payer, invoiceId, sessionId, amountCents, type } = received;
+    const [studentId, parentId] = 'studentId' in payer ? [payer.studentId, null] : [null, payer.parentId];
+    const students = await this.studentsOf(organizationId, payer);
+    const payers = { studentIds: students, parentIds: parentId === null ? [] : [parentId] };
+    await this.settlement.holdFamilies(organizationId, payers);
+    const { currency, receivedOn } = await this.checkedTerms(organizationId, received);
+    if (invoiceId !== null) await this.checkInvoice(organizationId, invoiceId, students);
+    const tutorId = sessionId === null ? null : await this.tutorOf(organizationId, sessionId, students);
+    const id = uuidv7();
+    await this.db.query(sql`
+      INSERT INTO payments (id, organization_id, student_id, parent_id, session_id, invoice_id, tutor_id, amount_cents, currency,
+        payment_type, status, received_on, recorded, credit_cents)
+      VALUES (${id}, ${organizationId}, ${studentId}, ${parentId}, ${sessionId}, ${invoiceId}, ${tutorId}, ${amountCents},
+        ${currency}, ${type}, 'succeeded', ${receivedOn}, true, ${amountCents})`);
+    await this.settlement.settle(organizationId, payers);
+    return id;
+  }
+
+  /**
+   * Money that goes back: credit first, then what was applied last, whose invoices are open again. Other credit may pay
+   * those at once.
+   *
+   * @throws Refused for more than there is, and a payment that was not recorded here
+   */
+  async refund(organizationId: string, id: string, amountCents: number): Promise<void> {
+    const payers = await this.concernedBy(organizationId, id);
+    await this.settlement.holdFamilies(organizationId, payers);
+    const [payment] = await this.db.query<Stored>(sql`
+      SELECT status, recorded, amount_cents AS amount, coalesce(refund_amount_cents, 0) AS refunded, credit_cents AS credit
+      FROM payments WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+    const { status, recorded, amount, refunded, credit } = payment!;
+    if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
+    if (!recorded) throw Refused.invalidState(status, [], 'The payment was imported: what became of it is history.');
+    const left = BigInt(amount) - BigInt(refunded);
+    if (BigInt(amountCents) > left) throw Refused.invalid(`Only ${left} cents of it are left.`, 'amount_cents');
+
+    const applied = await this.appliedOf(organizationId, id);
+    const { fromCreditCents, taken } = refund(BigInt(amountCents), BigInt(credit), applied);
+    const rows = JSON.stringify(
+      taken.map(({ id, invoiceId, takenCents }) => ({ id, invoice_id: invoiceId, amount_cents: String(takenCents) })),
+    );
+    const back = sql`json_populate_recordset(NULL::payment_allocations, ${rows}::json) b`;
+    const all = taken.filter(({ amountCents, takenCents }) => amountCents === takenCents).map((one) => one.id);
+    await Promise.all([
+      this.db.query(sql`
+        UPDATE payments SET refund_amount_cents = ${String(BigInt(refunded) + BigInt(amountCents))}::bigint,
+          credit_cents = credit_cents - ${String(fromCreditCents)}::bigint,
+          status = ${BigInt(amountCents) === left ? 'refunded' : status}
+        WHERE organization_id = ${organizationId} AND id = ${id}`),
+      this.db.query(
+        sql`DELETE FROM payment_allocations WHERE organization_id = ${organizationId} AND id = ANY (${all}::uuid[])`,
+      ),
+      this.db.query(sql`
+        UPDATE payment_allocations a SET amount_cents = a.amount_cents - b.amount_cents FROM ${back}
+        WHERE a.organization_id = ${organizationId} AND a.id = b.id AND a.id <> ALL (${all}::uuid[])`),
+      this.db.query(sql`
+        UPDATE invoices i SET amount_paid_cents = i.amount_paid_cents - b.cents, paid_at = NULL,
+          status = CASE i.status WHEN 'paid' THEN 'open' ELSE i.status END
+        FROM (SELECT invoice_id, sum(amount_cents)::bigint AS cents FROM ${back} GROUP BY invoice_id) b
+        WHERE i.organization_id = ${organizationId} AND i.id = b.invoice_id`),
+    ]);
+    await this.settlement.settle(organizationId, payers);
+  }
+
+  /** The students whose invoices the payer pays. @throws Refused for strangers, and parents without a child here */
+  private async studentsOf(organizationId: string, payer: Received['payer']): Promise<string[]> {
+    const found =
+      'studentId' in payer
+        ? sql`SELECT user_id AS id FROM members WHERE organization_id = ${organizationId} AND user_id = ${payer.studentId}
+            AND role = 'student'`
+        : childrenOf(organizationId, payer.parentId);
+    const students = await this.db.query<{ id: string }>(found);
+    if (students.length === 0) throw Refused.notFound();
+    return students.map(({ id }) => id);
+  }
+
+  private async checkedTerms(organizationId: string, { currency, receivedOn }: Received) {
+    const [organization] = await this.db.query<{ currency: string; zone: string }>(
+      sql`SELECT currency, time_zone AS zone FROM organizations WHERE id = ${organizationId}`,
+    );
+    const { currency: own, zone } = organization!;
+    if (currency !== null && currency !== own)
+      throw Refused.invalid(`The organization’s currency is ${own}.`, 'currency');
+    const today = dayOf(new Date(), zone);
+    if (receivedOn !== null && receivedOn > today)
+      throw Refused.invalid('Must not be later than today.', 'received_on');
+    return { currency: own, receivedOn: receivedOn ?? today };
+  }
+
+  private async checkInvoice(organizationId: string, invoiceId: string, students: string[]): Promise<void> {
+    const [invoice] = await this.db.query<{ student: string; status: (typeof INVOICE.values)[number] }>(sql`
+      SELECT student_id AS student, status FROM invoices WHERE organization_id = ${organizationId} AND id = ${invoiceId}`);
+    if (!invoice) throw Refused.notFound();
+    if (!students.includes(invoice.student)) throw Refused.invalid('This invoice is not the payer’s.', 'invoice_id');
+    const allowed = INVOICE.allowed('settle');
+    if (!allowed.includes(invoice.status)) throw Refused.invalidState(invoice.status, allowed);
+  }
+
+  private async tutorOf(organizationId: string, sessionId: string, students: string[]): Promise<string | null> {
+    const [session] = await this.db.query<{ tutor: string | null; theirs: boolean }>(sql`
+      SELECT s.tutor_id AS tutor, EXISTS (SELECT FROM lesson_participants p WHERE p.organization_id = s.organization_id
+        AND p.session_id = s.id AND p.student_id = ANY (${students}::uuid[])) AS theirs
+      FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${sessionId}`);
+    if (!session) throw Refused.notFound();
+    if (!session.theirs) throw Refused.invalid('The payer has no place in this session.', 'session_id');
+    return session.tutor;
+  }
+
+  /** Who made a payment, and whose invoices it pays now. @throws Refused for an unknown one */
+  private async concernedBy(organizationId: string, id: string): Promise<Payers> {
+    const [payment] = await this.db.query<{ student: string | null; parent: string | null; paid: string[] }>(sql`
+      SELECT p.student_id AS student, p.parent_id AS parent, ARRAY(SELECT i.student_id FROM payment_allocations a
+        JOIN invoices i ON i.organization_id = a.organization_id AND i.id = a.invoice_id
+        WHERE a.organization_id = p.organization_id AND a.payment_id = p.id) AS paid
+      FROM payments p WHERE p.organization_id = ${organizationId} AND p.id = ${id}`);
+    if (!payment) throw Refused.notFound();
+    const { student, parent, paid } = payment;
+    const children = parent ? await this.db.query<{ id: string }>(childrenOf(organizationId, parent)) : [];
+    const studentIds = [...paid, ...(student ? [student] : []), ...children.map((child) => child.id)];
+    return { studentIds, parentIds: parent ? [parent] : [] };
+  }
+
+  /** What of a payment is applied, the newest first. */
+  private async appliedOf(organizationId: string, id: string): Promise<Applied[]> {
+    const rows = await this.db.query<{ id: string; invoiceId: string; cents: string }>(sql`
+      SELECT id, invoice_id AS "invoiceId", amount_cents AS cents FROM payment_allocations
+      WHERE organization_id = ${organizationId} AND payment_id = ${id} ORDER BY id DESC`);
+    return rows.map(({ cents, ...applied }) => ({ ...applied, amountCents: BigInt(cents) }));
+  }
+}
+
+function childrenOf(organizationId: string, parentId: string): Sql {
+  return sql`SELECT student_id AS id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}`;
+}

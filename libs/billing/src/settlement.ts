@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import sql, { type Sql } from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database } from '@app/database';
+import { type Credit, type Debt, settle } from './allocation.js';
+
+/** Whose money is concerned. Parents pay for all their children. */
+export interface Payers {
+  studentIds: readonly string[];
+  parentIds?: readonly string[];
+}
+
+/** Applies money to invoices. Nothing else does. */
+@Injectable()
+export class Settlement {
+  constructor(private readonly db: Database) {}
+
+  /**
+   * Waits for the accounts of students: their invoices with lines, what they paid, and what of it was applied. They are held
+   * until the end of the ambient transaction. Lock sessions and calendars before, and nothing but the counter of invoices
+   * after.
+   */
+  async hold(organizationId: string, studentIds: Iterable<string>): Promise<void> {
+    const names = [...new Set(studentIds)].sort().map((id) => `account of ${id} in ${organizationId}`);
+    if (names.length > 0) await this.db.lock(...names);
+  }
+
+  /** The same for all whose money may pay the same invoices: who pays, and every child of a parent of theirs. */
+  async holdFamilies(organizationId: string, payers: Payers): Promise<void> {
+    const parents = parentsOf(organizationId, payers);
+    const students = await this.db.query<{ id: string }>(sql`
+      SELECT unnest(${payers.studentIds}::uuid[]) AS id
+      UNION SELECT student_id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id IN (${parents})`);
+    await this.hold(
+      organizationId,
+      students.map(({ id }) => id),
+    );
+  }
+
+  /** Applies all credit of the payers to open invoices, so that it never lies beside debt. The accounts are held. */
+  async settle(organizationId: string, payers: Payers): Promise<void> {
+    const credits = await this.creditsOf(organizationId, payers);
+    if (credits.length === 0) return;
+    const applied = settle(credits, await this.debtsOf(organizationId, credits)).map((allocation) => ({
+      id: uuidv7(),
+      payment_id: allocation.paymentId,
+      invoice_id: allocation.invoiceId,
+      amount_cents: String(allocation.amountCents),
+    }));
+    if (applied.length === 0) return;
+    const rows = sql`json_populate_recordset(NULL::payment_allocations, ${JSON.stringify(applied)}::json)`;
+    await Promise.all([
+      this.db.query(sql`
+        INSERT INTO payment_allocations (id, organization_id, payment_id, invoice_id, amount_cents)
+        SELECT id, ${organizationId}, payment_id, invoice_id, amount_cents FROM ${rows}`),
+      this.db.query(sql`
+        UPDATE payments p SET credit_cents = p.credit_cents - a.cents
+        FROM (SELECT payment_id, sum(amount_cents)::bigint AS cents FROM ${rows} GROUP BY payment_id) a
+        WHERE p.organization_id = ${organizationId} AND p.id = a.payment_id`),
+      this.db.query(sql`
+        UPDATE invoices i SET amount_paid_cents = i.amount_paid_cents + a.cents,
+          status = CASE WHEN i.amount_paid_cents + a.cents >= i.amount_due_cents THEN 'paid' ELSE i.status END,
+          paid_at = CASE WHEN i.amount_paid_cents + a.cents >= i.amount_due_cents THEN now() END
+        FROM (SELECT invoice_id, sum(amount_cents)::bigint AS cents FROM ${rows} GROUP BY invoice_id) a
+        WHERE i.organization_id = ${organizationId} AND i.id = a.invoice_id`),
+    ]);
+  }
+
+  /** Oldest first. A student's own money before that of parents, which may be needed for another child. */
+  private async creditsOf(organizationId: string, payers: Payers): Promise<Credit[]> {
+    const rows = await this.db.query<Omit<Credit, 'creditCents'> & { cents: string }>(sql`
+      SELECT p.id AS "paymentId", p.credit_cents AS cents, p.invoice_id AS "invoiceId",
+        CASE WHEN p.parent_id IS NULL THEN ARRAY[p.student_id] ELSE ARRAY(SELECT l.student_id FROM parent_students l
+          WHERE l.organization_id = p.organization_id AND l.parent_id = p.parent_id) END AS "studentIds"
+      FROM payments p WHERE p.organization_id = ${organizationId} AND p.credit_cents > 0
+        AND (p.student_id = ANY (${payers.studentIds}::uuid[]) OR p.parent_id IN (${parentsOf(organizationId, payers)}))
+      ORDER BY p.parent_id IS NOT NULL, p.created_at, p.id FOR UPDATE OF p`);
+    return rows.map(({ cents, ...credit }) => ({ ...credit, creditCents: BigInt(cents) }));
+  }
+
+  private async debtsOf(organizationId: string, credits: readonly Credit[]): Promise<Debt[]> {
+    const students = [...new Set(credits.flatMap(({ studentIds }) => studentIds))];
+    const named = credits.flatMap(({ invoiceId }) => invoiceId ?? []);
+    const rows = await this.db.query<Omit<Debt, 'outstandingCents'> & { cents: string }>(sql`
+      SELECT id, student_id AS "studentId", due_date::text AS "dueDate", status = 'uncollectible' AS uncollectible,
+        amount_due_cents - amount_paid_cents AS cents
+      FROM invoices WHERE organization_id = ${organizationId} AND amount_due_cents > amount_paid_cents
+        AND (student_id = ANY (${students}::uuid[]) AND status = 'open'
+          OR id = ANY (${named}::uuid[]) AND status IN ('open', 'uncollectible'))
+      ORDER BY id FOR UPDATE`);
+    return rows.map(({ cents, ...debt }) => ({ ...debt, outstandingCents: BigInt(cents) }));
+  }
+}
+
+function parentsOf(organizationId: string, { studentIds, parentIds = [] }: Payers): Sql {
+  return sql`SELECT unnest(${parentIds}::uuid[]) UNION SELECT parent_id FROM parent_students
+    WHERE organization_id = ${organizationId} AND student_id = ANY (${studentIds}::uuid[])`;
+}
