@@ -71,7 +71,7 @@ describe('imports', () => {
       logging: ['config'],
       routing: [],
       rules: [],
-      billing: [],
+      billing: ['database', 'rules'],
       scheduling: ['database', 'rules'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],

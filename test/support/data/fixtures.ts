@@ -71,6 +71,7 @@ async function share(make: Factories, school: OrganizationFixture, tutorId: stri
   await make.invoice(id, studentId, { tutorId });
   await make.mileage(id, tutorId, { sessionId: session.id });
   await make.expense(id, tutorId, { sessionId: session.id });
+  await make.row('payouts', { organizationId: id, tutorId, sessionId: session.id, amountCents: 5000, currency: 'AUD', paidAt: new Date() });
   return { ...school, ids: new Set([...school.ids, ...[...make.made].filter((one) => !known.has(one))]) };
 }
 
@@ -154,7 +155,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
-  await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
+  const adjustment = await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
   const post = await make.post(school, {
@@ -186,6 +187,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       classroom_id: classroom.id,
       conversation_id: conversation,
       post_id: post.id,
+      adjustment_id: adjustment.id,
       ...money,
     },
     query: { status: '4xx', email: student.email, phone: student.phone! },
@@ -314,7 +316,7 @@ async function moneyOf(make: Factories, school: string, lesson: Lesson & { sessi
   await make.payment(school, { status: 'pending', paymentType: 'cash' });
   await make.payment(school, { status: 'failed', paymentType: 'bank_transfer' });
   await make.payment(school, { status: 'refunded', paymentType: 'external' });
-  await make.mileage(school, pair.tutorId, { sessionId });
-  await make.expense(school, pair.tutorId, { sessionId });
-  return { invoice_id: invoice.id, payment_id: payment.id };
+  const trip = await make.mileage(school, pair.tutorId, { sessionId });
+  const claim = await make.expense(school, pair.tutorId, { sessionId });
+  return { invoice_id: invoice.id, payment_id: payment.id, trip_id: trip.id, claim_id: claim.id };
 }

@@ -392,6 +392,17 @@ export interface Tables {
     stripePaymentIntentId: string | null;
     createdAt: Date;
   };
+  payouts: {
+    id: string;
+    organizationId: string;
+    tutorId: string;
+    sessionId: string | null;
+    amountCents: number;
+    currency: string;
+    isGroup: boolean | null;
+    paidAt: Date;
+    createdAt: Date;
+  };
   portal_sessions: {
     id: string;
     secretHash: Buffer;
@@ -499,6 +510,7 @@ export interface Tables {
     studentRateCents: number | null;
     studentRateGiven: boolean;
     amountOwedCents: number | null;
+    tutorPayCents: number | null;
     mode: 'online' | 'in_person' | null;
     createdAt: Date;
     updatedAt: Date;

@@ -29,6 +29,7 @@ export const TABLES = [
   'conversation_participants',
   'messages',
   'adjustments',
+  'payouts',
   'invoices',
   'invoice_lines',
   'payments',
