@@ -31,12 +31,24 @@ async function payroll() {
 }
 
 const KINDS = ['mileage', 'expenses'] as const;
+const PATHS = {
+  mileage: {
+    approve: (id: string) => `/v1/mileage/${id}/approve`,
+    reject: (id: string) => `/v1/mileage/${id}/reject`,
+    reimburse: (id: string) => `/v1/mileage/${id}/reimburse`,
+  },
+  expenses: {
+    approve: (id: string) => `/v1/expenses/${id}/approve`,
+    reject: (id: string) => `/v1/expenses/${id}/reject`,
+    reimburse: (id: string) => `/v1/expenses/${id}/reimburse`,
+  },
+};
 const pairs = KINDS.flatMap((kind) => CLAIM.actions.flatMap((action) => CLAIM.values.map((state) => [kind, action, state] as const)));
 
 it.each(pairs)('%s: %s of a claim that is %s', async (kind, action, state) => {
   const { post, trip, expense } = await payroll();
   const { id } = await (kind === 'mileage' ? trip(state) : expense(state));
-  const decided = kind === 'mileage' ? await post(`/v1/mileage/${id}/${action}`) : await post(`/v1/expenses/${id}/${action}`, {});
+  const decided = await post(PATHS[kind][action](id));
   const reached = { approve: 'approved', reject: 'rejected', reimburse: 'reimbursed' }[action];
   if (state === reached || CLAIM.allowed(action).includes(state)) {
     expect(decided).toMatchObject({ status: 200, body: { id, status: reached } });

@@ -316,7 +316,22 @@ async function moneyOf(make: Factories, school: string, lesson: Lesson & { sessi
   await make.payment(school, { status: 'pending', paymentType: 'cash' });
   await make.payment(school, { status: 'failed', paymentType: 'bank_transfer' });
   await make.payment(school, { status: 'refunded', paymentType: 'external' });
-  const trip = await make.mileage(school, pair.tutorId, { sessionId });
-  const claim = await make.expense(school, pair.tutorId, { sessionId });
+  const approved = { sessionId, status: 'approved', approvedAt: new Date() } as const;
+  const drive = {
+    destination: 'Brunswick',
+    durationMinutes: 25,
+    vehicle: 'Own car',
+    trackingMethod: 'gps',
+    rateCents: 88,
+    amountCents: 1100,
+  } as const;
+  const trip = await make.mileage(school, pair.tutorId, { ...approved, ...drive });
+  const bought = {
+    category: 'parking',
+    vendor: 'City parking',
+    approvedAmountCents: 1000,
+    receiptPhotoUrl: 'https://example.org/receipt.jpg',
+  } as const;
+  const claim = await make.expense(school, pair.tutorId, { ...approved, ...bought });
   return { invoice_id: invoice.id, payment_id: payment.id, trip_id: trip.id, claim_id: claim.id };
 }
