@@ -227,7 +227,7 @@ describe('a payout', () => {
     for (const status of ['pending', 'scheduled', 'cancelled'] as const) {
       const { id } = await school.held('2026-04-15T06:00:00Z', null, { status });
       const refused = await school.pay(1, { session_id: id });
-      expect([status, refused.status, fields(refused)]).toEqual([status, 422, ['body.session_id']]);
+      expect(refused).toMatchObject({ status: 409, body: { error: { code: 'invalid_state', details: { state: status, allowed: ['completed'] } } } });
     }
     const colleagues = await school.held('2026-04-15T06:00:00Z', 1, { tutorId: school.at.t2 });
     expect((await school.pay(1, { session_id: colleagues.id })).status).toBe(422);

@@ -53,8 +53,8 @@ export class Payouts {
       FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${id}`);
     const { status, paid } = session!;
     if (session!.tutorId !== tutorId) throw Refused.invalid('Must be a session of this tutor.', 'session_id');
+    if (status !== 'completed') throw Refused.invalidState(status, ['completed']);
     if (paid) throw Refused.invalid('This session has been paid out already.', 'session_id');
-    if (status !== 'completed') throw Refused.invalid(`Must be a completed session; it is ${status}.`, 'session_id');
     return session!;
   }
 }

@@ -34,9 +34,11 @@ export class PayoutsController {
   @Documented({
     id: 'create_payout',
     summary: 'Records a payout to a tutor',
-    description: 'The money itself moves elsewhere. With a session it pays for that session, which is paid once.',
+    description:
+      'The money itself moves elsewhere. With a session it pays for that session, which must be completed and is paid once.',
     answer: one(PAYOUT.view),
     example: { tutor_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', amount_cents: 7500 },
+    conflicts: ['invalid_state'],
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreatePayout) body: CreatePayout) {
     return this.payouts.create(caller, body);
