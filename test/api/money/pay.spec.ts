@@ -143,6 +143,22 @@ describe('earnings', () => {
     expect([open.period_start, open.period_end]).toEqual([null, null]);
   });
 
+  it('have a payout on the day of its session, also once that was reopened and moved', async () => {
+    const school = await Payroll.open();
+    const session = await school.held('2026-04-14T06:00:00Z', 7500);
+    const unpaid = await school.held('2026-04-14T08:00:00Z', 1);
+    await school.pay(7500, { session_id: session.id, paid_at: '2026-05-20' });
+    const paidOut = async (month: string) => (await school.earnings(`from=${month}-01&to=${month}-28`))[2];
+    expect([await paidOut('2026-04'), await paidOut('2026-05'), await paidOut('2026-06')]).toEqual([7500, 0, 0]);
+    for (const { id } of [session, unpaid]) await make.query(`UPDATE sessions SET status = 'scheduled' WHERE id = $1`, [id]);
+    for (const { id } of [session, unpaid]) {
+      const starts_at = id === session.id ? '2026-06-14T06:00:00Z' : '2026-06-14T08:00:00Z';
+      expect((await school.at.put(id, { starts_at })).status).toBe(200);
+    }
+    expect([await paidOut('2026-04'), await paidOut('2026-05'), await paidOut('2026-06')]).toEqual([0, 0, 7500]);
+    expect(await school.earnings()).toEqual([0, 0, 7500, -7500]);
+  });
+
   it('have an adjustment on the first day of its period', async () => {
     const school = await Payroll.open();
     await school.adjust(1);

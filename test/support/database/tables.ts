@@ -401,6 +401,7 @@ export interface Tables {
     currency: string;
     isGroup: boolean | null;
     paidAt: Date;
+    countsAt: Date;
     createdAt: Date;
   };
   portal_sessions: {

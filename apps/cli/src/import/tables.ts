@@ -55,6 +55,7 @@ export const KEPT_COLUMNS = new Set([
   'student_rate_given',
   'tutor_pay_given',
   'rate_given',
+  'counts_at',
 ]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */

@@ -43,10 +43,10 @@ export class Earnings {
     const only = tutorId === undefined ? empty : sql`AND m.user_id = ${tutorId}`;
     const [rows] = await this.db.read<[EarningsOf]>(
       tenant,
-      // A payout of a session counts when the session took place. Sums stay below 2^53, which a double holds exactly.
+      // Sums stay below 2^53, which a double holds exactly.
       sql`
       SELECT m.user_id AS "tutorId", b.period, s.sessions,
-        (s.cents + a.cents)::float8 AS "earnedCents", (ps.cents + po.cents)::float8 AS "paidOutCents"
+        (s.cents + a.cents)::float8 AS "earnedCents", p.cents::float8 AS "paidOutCents"
       FROM members m
       CROSS JOIN json_to_recordset(${JSON.stringify(bounds)}::json)
         AS b (period integer, since timestamptz, until timestamptz, since_day date, until_day date)
@@ -56,13 +56,8 @@ export class Earnings {
       CROSS JOIN LATERAL (SELECT coalesce(sum(amount_cents), 0) AS cents FROM adjustments
         WHERE organization_id = ${organizationId} AND tutor_id = m.user_id AND NOT voided
           AND period_start BETWEEN b.since_day AND b.until_day) a
-      CROSS JOIN LATERAL (SELECT coalesce(sum(p.amount_cents), 0) AS cents FROM payouts p
-        JOIN sessions t ON t.organization_id = p.organization_id AND t.id = p.session_id
-        WHERE p.organization_id = ${organizationId} AND p.tutor_id = m.user_id
-          AND t.starts_at BETWEEN b.since AND b.until) ps
       CROSS JOIN LATERAL (SELECT coalesce(sum(amount_cents), 0) AS cents FROM payouts
-        WHERE organization_id = ${organizationId} AND tutor_id = m.user_id AND session_id IS NULL
-          AND paid_at BETWEEN b.since AND b.until) po
+        WHERE organization_id = ${organizationId} AND tutor_id = m.user_id AND counts_at BETWEEN b.since AND b.until) p
       WHERE m.organization_id = ${organizationId} AND m.role <> 'student' ${only}
       ORDER BY b.period, m.created_at, m.user_id`,
     );

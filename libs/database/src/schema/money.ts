@@ -28,7 +28,7 @@ export const money = /* sql */ `
   ${secure('adjustments')}
 
   -- Money that a tutor was paid: for one session, which is paid once, or for others. is_group: of a session with a group,
-  -- a classroom or several students; null without a session.
+  -- a classroom or several students; null without a session. counts_at is derived: when the session begins, or else paid_at.
   CREATE TABLE payouts (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -38,6 +38,7 @@ export const money = /* sql */ `
     currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     is_group boolean,
     paid_at timestamptz(3) NOT NULL,
+    counts_at timestamptz(3) NOT NULL,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, session_id),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
@@ -45,7 +46,10 @@ export const money = /* sql */ `
   );
   CREATE INDEX payouts_keyset ON payouts (organization_id, created_at, id) INCLUDE (paid_at);
   CREATE INDEX payouts_tutor_keyset ON payouts (organization_id, tutor_id, created_at, id) INCLUDE (paid_at);
-  CREATE INDEX payouts_earned ON payouts (organization_id, tutor_id, paid_at) INCLUDE (session_id, amount_cents);
+  CREATE INDEX payouts_earned ON payouts (organization_id, tutor_id, counts_at) INCLUDE (amount_cents);
+  CREATE TRIGGER count_payout BEFORE INSERT ON payouts FOR EACH ROW EXECUTE FUNCTION count_payout();
+  CREATE TRIGGER move_payout AFTER UPDATE OF starts_at ON sessions
+    FOR EACH ROW WHEN (OLD.starts_at <> NEW.starts_at) EXECUTE FUNCTION move_payout();
   ${secure('payouts')}
 
   -- invoice_number: null until the invoice is issued. due_date is a day in the organization's time zone.
