@@ -43,6 +43,21 @@ describe('imported sessions', () => {
     expect(await marked([...first, ...second])).toEqual([false, false, true, false, false, true, false, true]);
   });
 
+  it('have the pay that the file says, or else that of their rate, once they are completed', async () => {
+    const done = { status: 'completed', tutor_pay_rate_cents: 5030 };
+    const wanted: [Row, number | null][] = [
+      [lesson([1, 2], { ...done, duration_minutes: 45 }), 3773],
+      [lesson([2, 3], { ...done, tutor_pay_cents: 0 }), 0],
+      [lesson([3, 4], { ...done, tutor_pay_cents: 700, tutor_pay_rate_cents: null }), 700],
+      [lesson([4, 5], { ...done, tutor_pay_rate_cents: null }), null],
+      [lesson([5, 6], { ...done, status: 'scheduled' }), null],
+      [lesson([6, 7], { tutor_pay_rate_cents: 5030 }), null],
+    ];
+    await imports.load(imports.school.with({ sessions: wanted.map(([row]) => row) }));
+    const stored = await imports.database.all('SELECT id, tutor_pay_cents::integer AS pay FROM sessions');
+    expect(wanted.map(([{ id }]) => stored.find((row) => row.id === id)!.pay)).toEqual(wanted.map(([, pay]) => pay));
+  });
+
   it('have their only student as a participant, unless a file has another', async () => {
     const student_id = imports.school.student.id;
     const sessions = [

@@ -11,6 +11,7 @@ import { HomeModule } from './home/home.module.js';
 import { HooksModule } from './hooks/hooks.module.js';
 import { JoinModule } from './join/join.module.js';
 import { KeysModule } from './keys/keys.module.js';
+import { MoneyModule } from './money/money.module.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { PeopleModule } from './people/people.module.js';
 import { PasskeysModule } from './passkeys/passkeys.module.js';
@@ -42,6 +43,7 @@ export class PortalModule {
         JoinModule,
         KeysModule,
         PeopleModule,
+        MoneyModule,
         ActivityModule,
         AuditModule,
         HooksModule,

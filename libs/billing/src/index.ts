@@ -4,3 +4,8 @@ export { BillingModule } from './billing.module.js';
 export { type Attended, Completion } from './completion.js';
 export { Invoices, type WrittenLine } from './invoices.js';
 export { Payments, type Received } from './payments.js';
+export { Adjustments, type NewAdjustment } from './pay/adjustments.js';
+export { type ClaimAction, type ClaimKind, Claims } from './pay/claims.js';
+export { Earnings, type EarningsOf, type EarningsPeriod } from './pay/earnings.js';
+export { PayModule } from './pay/pay.module.js';
+export { type NewPayout, Payouts } from './pay/payouts.js';

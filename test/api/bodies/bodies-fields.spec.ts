@@ -48,6 +48,7 @@ function valueOf(name: string, schema: Schema, route: Route): unknown {
   if (schema.format === 'uuid') return fixtures.a.path[name];
   // Each at a time of its own: a tutor is booked once.
   if (schema.format === 'date-time') return new Date(Date.UTC(2030, 0, 1, ++hours)).toISOString();
+  if (schema.format === 'date') return '2026-05-01';
   if (schema.minimum !== undefined) return Math.max(schema.minimum, name === 'duration_minutes' ? 60 : 1);
   if (schema.enum) return schema.enum[0];
   if (schema.type === 'array') return (schema.items as { oneOf: Schema[] }).oneOf.map((item) => smallest(item, route));

@@ -90,8 +90,10 @@ describe('every answer', () => {
   /** Everything on one page. */
   function widest(route: Route): string {
     const query = queryOf(document, route);
-    const voided = query.has('include_voided') ? '&include_voided=true' : '';
-    return query.has('limit') ? `?limit=100${voided}` : '';
+    const included = ['include_voided', 'include_pay'].flatMap((name) => (query.has(name) ? `&${name}=true` : []));
+    if (query.has('limit')) return `?limit=100${included.join('')}`;
+    // Bounds are shown by sums.
+    return query.has('from') ? '?from=2026-05-01&to=2026-05-01' : '';
   }
 });
 

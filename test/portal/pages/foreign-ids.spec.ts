@@ -6,6 +6,8 @@ import { fixture } from '../../support/process/fixture.js';
 
 /** Queries for ids of another organization's records, or of its owner's ($2), by path parameter. */
 const IDS: Record<string, string> = {
+  trip_id: 'SELECT id FROM mileage_trips WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  claim_id: 'SELECT id FROM expense_claims WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,
@@ -17,7 +19,7 @@ const IDS: Record<string, string> = {
 };
 
 /** What stands for the other parameters. */
-const OTHERS: Record<string, string[]> = { kind: ['members', 'parents'] };
+const OTHERS: Record<string, string[]> = { kind: ['members', 'parents'], action: ['approve', 'reject', 'reimburse'] };
 
 /** Enough for every form to get as far as the record. */
 const FIELDS = {
@@ -35,6 +37,8 @@ const STATE = `
   SELECT 'key' AS what, to_jsonb(k) - 'last_used_at' AS row FROM api_keys k WHERE organization_id = $1
   UNION ALL SELECT 'member', to_jsonb(m) FROM members m WHERE organization_id = $1
   UNION ALL SELECT 'parent', to_jsonb(p) FROM parents p WHERE organization_id = $1
+  UNION ALL SELECT 'trip', to_jsonb(t) FROM mileage_trips t WHERE organization_id = $1
+  UNION ALL SELECT 'claim', to_jsonb(c) FROM expense_claims c WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
   UNION ALL SELECT 'outbox', to_jsonb(o) FROM outbox o WHERE organization_id = $1
   UNION ALL SELECT 'session', to_jsonb(s) FROM portal_sessions s WHERE user_id = $2
@@ -52,6 +56,9 @@ beforeAll(async () => {
   await joining.api.keys.create(foreign.provisioning.id, { name: 'Foreign key' });
   const child = await joining.portal.make.student(foreign.provisioning.id);
   await joining.portal.make.parent(foreign.provisioning.id, { children: [child.id] });
+  const tutor = await joining.portal.make.tutor(foreign.provisioning.id);
+  await joining.portal.make.mileage(foreign.provisioning.id, tutor.id);
+  await joining.portal.make.expense(foreign.provisioning.id, tutor.id);
   await ask(
     `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
      SELECT gen_random_uuid(), $2, '\\x01', '\\x01', 0, 'x' WHERE $1::uuid IS NOT NULL RETURNING id`,

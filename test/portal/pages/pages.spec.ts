@@ -27,7 +27,7 @@ interface Visit {
 /** Routes below the organization whose pages depend on the query or on a form. */
 const MORE = [
   'people?status=waiting', 'people?status=archived', 'people/codes?after=9999999999999-ffffffff-ffff-ffff-ffff-ffffffffffff',
-  'activity?status=4xx', 'outbox?status=dead', 'audit?day=2020-01-01', 'keys?page=2', 'keys?unused=30',
+  'activity?status=4xx', 'outbox?status=dead', 'audit?day=2020-01-01', 'keys?page=2', 'keys?unused=30', 'approvals?state=all',
 ]; // prettier-ignore
 
 const joining = await fixture(JoinFixture.open());

@@ -139,7 +139,7 @@ export class Factories {
 
   tutorTier(organizationId: string) {
     const id = uuidv7();
-    return this.row('tutor_tiers', { id, organizationId, name: `Tier ${id}` });
+    return this.row('tutor_tiers', { id, organizationId, name: `Tier ${id}`, badgeLabel: 'Senior', description: 'Five years' });
   }
 
   tutorSubject(organizationId: string, userId: string, subjectId: string) {

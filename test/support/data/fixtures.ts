@@ -6,6 +6,7 @@ import type { Tables } from '../database/tables.js';
 import type { TestApi } from '../http/api.js';
 import { newestFirstLists } from '../http/routes.js';
 import type { Factories } from './factories.js';
+import { moneyOf } from './money-fixture.js';
 import { storedValues, tableOf } from './list-rows.js';
 
 /** An organization with data for every route. */
@@ -71,6 +72,7 @@ async function share(make: Factories, school: OrganizationFixture, tutorId: stri
   await make.invoice(id, studentId, { tutorId });
   await make.mileage(id, tutorId, { sessionId: session.id });
   await make.expense(id, tutorId, { sessionId: session.id });
+  await make.row('payouts', { organizationId: id, tutorId, sessionId: session.id, amountCents: 5000, currency: 'AUD', paidAt: new Date() });
   return { ...school, ids: new Set([...school.ids, ...[...make.made].filter((one) => !known.has(one))]) };
 }
 
@@ -157,7 +159,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
-  await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
+  const adjustment = await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
   const post = await make.post(school, {
@@ -189,6 +191,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       classroom_id: classroom.id,
       conversation_id: conversation,
       post_id: post.id,
+      adjustment_id: adjustment.id,
       ...money,
     },
     query: { status: '4xx', email: student.email, phone: student.phone! },
@@ -304,21 +307,4 @@ async function conversations(make: Factories, participants: string[], classroomI
   await make.conversation({ type: 'group', participants });
   await make.conversation({ type: 'classroom_feed', classroomId, participants });
   return id;
-}
-
-/** @returns the ids for path parameters */
-async function moneyOf(make: Factories, school: string, lesson: Lesson & { sessionId: string }) {
-  const { sessionId, ...pair } = lesson;
-  const invoice = await make.invoice(school, pair.studentId, { tutorId: pair.tutorId, amountPaidCents: 1000 });
-  const line = await make.invoiceLine(school, invoice.id, { description: 'Lesson', itemType: 'session', sessionId });
-  const issued = { dueDate: '2026-03-16', sentAt: new Date('2026-03-02T09:00:00Z'), paidAt: new Date('2026-03-09T09:00:00Z') };
-  await make.invoice(school, pair.studentId, { status: 'paid', amountPaidCents: 8500, ...issued });
-  const details = { refundAmountCents: 100, stripePaymentIntentId: 'pi_1', receivedOn: '2026-03-02' };
-  const payment = await make.payment(school, { ...lesson, ...details });
-  await make.payment(school, { status: 'pending', paymentType: 'cash' });
-  await make.payment(school, { status: 'failed', paymentType: 'bank_transfer' });
-  await make.payment(school, { status: 'refunded', paymentType: 'external' });
-  await make.mileage(school, pair.tutorId, { sessionId });
-  await make.expense(school, pair.tutorId, { sessionId });
-  return { invoice_id: invoice.id, line_id: line.id, payment_id: payment.id };
 }

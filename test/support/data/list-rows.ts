@@ -113,6 +113,17 @@ const OTHER_ROWS: Record<string, ListRows> = {
     },
   },
   list_invoices: { insert: rowsOf('invoices', ({ id }) => ({ invoice_number: id })) },
+  list_rate_cells: {
+    // No two cells have the same keys.
+    insert: async (make, stage, rows) => {
+      const fresh = new Map<NewRow, Row>();
+      for (const row of rows) {
+        const [band, tier] = [await make.rateBand(stage.school), await make.tutorTier(stage.school)];
+        fresh.set(row, { band_id: band.id, tutor_tier_id: tier.id });
+      }
+      return rowsOf('rate_cells', (row) => fresh.get(row)!)(make, stage, rows);
+    },
+  },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
   list_request_log: {
     insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })),

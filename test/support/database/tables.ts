@@ -430,6 +430,18 @@ export interface Tables {
     recorded: boolean;
     creditCents: number;
   };
+  payouts: {
+    id: string;
+    organizationId: string;
+    tutorId: string;
+    sessionId: string | null;
+    amountCents: number;
+    currency: string;
+    isGroup: boolean | null;
+    paidAt: Date;
+    countsAt: Date;
+    createdAt: Date;
+  };
   portal_sessions: {
     id: string;
     secretHash: Buffer;

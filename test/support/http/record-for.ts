@@ -37,6 +37,21 @@ const family: MakeRecords = async (make, id) => {
   return { student_id: child, parent_id: (await make.parent(id, { children: [child] })).id };
 };
 
+/** A trip and an expense that wait for a decision, or are approved. */
+const claims = (status: 'logged' | 'approved'): MakeRecords => async (make, id) => {
+  const tutor = await make.tutor(id);
+  return {
+    trip_id: (await make.mileage(id, tutor.id, { status })).id,
+    claim_id: (await make.expense(id, tutor.id, { status })).id,
+  };
+}; // prettier-ignore
+
+/** A session that has not been paid out. */
+const unpaid: MakeRecords = async (make, id) => {
+  const tutor_id = (await make.tutor(id)).id;
+  return { tutor_id, session_id: (await make.session(id, { tutorId: tutor_id, status: 'completed' })).id };
+};
+
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
@@ -70,6 +85,13 @@ const RECORDS: Record<string, MakeRecords> = {
   }),
   'POST /v1/parents/:parent_id/offboard': family,
   'DELETE /v1/parents/:parent_id/students/:student_id': family,
+  'POST /v1/payouts': unpaid,
+  'POST /v1/mileage/:trip_id/approve': claims('logged'),
+  'POST /v1/mileage/:trip_id/reject': claims('logged'),
+  'POST /v1/mileage/:trip_id/reimburse': claims('approved'),
+  'POST /v1/expenses/:claim_id/approve': claims('logged'),
+  'POST /v1/expenses/:claim_id/reject': claims('logged'),
+  'POST /v1/expenses/:claim_id/reimburse': claims('approved'),
   // A mail is sent once a day.
   'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
   'POST /v1/parents/:parent_id/send-invite': family,

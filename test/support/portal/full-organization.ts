@@ -36,6 +36,7 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
     await joining.invite(provisioning, { scope: 'organization', role: 'student', email });
     await joining.api.keys.create(at, { name: `${LONG} ${more}`, scopes: ['read', 'write'] });
   }
+  await fillClaims(joining, at);
   const keyId = await fillKeys(joining, at);
   const codeId = await fillCodes(joining, office);
   await make.query(
@@ -68,6 +69,17 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
   );
   await fillAccount(joining, office.ownerId);
   return Object.assign(office, { slug, keyId, codeId });
+}
+
+/** Trips and expenses in every state. */
+async function fillClaims({ portal: { make } }: JoinFixture, at: string): Promise<void> {
+  const { id } = await make.tutor(at, { user: { firstName: LONG, lastName: LONG } });
+  for (const status of ['logged', 'approved', 'rejected', 'reimbursed'] as const) {
+    for (let more = 0; more < 20; more++) {
+      await make.mileage(at, id, { status, destination: LONG, amountCents: 123_456_789 });
+      await make.expense(at, id, { status, category: 'other', vendor: LONG, receiptPhotoUrl: `https://example.org/${more}` });
+    }
+  }
 }
 
 /** Keys in every state, and half a year of revoked ones. @returns the id of one that can be replaced */

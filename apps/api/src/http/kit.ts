@@ -3,7 +3,7 @@ export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } fr
 export type { Caller } from './auth/caller.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
-export { dayIn } from './lists/filters.js';
+export { dayIn, periodOf } from './lists/filters.js';
 export { list } from './lists/list.js';
 export { Lists } from './lists/lists.js';
 export {

@@ -6,6 +6,7 @@ import { blogRows } from './blog-rows.js';
 import { conversationRows } from './conversation-rows.js';
 import { courseworkRows } from './coursework-rows.js';
 import { moneyRows } from './money-rows.js';
+import { payRows } from './pay-rows.js';
 import { peopleRows, type Rows, type TableRows } from './people-rows.js';
 import { rateRows } from './rate-rows.js';
 import { School } from './school.js';
@@ -73,6 +74,7 @@ const ROWS: TableRows = {
   ...courseworkRows,
   ...conversationRows,
   ...moneyRows,
+  ...payRows,
   ...blogRows,
 };
 

@@ -1,30 +1,8 @@
 import { dayOf } from '@app/scheduling';
 import { DAY } from './clock.js';
 import type { Row, Rows, TableRows } from './people-rows.js';
-import { each, iso, perTeacher, type School } from './school.js';
+import { each, iso, type School } from './school.js';
 import { session, sessionCount } from './teaching-rows.js';
-
-const CLAIM_STATUSES = ['logged', 'logged', 'approved', 'reimbursed', 'rejected'];
-
-/** Manual credits and deductions, some of them voided. */
-function* adjustments(school: School): Rows {
-  for (const { tutor, number } of perTeacher(school)) {
-    const month = 30 * (number % 6);
-    const createdAt = school.now - month * DAY - (number % 1_000) * 60_000;
-    const voided = number % 5 === 4;
-    yield {
-      id: school.id('adjustment', number),
-      tutor_id: tutor.id,
-      period_start: school.clock.date(-month - 14),
-      period_end: school.clock.date(-month - 1),
-      amount_cents: number % 3 === 1 ? -2_500 - (number % 7) * 100 : 4_000 + (number % 9) * 500,
-      note: number % 3 === 1 ? 'Overpaid in the last run' : number % 4 === 0 ? null : 'Holiday workshop bonus',
-      voided,
-      voided_at: voided ? iso(Math.min(createdAt + DAY, school.now)) : null,
-      created_at: iso(createdAt),
-    };
-  }
-}
 
 interface Line {
   description: string;
@@ -188,70 +166,8 @@ function* payments(school: School): Rows {
   }
 }
 
-function* mileageTrips(school: School): Rows {
-  for (const { tutor, number } of perTeacher(school)) {
-    const days = number % 60;
-    const createdAt = school.now - days * DAY - (number % 1_000) * 1_000;
-    const status = CLAIM_STATUSES[number % 5]!;
-    const random = school.random('trip', number);
-    const metres = random.int(12, 340) * 100;
-    yield {
-      id: school.id('trip', number),
-      tutor_id: tutor.id,
-      session_id: number % 3 === 0 ? session(school, number % sessionCount(school)).id : null,
-      trip_date: school.clock.date(-days),
-      destination: random.pick(school.profile.places).suburb,
-      distance_km: metres / 1_000,
-      duration_minutes: number % 4 === 3 ? null : Math.ceil(metres / 600),
-      vehicle: number % 2 === 0 ? 'Own car' : null,
-      tracking_method: number % 3 === 0 ? 'gps' : 'manual',
-      status,
-      rate_cents: 88,
-      amount_cents: Math.round((metres / 1_000) * 88),
-      approved_at: status === 'approved' || status === 'reimbursed' ? iso(Math.min(createdAt + DAY, school.now)) : null,
-      created_at: iso(createdAt),
-    };
-  }
-}
-
-function* expenseClaims(school: School): Rows {
-  const receipts = [
-    ['materials', 'Officeworks'],
-    ['training', 'Campus bookshop'],
-    ['parking', 'City parking'],
-    ['tolls', 'Eastern toll road'],
-    ['other', null],
-    [null, null],
-  ] as const;
-  for (const { tutor, number } of perTeacher(school)) {
-    const days = number % 75;
-    const createdAt = school.now - days * DAY - (number % 1_000) * 1_000;
-    const status = CLAIM_STATUSES[(number + 1) % 5]!;
-    const amount = school.random('expense', number).int(800, 9_000);
-    const [category, vendor] = receipts[number % receipts.length]!;
-    const approved = status === 'approved' || status === 'reimbursed';
-    yield {
-      id: school.id('expense', number),
-      tutor_id: tutor.id,
-      session_id: null,
-      expense_date: school.clock.date(-days),
-      category,
-      vendor,
-      amount_cents: amount,
-      approved_amount_cents: approved ? amount - (number % 2) * 100 : null,
-      status,
-      receipt_photo_url: number % 2 === 0 ? `https://files.example.com/receipts/${number}.jpg` : null,
-      approved_at: approved ? iso(Math.min(createdAt + DAY, school.now)) : null,
-      created_at: iso(createdAt),
-    };
-  }
-}
-
 export const moneyRows: TableRows = {
-  adjustments,
   invoices,
   invoice_lines: invoiceLines,
   payments,
-  mileage_trips: mileageTrips,
-  expense_claims: expenseClaims,
 };

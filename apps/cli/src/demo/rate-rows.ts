@@ -33,32 +33,30 @@ function* tutorTiers(school: School): Rows {
   }
 }
 
-/** A price for each kind of session, and another for each band and tier that costs more. */
+/** A price for each kind of session, band and tier, and those without. */
 function* rateCells(school: School): Rows {
-  let index = 0;
-  const cell = (
-    session_kind: string,
-    keys: { band_id?: string; tutor_tier_id?: string },
-    student_rate_cents: number,
-  ) => ({
-    id: school.id('rate-cell', index++),
-    band_id: null,
-    tutor_tier_id: null,
-    subject_id: null,
-    ...keys,
-    session_kind,
-    student_rate_cents,
-    inperson_surcharge_cents: session_kind === '1on1_inperson' ? 1_000 : null,
-    tutor_pay_mode: session_kind === 'classroom' ? 'flat' : 'percentage',
-    tutor_pay_pct: session_kind === 'classroom' ? null : 60,
-    tutor_flat_rate_cents: session_kind === 'classroom' ? 9_000 : null,
-    created_at: founded(school),
-  });
-  for (const [step, kind] of KINDS.entries()) {
-    const base = [8_000, 8_500, 4_500, 3_000][step]!;
-    yield cell(kind, {}, base);
-    yield cell(kind, { band_id: school.id('rate-band', 1) }, base + 1_000);
-    yield cell(kind, { tutor_tier_id: school.id('tutor-tier', 1) }, base + 1_500);
+  const bands = [null, ...BANDS.keys()];
+  const tiers = [null, ...TIERS.keys()];
+  for (const [step, session_kind] of KINDS.entries()) {
+    for (const [row, band] of bands.entries()) {
+      for (const [column, tier] of tiers.entries()) {
+        const flat = session_kind === 'classroom';
+        const senior = tier === TIERS.length - 1;
+        yield {
+          id: school.id('rate-cell', (step * bands.length + row) * tiers.length + column),
+          band_id: band === null ? null : school.id('rate-band', band),
+          tutor_tier_id: tier === null ? null : school.id('tutor-tier', tier),
+          subject_id: null,
+          session_kind,
+          student_rate_cents: [8_000, 8_500, 4_500, 3_000][step]! + (band ?? 0) * 1_000 + (senior ? 1_500 : 0),
+          inperson_surcharge_cents: session_kind === '1on1_inperson' ? 1_000 : null,
+          tutor_pay_mode: flat ? 'flat' : 'percentage',
+          tutor_pay_pct: flat ? null : senior ? 65 : 60,
+          tutor_flat_rate_cents: flat ? (senior ? 10_500 : 9_000) : null,
+          created_at: founded(school),
+        };
+      }
+    }
   }
 }
 

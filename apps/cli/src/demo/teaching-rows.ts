@@ -142,10 +142,15 @@ export interface Session {
   /** The hourly price; `owed` is the price of the lesson (cents). */
   rate: number;
   owed: number;
+  inPerson: boolean;
   createdAt: number;
   /** Of a lesson that repeats. */
   seriesId?: string;
 }
+
+/** The tutor's pay for an hour, and for a lesson (cents). */
+const payRateOf = ({ rate }: Session): number => Math.round(rate * 0.6);
+export const payOf = (one: Session): number => Number(priceOf(BigInt(payRateOf(one)), BigInt(one.minutes)));
 
 /** The number of sessions today, which come first. */
 function todays(school: School): number {
@@ -180,6 +185,7 @@ export function session(school: School, index: number): Session {
     minutes,
     rate,
     owed: Number(priceOf(BigInt(rate), BigInt(minutes))),
+    inPerson: index % 3 === 0,
     createdAt,
   };
 }
@@ -211,6 +217,7 @@ function* terms(school: School): Generator<[number, Session]> {
           minutes: 60,
           rate: 7_500,
           owed: 7_500,
+          inPerson: index % 3 === 0,
           createdAt: school.now - 50 * DAY + place * HOUR,
           seriesId: school.id('series', place),
         },
@@ -219,13 +226,13 @@ function* terms(school: School): Generator<[number, Session]> {
   }
 }
 
-function* allSessions(school: School): Generator<[number, Session]> {
+export function* allSessions(school: School): Generator<[number, Session]> {
   yield* each(school, sessionCount(school), session);
   yield* terms(school);
 }
 
 function* sessions(school: School): Rows {
-  for (const [index, one] of allSessions(school)) {
+  for (const [, one] of allSessions(school)) {
     const { id, status, tutor, student, participants, startsAt, minutes, rate, owed, createdAt, seriesId } = one;
     const cancelled = status === 'cancelled';
     const subject = school.subject(student ?? participants[0]!);
@@ -240,10 +247,11 @@ function* sessions(school: School): Rows {
       starts_at: iso(startsAt),
       ends_at: iso(startsAt + minutes * 60_000),
       duration_minutes: minutes,
-      tutor_pay_rate_cents: Math.round(rate * 0.6),
+      tutor_pay_rate_cents: payRateOf(one),
       student_rate_cents: rate,
       amount_owed_cents: owed,
-      mode: index % 3 === 0 ? 'in_person' : 'online',
+      tutor_pay_cents: status === 'completed' ? payOf(one) : null,
+      mode: one.inPerson ? 'in_person' : 'online',
       created_at: iso(createdAt),
       updated_at: iso(createdAt),
       completed_at: status === 'completed' ? iso(startsAt + minutes * 60_000) : null,

@@ -29,6 +29,7 @@ export const TABLES = [
   'conversation_participants',
   'messages',
   'adjustments',
+  'payouts',
   'invoices',
   'invoice_lines',
   'payments',
@@ -54,12 +55,12 @@ export const KEPT_COLUMNS = new Set([
   'student_rate_given',
   'tutor_pay_given',
   'rate_given',
-  'tutor_pay_cents',
   'billed_cents',
   'serial',
   'collecting',
   'recorded',
   'credit_cents',
+  'counts_at',
 ]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */
@@ -101,6 +102,12 @@ const MARK_OVERLAPS = (staged: string) => `UPDATE ${staged} t SET overlap_allowe
     WHERE o.organization_id = s.organization_id AND o.tutor_id = s.tutor_id AND o.status <> 'cancelled'
       AND o.starts_at < s.ends_at AND o.starts_at > s.starts_at - interval '24 hours' AND o.ends_at > s.starts_at))`;
 
+/** What the tutor got for a completed session, by the rate that it has, where a file does not say. No session is longer than a day. */
+const PAY = (
+  staged: string,
+) => `UPDATE ${staged} SET tutor_pay_cents = round(tutor_pay_rate_cents::numeric * duration_minutes / 60)
+  WHERE status = 'completed' AND tutor_pay_cents IS NULL AND duration_minutes <= 1440`;
+
 /** A UUID of version 7, in SQL. */
 const UUID_V7 = `(lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
     || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid`;
@@ -141,7 +148,11 @@ export const TABLE_RULES: Record<string, TableRules> = {
     taken: 'EXISTS (SELECT FROM student_groups v WHERE v.id = s.group_id)',
     ownedThrough: 'group_id',
   },
-  sessions: { derived: { overlap_allowed: () => false }, prepare: MARK_OVERLAPS, complete: ADD_PARTICIPANTS },
+  sessions: {
+    derived: { overlap_allowed: () => false },
+    prepare: (staged) => `${MARK_OVERLAPS(staged)}; ${PAY(staged)}`,
+    complete: ADD_PARTICIPANTS,
+  },
   availabilities: { readers: { timezone: readTimeZone } },
   // Only the database can derive a homework row's organization: see hidden.ts.
   homework: { taken: 'derived', ownedThrough: 'assigned_by' },

@@ -3,6 +3,7 @@ import { blog } from './functions/blog.js';
 import { jobs } from './functions/jobs.js';
 import { joining } from './functions/joining.js';
 import { messages } from './functions/messages.js';
+import { money } from './functions/money.js';
 import { passkeys } from './functions/passkeys.js';
 import { passwords } from './functions/passwords.js';
 import { people } from './functions/people.js';
@@ -20,6 +21,7 @@ const FUNCTIONS = [
   passkeys,
   teaching,
   scheduling,
+  money,
   messages,
   blog,
   jobs,

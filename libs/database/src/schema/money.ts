@@ -1,5 +1,5 @@
 import { secure } from './rules.js';
-import { INVOICE } from './states.js';
+import { CLAIM, INVOICE } from './states.js';
 
 /** Invoices, payments and what tutors get. Amounts are integer cents below 10^12, so that sums stay far below 2^53. */
 export const money = /* sql */ `
@@ -23,7 +23,34 @@ export const money = /* sql */ `
   CREATE INDEX adjustments_tutor_keyset ON adjustments (organization_id, tutor_id, created_at, id)
     INCLUDE (voided, period_start);
   CREATE INDEX adjustments_period ON adjustments (organization_id, period_start);
+  CREATE INDEX adjustments_earned ON adjustments (organization_id, tutor_id, period_start) INCLUDE (amount_cents)
+    WHERE NOT voided;
   ${secure('adjustments')}
+
+  -- Money that a tutor was paid: for one session, which is paid once, or for others. is_group: of a session with a group,
+  -- a classroom or several students; null without a session. counts_at is derived: when the session begins, or else paid_at.
+  CREATE TABLE payouts (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    tutor_id uuid NOT NULL,
+    session_id uuid,
+    amount_cents bigint NOT NULL CHECK (amount_cents BETWEEN 1 AND 1000000000000),
+    currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
+    is_group boolean,
+    paid_at timestamptz(3) NOT NULL,
+    counts_at timestamptz(3) NOT NULL,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE (organization_id, session_id),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+  );
+  CREATE INDEX payouts_keyset ON payouts (organization_id, created_at, id) INCLUDE (paid_at);
+  CREATE INDEX payouts_tutor_keyset ON payouts (organization_id, tutor_id, created_at, id) INCLUDE (paid_at);
+  CREATE INDEX payouts_earned ON payouts (organization_id, tutor_id, counts_at) INCLUDE (amount_cents);
+  CREATE TRIGGER count_payout BEFORE INSERT ON payouts FOR EACH ROW EXECUTE FUNCTION count_payout();
+  CREATE TRIGGER move_payout AFTER UPDATE OF starts_at ON sessions
+    FOR EACH ROW WHEN (OLD.starts_at <> NEW.starts_at) EXECUTE FUNCTION move_payout();
+  ${secure('payouts')}
 
   -- invoice_number: null until the invoice is issued; serial: the number in it, for numbers like INV-000001. due_date is a day
   -- in the organization's time zone. collecting: the student's draft to which completed sessions are added.
@@ -145,7 +172,7 @@ export const money = /* sql */ `
     duration_minutes integer CHECK (duration_minutes >= 0),
     vehicle text,
     tracking_method text CHECK (tracking_method IN ('manual', 'gps')),
-    status text NOT NULL DEFAULT 'logged' CHECK (status IN ('logged', 'approved', 'rejected', 'reimbursed')),
+    status text NOT NULL DEFAULT 'logged' CHECK (${CLAIM.check('status')}),
     rate_cents bigint CHECK (rate_cents BETWEEN 0 AND 1000000000000),
     amount_cents bigint CHECK (amount_cents BETWEEN 0 AND 1000000000000),
     approved_at timestamptz(3),
@@ -153,8 +180,11 @@ export const money = /* sql */ `
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
-  CREATE INDEX mileage_trips_keyset ON mileage_trips (organization_id, created_at, id);
-  CREATE INDEX mileage_trips_status_keyset ON mileage_trips (organization_id, status, created_at, id);
+  CREATE INDEX mileage_trips_keyset ON mileage_trips (organization_id, created_at, id) INCLUDE (trip_date);
+  CREATE INDEX mileage_trips_status_keyset ON mileage_trips (organization_id, status, created_at, id)
+    INCLUDE (trip_date);
+  CREATE INDEX mileage_trips_tutor_keyset ON mileage_trips (organization_id, tutor_id, created_at, id)
+    INCLUDE (status, trip_date);
   ${secure('mileage_trips')}
 
   CREATE TABLE expense_claims (
@@ -167,14 +197,18 @@ export const money = /* sql */ `
     vendor text,
     amount_cents bigint NOT NULL CHECK (amount_cents BETWEEN 0 AND 1000000000000),
     approved_amount_cents bigint CHECK (approved_amount_cents BETWEEN 0 AND 1000000000000),
-    status text NOT NULL DEFAULT 'logged' CHECK (status IN ('logged', 'approved', 'rejected', 'reimbursed')),
+    status text NOT NULL DEFAULT 'logged' CHECK (${CLAIM.check('status')}),
     receipt_photo_url text,
     approved_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
+    CHECK (approved_amount_cents <= amount_cents),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
-  CREATE INDEX expense_claims_keyset ON expense_claims (organization_id, created_at, id);
-  CREATE INDEX expense_claims_status_keyset ON expense_claims (organization_id, status, created_at, id);
+  CREATE INDEX expense_claims_keyset ON expense_claims (organization_id, created_at, id) INCLUDE (category, expense_date);
+  CREATE INDEX expense_claims_status_keyset ON expense_claims (organization_id, status, created_at, id)
+    INCLUDE (category, expense_date);
+  CREATE INDEX expense_claims_tutor_keyset ON expense_claims (organization_id, tutor_id, created_at, id)
+    INCLUDE (status, category, expense_date);
   ${secure('expense_claims')}
 `;

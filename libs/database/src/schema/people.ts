@@ -12,6 +12,7 @@ export const people = /* sql */ `
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, name)
   );
+  CREATE INDEX rate_bands_order ON rate_bands (organization_id, sort_order, name) INCLUDE (id);
   ${secure('rate_bands')}
 
   CREATE TABLE tutor_tiers (
@@ -25,6 +26,7 @@ export const people = /* sql */ `
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, name)
   );
+  CREATE INDEX tutor_tiers_order ON tutor_tiers (organization_id, sort_order, name) INCLUDE (id);
   ${secure('tutor_tiers')}
 
   -- supplied_*: what this organization said of a person whose login existed already; it is all that the organization is

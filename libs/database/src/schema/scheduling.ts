@@ -22,7 +22,8 @@ export const scheduling = /* sql */ `
     FOREIGN KEY (organization_id, tutor_tier_id) REFERENCES tutor_tiers (organization_id, id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
-  CREATE INDEX rate_cells_keyset ON rate_cells (organization_id, created_at, id);
+  CREATE INDEX rate_cells_keyset ON rate_cells (organization_id, created_at, id)
+    INCLUDE (band_id, tutor_tier_id, subject_id, session_kind);
   ${secure('rate_cells')}
 
   -- Only the owner uses it, in constraints; "migrate" takes all rights on functions in "public" from everybody else.
@@ -79,6 +80,8 @@ export const scheduling = /* sql */ `
   CREATE INDEX sessions_start ON sessions (organization_id, starts_at);
   CREATE INDEX sessions_calendar ON sessions (organization_id, tutor_id, starts_at) INCLUDE (ends_at)
     WHERE status <> 'cancelled';
+  CREATE INDEX sessions_earned ON sessions (organization_id, tutor_id, starts_at) INCLUDE (tutor_pay_cents)
+    WHERE status = 'completed';
   CREATE INDEX sessions_series ON sessions (organization_id, series_id, starts_at) WHERE series_id IS NOT NULL;
   CREATE INDEX sessions_student ON sessions (organization_id, student_id);
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}

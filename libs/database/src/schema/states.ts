@@ -17,3 +17,10 @@ export const INVOICE = states(['draft', 'open', 'paid', 'void', 'uncollectible']
   settle: { from: ['open', 'uncollectible'], to: 'paid' },
   void: { from: ['open'], to: 'void' },
 });
+
+/** The states of a trip or an expense that a tutor claims. */
+export const CLAIM = states(['logged', 'approved', 'rejected', 'reimbursed'], {
+  approve: { from: ['logged'], to: 'approved' },
+  reject: { from: ['logged'], to: 'rejected' },
+  reimburse: { from: ['approved'], to: 'reimbursed' },
+});

@@ -13,11 +13,7 @@ export const COMPARISONS = {
   /** At or before an instant; a day includes its last millisecond, the precision that is stored. */
   until: (column: Sql, bound: DateBound, by: Caller) => sql`${column} <= ${endOf(bound, zoneOf(by)).toISOString()}`,
   /** On or after a day, for columns without a time: a bound within a day excludes that day. */
-  sinceDay: (column: Sql, bound: DateBound, by: Caller) => {
-    const zone = zoneOf(by);
-    const day = dayIn(bound, zone);
-    return sql`${column} >= ${startOfDay(day, zone) < startOf(bound, zone) ? addDays(day, 1) : day}::date`;
-  },
+  sinceDay: (column: Sql, bound: DateBound, by: Caller) => sql`${column} >= ${firstWholeDay(bound, zoneOf(by))}::date`,
   /** On or before a day, for columns without a time. */
   untilDay: (column: Sql, bound: DateBound, by: Caller) => sql`${column} <= ${dayIn(bound, zoneOf(by))}::date`,
   /** True rows only. Written without a parameter, like the predicates of partial indexes. */
@@ -27,6 +23,26 @@ export const COMPARISONS = {
 };
 
 export type Comparison = keyof typeof COMPARISONS;
+
+/** What lies between two bounds: instants, days without a time, and the bounds' own days. Null is no bound. */
+export function periodOf({ from, to }: { from?: DateBound; to?: DateBound }, by: Caller) {
+  const zone = zoneOf(by);
+  const [firstDay, lastDay] = [from ? dayIn(from, zone) : null, to ? dayIn(to, zone) : null];
+  return {
+    firstDay,
+    lastDay,
+    since: from ? startOf(from, zone) : null,
+    until: to ? endOf(to, zone) : null,
+    sinceDay: from ? firstWholeDay(from, zone) : null,
+    untilDay: lastDay,
+  };
+}
+
+/** The first day that does not begin before a lower bound. */
+function firstWholeDay(bound: DateBound, zone: string): string {
+  const day = dayIn(bound, zone);
+  return startOfDay(day, zone) < startOf(bound, zone) ? addDays(day, 1) : day;
+}
 
 /** The first instant of a lower bound. */
 function startOf(bound: DateBound, zone: string): Date {

@@ -1,10 +1,8 @@
-import { Module } from '@nestjs/common';
 import {
-  betweenDays, byId, cents, day, flag, HttpModule, instant, like, list, listController, nullable, Source, text, toggle,
-  uuid, View,
-} from '../../http/kit.js'; // prettier-ignore
+  betweenDays, byId, cents, day, flag, instant, like, list, nullable, Source, text, toggle, uuid, View,
+} from '../../../http/kit.js'; // prettier-ignore
 
-const ADJUSTMENTS = list({
+export const ADJUSTMENTS = list({
   id: 'list_adjustments',
   path: 'v1/adjustments',
   summary: 'Lists payroll adjustments, newest first',
@@ -29,6 +27,3 @@ const ADJUSTMENTS = list({
     }),
   ],
 });
-
-@Module({ imports: [HttpModule], controllers: [listController(ADJUSTMENTS)] })
-export class AdjustmentsModule {}

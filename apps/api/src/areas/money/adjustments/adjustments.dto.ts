@@ -1,0 +1,22 @@
+import { field } from '../../../http/kit.js';
+
+/** The most that an amount of money can be (cents). */
+const MOST = 1_000_000_000_000;
+
+/** A correction of what a tutor earned. */
+export class CreateAdjustment {
+  @field.Uuid({ required: true, description: 'A tutor, admin or owner (user id), archived ones too.' })
+  tutor_id: string;
+
+  @field.Day({ required: true, description: 'The first day of the pay period. The adjustment counts on this day.' })
+  period_start: string;
+
+  @field.Day({ required: true, description: 'The last day of the pay period.' })
+  period_end: string;
+
+  @field.Cents(-MOST, MOST, { required: true, description: 'Negative for a deduction; not 0.' })
+  amount_cents: number;
+
+  @field.Text({ min: 1, max: 500 }, { nullable: true })
+  note?: string | null;
+}

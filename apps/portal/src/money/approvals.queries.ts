@@ -1,0 +1,51 @@
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import { visiblePerson } from '@app/people';
+import type { Place } from '../web/place.js';
+import type { ClaimFilter } from './approvals.filter.js';
+
+/** A trip or an expense that a tutor claims. */
+export interface ClaimRow {
+  kind: 'mileage' | 'expenses';
+  id: string;
+  tutor_id: string;
+  tutor: string | null;
+  status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
+  /** YYYY-MM-DD. */
+  day: string;
+  /** Where to, or from whom. */
+  place: string | null;
+  category: string | null;
+  km: number | null;
+  /** Cents; a trip may have none. */
+  claimed: number | null;
+  approved: number | null;
+  receipt: string | null;
+  created_at: Date;
+}
+
+/** Newest first. */
+export function claims(organizationId: string, filter: ClaimFilter, before: Place | null, most: number): Sql {
+  const beyond = before ? sql`AND (c.created_at, c.id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
+  const some = sql`c.organization_id = ${organizationId} ${filter === 'all' ? empty : sql`AND c.status = ${filter}`} ${beyond}
+    ORDER BY c.created_at DESC, c.id DESC LIMIT ${most}`;
+  return sql`
+    SELECT c.*, ${raw(visiblePerson('m').full_name)} AS tutor FROM (
+      (SELECT 'mileage' AS kind, c.id, c.tutor_id, c.status, to_char(c.trip_date, 'YYYY-MM-DD') AS day, c.destination AS place,
+        NULL AS category, c.distance_km AS km, c.amount_cents::float8 AS claimed, c.amount_cents::float8 AS approved,
+        NULL AS receipt, c.created_at
+      FROM mileage_trips c WHERE ${some})
+      UNION ALL
+      (SELECT 'expenses', c.id, c.tutor_id, c.status, to_char(c.expense_date, 'YYYY-MM-DD'), c.vendor, c.category, NULL,
+        c.amount_cents::float8, c.approved_amount_cents::float8, c.receipt_photo_url, c.created_at
+      FROM expense_claims c WHERE ${some})) c
+    JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = c.tutor_id LEFT JOIN users u ON u.id = m.user_id
+    ORDER BY c.created_at DESC, c.id DESC LIMIT ${most}`;
+}
+
+/** The names of the staff, also of those who have left. */
+export const staffNames = (organizationId: string): Sql => sql`
+  SELECT m.user_id AS id, ${raw(visiblePerson('m').full_name)} AS name FROM members m LEFT JOIN users u ON u.id = m.user_id
+  WHERE m.organization_id = ${organizationId} AND m.role <> 'student'`;
+
+export const currencyOf = (organizationId: string): Sql => sql`
+  SELECT currency FROM organizations WHERE id = ${organizationId}`;

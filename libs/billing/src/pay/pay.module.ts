@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { Adjustments } from './adjustments.js';
+import { Claims } from './claims.js';
+import { Earnings } from './earnings.js';
+import { Payouts } from './payouts.js';
+
+const RULES = [Adjustments, Claims, Earnings, Payouts];
+
+/** What tutors earn, claim and are paid. */
+@Module({ providers: RULES, exports: RULES })
+export class PayModule {}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database } from '@app/database';
+import { Refused } from '@app/rules';
+import { needStaff } from './staff.js';
+
+/** Money that a tutor was paid. */
+export interface NewPayout {
+  tutorId: string;
+  amountCents: number;
+  currency: string;
+  /** The session that it pays for; null if it pays for several. */
+  sessionId: string | null;
+  paidAt: Date;
+}
+
+/** What the rule asks of a session. */
+interface PaidSession {
+  status: string;
+  tutorId: string | null;
+  isGroup: boolean;
+  paid: boolean;
+}
+
+/** Records what tutors were paid. */
+@Injectable()
+export class Payouts {
+  constructor(private readonly db: Database) {}
+
+  /** @returns the id @throws Refused for somebody who is not staff, and a session that is not theirs, not completed, or paid before */
+  async record(organizationId: string, payout: NewPayout): Promise<string> {
+    const { tutorId, amountCents, currency, sessionId, paidAt } = payout;
+    await needStaff(this.db, organizationId, tutorId);
+    const session = sessionId === null ? null : await this.payable(organizationId, tutorId, sessionId);
+    const id = uuidv7();
+    await this.db.query(sql`
+      INSERT INTO payouts (id, organization_id, tutor_id, session_id, amount_cents, currency, is_group, paid_at)
+      VALUES (${id}, ${organizationId}, ${tutorId}, ${sessionId}, ${amountCents}, ${currency}, ${session?.isGroup ?? null},
+        ${paidAt.toISOString()})`);
+    return id;
+  }
+
+  /** The session stays locked, so that of two payouts at the same time the second sees the first. */
+  private async payable(organizationId: string, tutorId: string, id: string): Promise<PaidSession> {
+    const locked = await this.db.query(sql`
+      SELECT id FROM sessions WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`);
+    if (locked.length === 0) throw Refused.notFound();
+    const [session] = await this.db.query<PaidSession>(sql`
+      SELECT s.status, s.tutor_id AS "tutorId",
+        s.group_id IS NOT NULL OR s.classroom_id IS NOT NULL OR s.student_id IS NULL AS "isGroup",
+        EXISTS (SELECT FROM payouts p WHERE p.organization_id = s.organization_id AND p.session_id = s.id) AS paid
+      FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${id}`);
+    const { status, paid } = session!;
+    if (session!.tutorId !== tutorId) throw Refused.invalid('Must be a session of this tutor.', 'session_id');
+    if (status !== 'completed') throw Refused.invalidState(status, ['completed']);
+    if (paid) throw Refused.invalid('This session has been paid out already.', 'session_id');
+    return session!;
+  }
+}
