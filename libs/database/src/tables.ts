@@ -5,6 +5,10 @@ export interface Tables {
   blog_posts: {
     status: 'draft' | 'published';
   };
+  booking_requests: {
+    status: 'pending' | 'matched' | 'declined' | 'expired';
+    preferredMode: 'online' | 'in_person' | 'either' | null;
+  };
   classroom_members: {
     role: 'teacher' | 'student';
   };
@@ -35,9 +39,15 @@ export interface Tables {
   invoices: {
     status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
   };
+  leads: {
+    status: 'new' | 'contacted' | 'consultation_booked' | 'converted' | 'lost';
+  };
   lesson_participants: {
     status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'removed';
     attendance: 'attended' | 'no_show' | 'excused' | null;
+  };
+  locations: {
+    ownerType: 'org' | 'tutor' | 'student';
   };
   members: {
     role: 'owner' | 'admin' | 'tutor' | 'student';
@@ -96,6 +106,10 @@ export const VALUES = {
   blog_posts: {
     status: ['draft', 'published'],
   },
+  booking_requests: {
+    status: ['pending', 'matched', 'declined', 'expired'],
+    preferred_mode: ['online', 'in_person', 'either'],
+  },
   classroom_members: {
     role: ['teacher', 'student'],
   },
@@ -126,9 +140,15 @@ export const VALUES = {
   invoices: {
     status: ['draft', 'open', 'paid', 'void', 'uncollectible'],
   },
+  leads: {
+    status: ['new', 'contacted', 'consultation_booked', 'converted', 'lost'],
+  },
   lesson_participants: {
     status: ['pending', 'accepted', 'declined', 'cancelled', 'removed'],
     attendance: ['attended', 'no_show', 'excused'],
+  },
+  locations: {
+    owner_type: ['org', 'tutor', 'student'],
   },
   members: {
     role: ['owner', 'admin', 'tutor', 'student'],

@@ -22,6 +22,9 @@ export const TABLES = [
   'lesson_participants',
   'availabilities',
   'time_off',
+  'leads',
+  'booking_requests',
+  'locations',
   'homework',
   'session_feedback',
   'results',
@@ -114,11 +117,14 @@ const IN_SIGHT = 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversatio
 const SEEING = `s.left_at IS NULL
   AND EXISTS (SELECT FROM members m WHERE m.user_id = s.user_id AND m.status = 'accepted')`;
 
+const normalizedEmail = ({ email }: Record<string, unknown>) =>
+  typeof email === 'string' ? normalizeEmail(email) : null;
+
 /** What the importer knows about single tables, besides their order. */
 export const TABLE_RULES: Record<string, TableRules> = {
   users: {
     readers: { email: readEmail, first_name: readName, last_name: readName },
-    derived: { email_normalized: (row) => (typeof row.email === 'string' ? normalizeEmail(row.email) : null) },
+    derived: { email_normalized: normalizedEmail },
     fieldOf: { email_normalized: 'email' },
     // Another organization's login is the same person if both its id and its address match.
     taken: `${LOGIN} IS DISTINCT FROM s.id`,
@@ -137,6 +143,11 @@ export const TABLE_RULES: Record<string, TableRules> = {
   },
   sessions: { derived: { overlap_allowed: () => false }, prepare: MARK_OVERLAPS, complete: ADD_PARTICIPANTS },
   availabilities: { readers: { timezone: readTimeZone } },
+  leads: {
+    readers: { email: readEmail, name: readName },
+    derived: { email_normalized: normalizedEmail },
+    fieldOf: { email_normalized: 'email' },
+  },
   // Only the database can derive a homework row's organization: see hidden.ts.
   homework: { taken: 'derived', ownedThrough: 'assigned_by' },
   session_feedback: { taken: 's.legacy IS NOT TRUE', ownedThrough: 'session_id' },
