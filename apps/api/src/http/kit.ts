@@ -10,11 +10,12 @@ export {
   between, betweenDays, byFlag, byId, byIdOrCode, byValue, days, orDefault, parameter, queryOf, required,
   toggle, type ValuesOf,
 } from './lists/parameters.js'; // prettier-ignore
+export { Page } from './lists/page.js';
 export { Records } from './lists/records.js';
 export { type Shown, Source } from './lists/source.js';
 export { Area } from './openapi/area.decorator.js';
 export { listController, type RecordDeclaration, recordController } from './openapi/read-controllers.js';
-export { Documented, many, one } from './openapi/operation.decorator.js';
+export { Documented, many, one, paged } from './openapi/operation.decorator.js';
 export { whileWaiting } from './request/fairness.js';
 export { RouteTable } from './routing/route-table.js';
 export { VariantsBy } from './validation/body-schema.js';

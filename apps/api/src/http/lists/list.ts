@@ -66,6 +66,8 @@ export interface Selection {
   filters?: Sql[];
   /** A view of the same name and schema. */
   view?: View;
+  /** The same driving table with other joins. */
+  source?: Source;
   total?: Counter[];
   /** Counters to subtract from the total. */
   totalWithout?: Counter[];
