@@ -7,8 +7,10 @@ const EARTH = 6_371;
 
 /** SQL for the great-circle distance between two places (km); null if one is unknown. @param from @param to aliases of `places` */
 export function distanceBetween(from: string, to: string): string {
-  return `(${2 * EARTH} * asin(least(1, sqrt(power(sin(radians(${to}.lat - ${from}.lat) / 2), 2)
-    + cos(radians(${from}.lat)) * cos(radians(${to}.lat)) * power(sin(radians(${to}.lng - ${from}.lng) / 2), 2)))))`;
+  // Without the condition, the distance to nowhere would be that to the antipodes: least() ignores nulls.
+  return `(CASE WHEN ${from}.lat IS NOT NULL AND ${to}.lat IS NOT NULL THEN ${2 * EARTH} * asin(least(1, sqrt(
+    power(sin(radians(${to}.lat - ${from}.lat) / 2), 2)
+    + cos(radians(${from}.lat)) * cos(radians(${to}.lat)) * power(sin(radians(${to}.lng - ${from}.lng) / 2), 2)))) END)`;
 }
 
 /** SQL for a distance as it is shown: to a tenth of a kilometre. */

@@ -41,6 +41,7 @@ export async function createFixtures(api: TestApi): Promise<Fixtures> {
     await createOrganizationFixture(api, make),
     await createOrganizationFixture(api, make),
   ];
+  await make.query(`INSERT INTO places (postcode, suburb, lat, lng) VALUES ('3056', 'Brunswick', -37.77, 144.96) ON CONFLICT DO NOTHING`);
   await make.post(null, { title: 'From the platform' });
   await make.post(null, { title: 'Published', brand: 'secondary', status: 'published', publishedAt: new Date() });
   const [tutor, student] = [await make.user(), await make.user()];
@@ -153,6 +154,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
   await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
+  const asked = await enquiries(make, school, { ...lesson, sessionId: session.id });
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
@@ -186,9 +188,10 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       classroom_id: classroom.id,
       conversation_id: conversation,
       post_id: post.id,
+      ...asked,
       ...money,
     },
-    query: { status: '4xx', email: student.email, phone: student.phone! },
+    query: { subject: subject.id, postcode: '3056', status: '4xx', email: student.email, phone: student.phone! },
   };
 }
 
@@ -301,6 +304,28 @@ async function conversations(make: Factories, participants: string[], classroomI
   await make.conversation({ type: 'group', participants });
   await make.conversation({ type: 'classroom_feed', classroomId, participants });
   return id;
+}
+
+/** @returns the ids for path parameters */
+async function enquiries(
+  make: Factories,
+  organizationId: string,
+  { subjectId, studentId, ...lesson }: Lesson & { subjectId: string; sessionId: string },
+) {
+  const wish = { preferredMode: 'in_person' as const, preferredDays: ['monday'], preferredTimes: { monday: ['16:00-18:00'] }, durationMinutes: 60 };
+  const matched = { status: 'matched' as const, matchedSessionId: lesson.sessionId, message: 'Soon, please', studentDisplayName: 'Mia' };
+  const request = await make.row('booking_requests', { organizationId, subjectId, studentId, ...wish, ...matched });
+  await make.row('booking_requests', { organizationId });
+  const address = { label: 'Home', suburb: 'Brunswick', state: 'VIC', postcode: '3056', isDefault: true };
+  const location = await make.row('locations', { organizationId, ownerType: 'student', studentId, ...address });
+  await make.row('locations', { organizationId, ownerType: 'tutor', tutorId: lesson.tutorId });
+  await make.row('locations', { organizationId });
+  const lead = { name: 'Priya Sharma', email: 'priya@example.org', emailNormalized: 'priya@example.org', phone: '0400000002', subject: 'Methods' };
+  const source = { formId: uuidv7(), sourceFormName: 'Contact', sourceUrl: 'https://example.org/contact', notes: 'Mondays' };
+  const settled = { status: 'converted' as const, convertedAt: new Date(), assignedTutorId: lesson.tutorId };
+  const { id: lead_id } = await make.row('leads', { organizationId, ...lead, ...source, ...settled });
+  await make.row('leads', { organizationId, name: 'Priya' });
+  return { request_id: request.id, location_id: location.id, lead_id };
 }
 
 /** @returns the ids for path parameters */

@@ -4,7 +4,7 @@ import {
 } from '../../../http/kit.js'; // prettier-ignore
 import { CreateBookingRequest, RecommendedQuery } from './booking-requests.dto.js';
 import { BookingRequestsService } from './booking-requests.service.js';
-import { bookingRequestView, recommendedTutorsShape } from './booking-requests.view.js';
+import { bookingRequestView, recommendedTutorShape, recommendedTutorsShape } from './booking-requests.view.js';
 
 @Controller('v1/booking-requests')
 export class BookingRequestsController {
@@ -42,7 +42,7 @@ export class BookingRequestsController {
       'The best first, with up to 100 points: 40 for the subject, 25 for the share of the preferred days on which the weekly hours ' +
       'have room for the lesson, 15 for online or in person as wished, 10 for few sessions ahead (half of them at 20), and 10 for ' +
       'living near (none beyond 50 km). For those who do not teach the subject, the other parts count half; they come last.',
-    answer: one(recommendedTutorsShape),
+    answer: { ...one(recommendedTutorsShape), shapes: [recommendedTutorShape, recommendedTutorsShape] },
   })
   recommended(
     @CurrentCaller() caller: Caller,

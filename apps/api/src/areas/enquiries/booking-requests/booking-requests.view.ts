@@ -28,38 +28,42 @@ export const bookingRequestView = new View('BookingRequest', {
   updated_at: nullable(instant('b.updated_at')),
 });
 
-const points = (part: keyof typeof MOST, example: number) => ({
-  type: 'integer', minimum: 0, maximum: MOST[part], examples: [example],
-}); // prettier-ignore
+const points = (part: keyof typeof MOST, example: number) => {
+  return { type: 'number', minimum: 0, maximum: MOST[part], examples: [example] };
+};
 
+/** Of a distance, and of the time that it takes. */
 const KM = { type: ['number', 'null'], minimum: 0 };
 
-const recommended = objectOf({
-  tutor_id: UUID,
-  first_name: orNull(textLike('Sam')),
-  last_name: orNull(textLike('Okafor')),
-  score: { type: 'integer', minimum: 0, maximum: 100, examples: [87], description: 'The sum of the parts.' },
-  breakdown: objectOf({
-    subject: points('subject', 40),
-    availability: points('availability', 13),
-    mode: points('mode', 15),
-    capacity: points('capacity', 10),
-    distance: points('distance', 9),
+export const recommendedTutorShape: Shape = {
+  name: 'RecommendedTutor',
+  schema: objectOf({
+    tutor_id: UUID,
+    first_name: orNull(textLike('Sam')),
+    last_name: orNull(textLike('Okafor')),
+    score: { type: 'number', minimum: 0, maximum: 100, examples: [87], description: 'The sum of the parts.' },
+    breakdown: objectOf({
+      subject: points('subject', 40),
+      availability: points('availability', 13),
+      mode: points('mode', 15),
+      capacity: points('capacity', 10),
+      distance: points('distance', 9),
+    }),
+    reasons: { type: 'array', items: { type: 'string' }, examples: [['Teaches Mathematical Methods', '4.2 km away']] },
+    upcoming_sessions_count: { type: 'integer', minimum: 0, examples: [1] },
+    teaches_subject: BOOLEAN,
+    distance_km: withExample(KM, 4.2),
+    nearby: { ...BOOLEAN, description: 'Whether the tutor teaches where the student lives.' },
+    road_km: withExample(KM, null),
+    road_minutes: withExample(KM, null),
   }),
-  reasons: { type: 'array', items: { type: 'string' }, examples: [['Teaches Mathematical Methods', '4.2 km away']] },
-  upcoming_sessions_count: { type: 'integer', minimum: 0, examples: [1] },
-  teaches_subject: BOOLEAN,
-  distance_km: withExample(KM, 4.2),
-  nearby: { ...BOOLEAN, description: 'Whether the tutor teaches where the student lives.' },
-  road_km: withExample(KM, null),
-  road_minutes: withExample(KM, null),
-});
+};
 
 export const recommendedTutorsShape: Shape = {
   name: 'RecommendedTutors',
   schema: objectOf({
     request_id: UUID,
     subject_id: orNull(UUID),
-    data: { type: 'array', items: recommended, description: 'The best first.' },
+    data: { type: 'array', items: { $ref: `#/components/schemas/${recommendedTutorShape.name}` } },
   }),
 };
