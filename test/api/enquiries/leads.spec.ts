@@ -28,6 +28,7 @@ async function send(method: 'get' | 'post' | 'patch', path: string, body?: objec
   return (await (body ? request.send(body) : request)) as Sent;
 }
 const post = (body: object, as = key) => send('post', '/v1/leads', body, as);
+const patch = (id: string, body: object, as = key) => send('patch', `/v1/leads/${id}`, body, as);
 const address = () => `${uuidv7()}@example.org`;
 
 describe('a lead', () => {
@@ -69,7 +70,7 @@ describe('a lead', () => {
     expect(elsewhere.status).toBe(201);
     expect(elsewhere.body.id).not.toBe(first.id);
 
-    await send('patch', `/v1/leads/${first.id}`, { status: 'converted' });
+    await patch(first.id, { status: 'converted' });
     const next = await post({ name: 'Priya', email });
     expect(next.status).toBe(201);
     await make.query(`UPDATE leads SET created_at = now() - interval '25 hours' WHERE id = $1`, [next.body.id]);
@@ -109,9 +110,9 @@ describe('a lead', () => {
     expect(lead.assigned_tutor_id).toBe(tutor);
     for (const stranger of strangers) {
       expect((await post({ name: 'Priya', email: address(), assigned_tutor_id: stranger })).status).toBe(404);
-      expect((await send('patch', `/v1/leads/${lead.id}`, { assigned_tutor_id: stranger })).status).toBe(404);
+      expect((await patch(lead.id, { assigned_tutor_id: stranger })).status).toBe(404);
     }
-    expect(await send('patch', `/v1/leads/${lead.id}`, { assigned_tutor_id: null, notes: 'Left' })).toMatchObject({
+    expect(await patch(lead.id, { assigned_tutor_id: null, notes: 'Left' })).toMatchObject({
       status: 200,
       body: { assigned_tutor_id: null, notes: 'Left' },
     });
@@ -121,18 +122,18 @@ describe('a lead', () => {
     const { body: lead } = await post({ name: 'Priya', email: address() });
     const path = `/v1/leads/${lead.id}`;
     for (const status of ['contacted', 'consultation_booked', 'contacted', 'lost', 'lost', 'contacted', 'new']) {
-      expect((await send('patch', path, { status })).body).toMatchObject({ status, converted_at: null });
+      expect((await patch(lead.id, { status })).body).toMatchObject({ status, converted_at: null });
     }
-    const { body: converted } = await send('patch', path, { status: 'converted' });
+    const { body: converted } = await patch(lead.id, { status: 'converted' });
     expect(converted.converted_at).not.toBeNull();
-    expect((await send('patch', path, { status: 'converted' })).body).toEqual(converted);
-    expect(await send('patch', path, { status: 'new' })).toMatchObject({
+    expect((await patch(lead.id, { status: 'converted' })).body).toEqual(converted);
+    expect(await patch(lead.id, { status: 'new' })).toMatchObject({
       status: 409,
       body: { error: { code: 'invalid_state', details: { state: 'converted', allowed: ['contacted', 'lost'] } } },
     });
-    expect((await send('patch', path, {})).body).toEqual(converted);
-    expect((await send('patch', path, { status: 'won' })).status).toBe(422);
-    expect((await send('patch', path, { status: 'lost' }, foreign)).status).toBe(404);
+    expect((await patch(lead.id, {})).body).toEqual(converted);
+    expect((await patch(lead.id, { status: 'won' })).status).toBe(422);
+    expect((await patch(lead.id, { status: 'lost' }, foreign)).status).toBe(404);
     expect((await send('get', path, undefined, foreign)).status).toBe(404);
     expect((await send('get', path)).body).toEqual(converted);
   });

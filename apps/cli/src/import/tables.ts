@@ -1,5 +1,5 @@
 import { normalizeEmail } from '@app/database';
-import { type ReadValue, readEmail, readName, readTimeZone } from './values.js';
+import { type ReadValue, readEmail, readHoursByDay, readName, readTimeZone } from './values.js';
 
 /** The importable tables, each after those that it refers to. Files are named after their table. */
 export const TABLES = [
@@ -143,6 +143,7 @@ export const TABLE_RULES: Record<string, TableRules> = {
   },
   sessions: { derived: { overlap_allowed: () => false }, prepare: MARK_OVERLAPS, complete: ADD_PARTICIPANTS },
   availabilities: { readers: { timezone: readTimeZone } },
+  booking_requests: { readers: { preferred_times: readHoursByDay } },
   leads: {
     readers: { email: readEmail, name: readName },
     derived: { email_normalized: normalizedEmail },
