@@ -21,7 +21,7 @@ export { RouteTable } from './routing/route-table.js';
 export { VariantsBy } from './validation/body-schema.js';
 export { contentHashOf } from './validation/content-hash.js';
 export { JsonUpTo, OrList, Upload, ValidBody, ValidQuery } from './validation/declared.js';
-export { Fault, Faults } from './validation/fault.js';
+export { Fault, Faults, MALFORMED_ADDRESS } from './validation/fault.js';
 export * as field from './validation/fields.js';
 export * as kinds from './validation/kinds.js';
 export { PathId } from './validation/path-id.js';

@@ -22,7 +22,8 @@ function* leads(school: School): Rows {
 function lead(school: School, index: number, more: Row & { name: string }): Row {
   const random = school.random('lead', index);
   const form = random.pick(FORMS);
-  const address = more.name.normalize('NFD').toLowerCase().replace(/[^a-z]+/g, '.'); // prettier-ignore
+  const plain = more.name.normalize('NFD').replace(/[^a-zA-Z ]/g, '');
+  const address = plain.toLowerCase().replaceAll(' ', '.');
   return {
     id: school.id('lead', index),
     form_id: form && school.id('form', FORMS.indexOf(form)),

@@ -1,7 +1,7 @@
 import { isEmail } from '@app/people';
 import { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, parseDate } from '@app/database';
 import type { Schema } from '../views/schemas.js';
-import { Fault, type Parser } from './fault.js';
+import { Fault, MALFORMED_ADDRESS, type Parser } from './fault.js';
 
 /** A kind of value: its parser and its JSON Schema, used for query parameters and body fields alike. */
 export interface Kind<T = unknown> {
@@ -77,7 +77,6 @@ export const idOrCode: Kind<string> = {
 };
 
 const ADDRESS = text({ max: 254, trim: true });
-export const MALFORMED_ADDRESS = 'This is not a valid email address.';
 
 /** A person's address. */
 export const email: Kind<string> = {

@@ -1,5 +1,13 @@
 import type { RefusedPerson } from '@app/people';
-import { Fault, type Faults, field, type Interdependent, kinds, TOGETHER } from '../../../http/kit.js';
+import {
+  Fault,
+  type Faults,
+  field,
+  type Interdependent,
+  kinds,
+  MALFORMED_ADDRESS,
+  TOGETHER,
+} from '../../../http/kit.js';
 import { ParentFields, StudentFields, TutorFields } from '../people.dto.js';
 
 const MOST_ROWS = 100;
@@ -46,7 +54,7 @@ export class RefusedRow {
 
 export type Row = StudentRow | TutorRow | ParentRow | RefusedRow;
 
-const isOfRow = ({ type, msg }: Fault) => type === 'string_too_long' || msg === kinds.MALFORMED_ADDRESS;
+const isOfRow = ({ type, msg }: Fault) => type === 'string_too_long' || msg === MALFORMED_ADDRESS;
 
 function refusedRow({ list, count }: Faults, raw: Record<string, unknown>): RefusedRow | null {
   if (count > list.length || !list.every(isOfRow)) return null;
