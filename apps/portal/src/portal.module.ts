@@ -5,6 +5,7 @@ import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
 import { AccountModule } from './account/account.module.js';
 import { ActivityModule } from './activity/activity.module.js';
+import { EnquiriesModule } from './enquiries/enquiries.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
 import { HooksModule } from './hooks/hooks.module.js';
@@ -40,6 +41,7 @@ export class PortalModule {
         JoinModule,
         KeysModule,
         PeopleModule,
+        EnquiriesModule,
         ActivityModule,
         HooksModule,
         OutboxModule,

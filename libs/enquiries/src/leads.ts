@@ -34,6 +34,10 @@ const ACTIONS = {
   lost: 'lose',
 } as const satisfies Record<LeadStatus, (typeof LEAD.actions)[number]>;
 
+/** The other statuses that a lead can get from this one. */
+export const followingStatuses = (status: LeadStatus): LeadStatus[] =>
+  LEAD.values.filter((other) => LEAD.allowed(ACTIONS[other]).includes(status));
+
 /** A lead that is neither converted nor lost. */
 const OPEN = LEAD.allowed('convert');
 

@@ -10,6 +10,8 @@ const IDS: Record<string, string> = {
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,
   invite_id: 'SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  lead_id: 'SELECT id FROM leads WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   message_id: 'SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   organization_id: 'SELECT id FROM organizations WHERE id = $1 AND $2::uuid IS NOT NULL',
   session_id: 'SELECT id FROM portal_sessions WHERE user_id = $2 AND $1::uuid IS NOT NULL',
@@ -28,6 +30,8 @@ const FIELDS = {
   access: 'read',
   expires: 'never',
   overlap: 'now',
+  status: 'lost',
+  action: 'decline',
 };
 
 /** Each row that belongs to the other organization or its owner. The API notes a key's last use a moment after it. */
@@ -36,6 +40,8 @@ const STATE = `
   UNION ALL SELECT 'member', to_jsonb(m) FROM members m WHERE organization_id = $1
   UNION ALL SELECT 'parent', to_jsonb(p) FROM parents p WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
+  UNION ALL SELECT 'lead', to_jsonb(l) FROM leads l WHERE organization_id = $1
+  UNION ALL SELECT 'booking request', to_jsonb(b) FROM booking_requests b WHERE organization_id = $1
   UNION ALL SELECT 'outbox', to_jsonb(o) FROM outbox o WHERE organization_id = $1
   UNION ALL SELECT 'session', to_jsonb(s) FROM portal_sessions s WHERE user_id = $2
   UNION ALL SELECT 'passkey', to_jsonb(c) FROM passkeys c WHERE user_id = $2
@@ -51,6 +57,8 @@ beforeAll(async () => {
   foreign = await busyOffice(joining);
   await joining.api.keys.create(foreign.provisioning.id, { name: 'Foreign key' });
   const child = await joining.portal.make.student(foreign.provisioning.id);
+  await joining.portal.make.row('leads', { organizationId: foreign.provisioning.id, name: 'Priya' });
+  await joining.portal.make.row('booking_requests', { organizationId: foreign.provisioning.id });
   await joining.portal.make.parent(foreign.provisioning.id, { children: [child.id] });
   await ask(
     `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)

@@ -154,7 +154,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
   await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
-  const asked = await enquiries(make, school, { ...lesson, sessionId: session.id });
+  const { booking_request_id, ...asked } = await enquiries(make, school, { ...lesson, sessionId: session.id });
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
@@ -191,7 +191,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       ...asked,
       ...money,
     },
-    query: { subject: subject.id, postcode: '3056', status: '4xx', email: student.email, phone: student.phone! },
+    query: { booking_request_id, subject: subject.id, postcode: '3056', status: '4xx', email: student.email, phone: student.phone! },
   };
 }
 
@@ -306,7 +306,7 @@ async function conversations(make: Factories, participants: string[], classroomI
   return id;
 }
 
-/** @returns the ids for path parameters */
+/** @returns the ids for path parameters, and that of a request that waits */
 async function enquiries(
   make: Factories,
   organizationId: string,

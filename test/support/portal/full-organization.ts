@@ -61,6 +61,7 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
      FROM (VALUES ('test', 'sent', NULL), ('rebuild', 'dead', 'http_404'), ('rebuild', 'queued', NULL)) c (kind, status, problem)`,
     [at],
   );
+  await fillEnquiries(joining, at);
   await fillAccount(joining, office.ownerId);
   return Object.assign(office, { slug, keyId });
 }
@@ -81,6 +82,20 @@ async function fillKeys({ api, portal: { make } }: JoinFixture, at: string): Pro
     [at, LONG],
   );
   return id;
+}
+
+/** Leads and requests in every state. */
+async function fillEnquiries({ portal: { make } }: JoinFixture, organizationId: string): Promise<void> {
+  const subject = await make.subject(organizationId, { name: LONG });
+  const student = await make.student(organizationId, { user: { firstName: LONG, lastName: LONG } });
+  for (let more = 0; more < 40; more++) {
+    const status = (['new', 'contacted', 'consultation_booked', 'converted', 'lost'] as const)[more % 5]!;
+    const lead = { name: `${LONG} ${more}`, email: `a-rather-long-address-${more}@example.org`, phone: '+61 3 5550 1234', notes: LONG.repeat(5) };
+    await make.row('leads', { organizationId, ...lead, subject: LONG, status });
+    const asked = (['pending', 'matched', 'declined', 'expired'] as const)[more % 4]!;
+    const wish = { preferredMode: 'in_person' as const, preferredDays: ['monday', 'thursday'], durationMinutes: 60, message: LONG.repeat(5) };
+    await make.row('booking_requests', { organizationId, subjectId: subject.id, studentId: student.id, status: asked, ...wish });
+  }
 }
 
 /** Gives a person many sessions, passkeys and invitations. */

@@ -3,7 +3,10 @@ import type { Grants } from '../grants.js';
 /** Leads, booking requests, locations and places. */
 export const enquiries: Grants = {
   tables: {
-    leads: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, UPDATE (status, converted_at, updated_at)' },
+    leads: {
+      api: 'SELECT, INSERT, UPDATE',
+      portal: 'SELECT, UPDATE (status, converted_at, assigned_tutor_id, notes, updated_at)',
+    },
     booking_requests: {
       api: 'SELECT, INSERT, UPDATE',
       portal: 'SELECT, UPDATE (status, matched_session_id, updated_at)',
