@@ -8,8 +8,8 @@ import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import { type LeadRow, leadsPage, requestById, type RequestRow, requestsPage } from './enquiries.queries.js';
 
-/** Rows of a page. */
-const ROWS = 30;
+/** Rows of a page: with their forms, it stays below 60 kB. */
+const ROWS = 20;
 
 /** How many tutors a request shows. */
 const TUTORS = 10;
