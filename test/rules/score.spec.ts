@@ -18,7 +18,7 @@ const wishes: fc.Arbitrary<Wish> = fc.record({
   subject: fc.option(fc.constant('Physics')),
   mode: fc.constantFrom(null, 'online', 'in_person', 'either'),
   days: fc.subarray(['monday', 'thursday', 'sunday']),
-  times: fc.constantFrom({}, { monday: ['16:00-18:00'] }, { saturday: ['23:00-24:00', '08:00-09:00'] }),
+  times: fc.constantFrom<Wish['times'][]>({}, { monday: ['16:00-18:00'] }, { saturday: ['23:00-24:00', '08:00-09:00'] }),
   minutes: fc.option(fc.integer({ min: 5, max: 720 })),
   postcode: fc.option(fc.constant('9001')),
 });

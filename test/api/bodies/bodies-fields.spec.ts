@@ -28,6 +28,8 @@ const writes = (): { route: Route; schema: Schema }[] =>
 /** Optional fields without which a body is not valid: an address for invites, and one of several for sessions. */
 function neededBy({ properties = {} }: Schema): string[] {
   const needed = ['email', ...('starts_at' in properties ? ['student_id', 'duration_minutes', 'count'] : [])];
+  if ('student_display_name' in properties) needed.push('student_display_name');
+  if ('source_form_name' in properties) needed.push('phone');
   return needed.filter((name) => name in properties);
 }
 

@@ -43,7 +43,7 @@ const { id: elsewhere } = await make.organization();
 await make.tutor(elsewhere, { profile: { teachingMode: 'both', servesAllAreas: true } });
 
 async function get<Body>(path: string): Promise<Body> {
-  const { status, body } = await api.get(`/v1/coverage/${path}`, key);
+  const { status, body } = (await api.get(`/v1/coverage/${path}`, key)) as { status: number; body: unknown };
   if (status !== 200) throw new Error(`${path} ${status} ${JSON.stringify(body)}`);
   return body as Body;
 }
@@ -66,8 +66,8 @@ describe('the tutors', () => {
 
   it('are neither near nor far without a place', async () => {
     for (const { distance_km, covers_area } of await tutors()) expect([distance_km, covers_area]).toEqual([null, null]);
-    const { body } = await api.get('/v1/tutors', key);
-    for (const shown of (body as { data: ShownTutor[] }).data) expect([shown.distance_km, shown.covers_area]).toEqual([null, null]);
+    const { body } = (await api.get('/v1/tutors', key)) as { body: { data: ShownTutor[] } };
+    for (const shown of body.data) expect([shown.distance_km, shown.covers_area]).toEqual([null, null]);
   });
 
   it('cover a place everywhere, by name, or from near enough, but never online', async () => {
@@ -164,7 +164,7 @@ describe('refreshing isochrones', () => {
 
   it('says that there is no routing service', async () => {
     for (const query of ['', '?subject=methods&minutes=30']) {
-      const { status, body } = await refresh(query, ['write']);
+      const { status, body } = (await refresh(query, ['write'])) as { status: number; body: unknown };
       expect([status, body]).toEqual([200, { enabled: false, considered: 0, computed: 0, cached: 0, failed: 0 }]);
     }
     for (const scopes of [['read'], ['leads:write'], ['tutors:write']] as Scope[][]) expect((await refresh('', scopes)).status).toBe(403);

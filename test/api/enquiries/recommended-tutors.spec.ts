@@ -34,8 +34,8 @@ const hours = (tutorId: string, startTime: string, endTime: string, timezone = '
   make.row('availabilities', { organizationId, tutorId, dayOfWeek: 1, startTime, endTime, timezone });
 
 const ask = async (id: string, query = '', as = key) => {
-  const { status, body } = await api.get(`/v1/booking-requests/${id}/recommended-tutors${query}`, as);
-  return { status, body: body as { request_id: string; subject_id: string | null; data: Recommended[] } };
+  const answer = await api.get(`/v1/booking-requests/${id}/recommended-tutors${query}`, as);
+  return answer as { status: number; body: { request_id: string; subject_id: string | null; data: Recommended[] } };
 };
 const wish = { subjectId: subject.id, studentId: student, preferredMode: 'in_person' as const, preferredDays: ['monday'], durationMinutes: 60 };
 const request = (await make.row('booking_requests', { organizationId, ...wish, preferredTimes: { monday: ['16:00-18:00'] } })).id;

@@ -32,7 +32,8 @@ for (const [operation, { insert, already }] of listRows(api)) {
 }
 
 /** Every list with `limit`, those with a cursor. */
-const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('limit'));
+const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('offset'));
+const sizeOf = (route: Route) => queryOf(document, route).get('limit')!.default as number;
 const cursorLists = (): Route[] => lists().filter((route) => queryOf(document, route).has('cursor'));
 const operation = (route: Route): string => operationAt(document, route).operationId;
 
@@ -54,13 +55,13 @@ describe('offset mode', () => {
   it('walks the whole list in order with correct metadata', async () => {
     for (const route of cursorLists()) {
       const rows = stored.get(operation(route))!;
-      const seen: string[] = [];
-      for (let offset = 0; ; offset += 20) {
+      const [seen, limit]: [string[], number] = [[], sizeOf(route)];
+      for (let offset = 0; ; offset += limit) {
         const { data, meta } = await page(route, `offset=${offset}`);
         const total = WITH_TOTAL.includes(operation(route)) ? { total: rows.length } : {};
-        expect([nameOf(route), meta]).toEqual([nameOf(route), { limit: 20, offset, count: data.length, ...total }]);
+        expect([nameOf(route), meta]).toEqual([nameOf(route), { limit, offset, count: data.length, ...total }]);
         seen.push(...idsOf(data));
-        if (data.length < 20) break;
+        if (data.length < limit) break;
       }
       expect([nameOf(route), seen]).toEqual([nameOf(route), idsOf(rows)]);
     }
@@ -72,7 +73,7 @@ describe('offset mode', () => {
       for (const offset of [length, length + 1, 2_147_483_647]) {
         const { data, meta } = await page(route, `offset=${offset}`);
         const total = WITH_TOTAL.includes(operation(route)) ? { total: length } : {};
-        expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: 20, offset, count: 0, ...total }]);
+        expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: sizeOf(route), offset, count: 0, ...total }]);
       }
     }
   });

@@ -26,7 +26,7 @@ interface Visit {
 
 /** Routes below the organization whose pages depend on the query or on a form. */
 const MORE = [
-  'people?status=waiting', 'people?status=archived', 'activity?status=4xx', 'outbox?status=dead', 'keys?page=2',
+  'people?status=waiting', 'enquiries?status=new', 'enquiries/requests?status=declined', 'people?status=archived', 'activity?status=4xx', 'outbox?status=dead', 'keys?page=2',
 ]; // prettier-ignore
 
 const joining = await fixture(JoinFixture.open());
@@ -42,7 +42,7 @@ beforeAll(async () => {
   full = await fullOrganization(joining);
   empty = await portal.someone('owner');
   const [cookie, secret] = [full.owner.header, 'x'.repeat(43)];
-  const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, secret };
+  const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, request_id: full.requestId, secret };
   const routes = portal.routes().filter(({ method, access }) => method === 'GET' && access !== 'probe');
   const fill = (path: string) => path.replaceAll(/:([^/]+)/g, (_, name: string) => ids[name] ?? randomUUID());
   visits = [

@@ -10,6 +10,8 @@ export interface FullOrganization extends PeoplePages {
   slug: string;
   /** A key that can be replaced. */
   keyId: string;
+  /** A booking request. */
+  requestId: string;
 }
 
 /** Fills an organization, and the account of its owner. */
@@ -61,9 +63,9 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
      FROM (VALUES ('test', 'sent', NULL), ('rebuild', 'dead', 'http_404'), ('rebuild', 'queued', NULL)) c (kind, status, problem)`,
     [at],
   );
-  await fillEnquiries(joining, at);
+  const requestId = await fillEnquiries(joining, at);
   await fillAccount(joining, office.ownerId);
-  return Object.assign(office, { slug, keyId });
+  return Object.assign(office, { slug, keyId, requestId });
 }
 
 /** Keys in every state, and half a year of revoked ones. @returns the id of one that can be replaced */
@@ -84,18 +86,20 @@ async function fillKeys({ api, portal: { make } }: JoinFixture, at: string): Pro
   return id;
 }
 
-/** Leads and requests in every state. */
-async function fillEnquiries({ portal: { make } }: JoinFixture, organizationId: string): Promise<void> {
+/** Leads and requests in every state. @returns the id of a request */
+async function fillEnquiries({ portal: { make } }: JoinFixture, organizationId: string): Promise<string> {
   const subject = await make.subject(organizationId, { name: LONG });
   const student = await make.student(organizationId, { user: { firstName: LONG, lastName: LONG } });
+  const ids: string[] = [];
   for (let more = 0; more < 40; more++) {
     const status = (['new', 'contacted', 'consultation_booked', 'converted', 'lost'] as const)[more % 5]!;
     const lead = { name: `${LONG} ${more}`, email: `a-rather-long-address-${more}@example.org`, phone: '+61 3 5550 1234', notes: LONG.repeat(5) };
     await make.row('leads', { organizationId, ...lead, subject: LONG, status });
     const asked = (['pending', 'matched', 'declined', 'expired'] as const)[more % 4]!;
     const wish = { preferredMode: 'in_person' as const, preferredDays: ['monday', 'thursday'], durationMinutes: 60, message: LONG.repeat(5) };
-    await make.row('booking_requests', { organizationId, subjectId: subject.id, studentId: student.id, status: asked, ...wish });
+    ids.push((await make.row('booking_requests', { organizationId, subjectId: subject.id, studentId: student.id, status: asked, ...wish })).id);
   }
+  return ids[0]!;
 }
 
 /** Gives a person many sessions, passkeys and invitations. */

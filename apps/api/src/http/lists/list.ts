@@ -19,7 +19,7 @@ export interface PageQuery {
 
 /**
  * A list, declared once: route, source and description. `Lists` adds the tenant's condition. Without an `order` of its own it is newest first
- * and supports cursors, which are bound to the view's name, so no two lists share one.
+ * and supports cursors, which are bound to its id.
  */
 interface Declaration<Parameters extends readonly Parameter[]> extends Shown {
   /** The operation's id. */

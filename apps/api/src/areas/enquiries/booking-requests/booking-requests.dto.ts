@@ -21,17 +21,17 @@ const HOURS = {
     message: 'Must be hours as HH:MM-HH:MM, for example 16:00-18:00.',
   },
 };
-const Hours = () => field.Texts(HOURS, { max: 10 }, { description: 'Such as `16:00-18:00`.' });
+const Hours = () => field.Texts(HOURS, { max: 10 }, { nullable: true, description: 'Such as `16:00-18:00`.' });
 
 /** Hours by day, on the organization's clock. */
 export class PreferredTimes implements Interdependent {
-  @Hours() monday?: string[];
-  @Hours() tuesday?: string[];
-  @Hours() wednesday?: string[];
-  @Hours() thursday?: string[];
-  @Hours() friday?: string[];
-  @Hours() saturday?: string[];
-  @Hours() sunday?: string[];
+  @Hours() monday?: string[] | null;
+  @Hours() tuesday?: string[] | null;
+  @Hours() wednesday?: string[] | null;
+  @Hours() thursday?: string[] | null;
+  @Hours() friday?: string[] | null;
+  @Hours() saturday?: string[] | null;
+  @Hours() sunday?: string[] | null;
 
   [TOGETHER](): Fault[] {
     return DAYS.flatMap((day) => {
@@ -80,14 +80,14 @@ export class CreateBookingRequest implements Interdependent {
 }
 
 export function lessonOf(body: CreateBookingRequest): WantedLesson {
-  const times = Object.entries((body.preferred_times ?? {}) as Record<string, string[] | undefined>);
+  const times = Object.entries((body.preferred_times ?? {}) as Record<string, string[] | null | undefined>);
   return {
     subject: body.subject_id ?? null,
     studentId: body.student_id ?? null,
     displayName: body.student_display_name ?? null,
     mode: body.preferred_mode ?? null,
     days: body.preferred_days ?? [],
-    times: Object.fromEntries(times.filter((entry): entry is [string, string[]] => entry[1] !== undefined)),
+    times: Object.fromEntries(times.filter((entry): entry is [string, string[]] => Array.isArray(entry[1]))),
     minutes: body.duration_minutes ?? null,
     message: body.message ?? null,
   };
