@@ -73,6 +73,7 @@ describe('imports', () => {
       rules: [],
       billing: ['database', 'rules', 'scheduling'],
       scheduling: ['database', 'rules'],
+      enquiries: ['database', 'people', 'rules', 'scheduling'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],

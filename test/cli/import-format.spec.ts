@@ -41,7 +41,7 @@ function valueOf({ references, checks }: Table, { name, type }: Column): string 
   ].join(', ');
 }
 
-function leftOut({ required, fallback }: Column): string {
+function leftOut({ type, required, fallback }: Column): string {
   if (!required) return 'null';
   if (fallback === null) return '**required**';
   if (fallback === 'now()') return 'time of the import';
@@ -49,7 +49,7 @@ function leftOut({ required, fallback }: Column): string {
   return `\`${fallback
     .replace(/::.*$/, '')
     .replace(/^'(.*)'$/, '$1')
-    .replace('{}', '[]')}\``;
+    .replace('{}', type === 'jsonb' ? '{}' : '[]')}\``;
 }
 
 /** The document with each table's fields under its heading; a table that has no section yet gets one. */

@@ -1,7 +1,7 @@
-import { CLAIM, INVOICE, SESSION } from '@app/database';
+import { BOOKING_REQUEST, CLAIM, INVOICE, LEAD, SESSION } from '@app/database';
 import { Refused, type StateTable } from '@app/rules';
 
-const TABLES: Record<string, StateTable<string, string>> = { SESSION, INVOICE, CLAIM };
+const TABLES: Record<string, StateTable<string, string>> = { SESSION, INVOICE, CLAIM, LEAD, BOOKING_REQUEST };
 
 /** What each action does in each state: the next state, `-` if it has happened, or nothing if it is refused. */
 const WANTED: Record<string, Record<string, Record<string, string>>> = {
@@ -20,6 +20,18 @@ const WANTED: Record<string, Record<string, Record<string, string>>> = {
     approve: { logged: 'approved', approved: '-' },
     reject: { logged: 'rejected', rejected: '-' },
     reimburse: { approved: 'reimbursed', reimbursed: '-' },
+  },
+  LEAD: {
+    renew: { contacted: 'new', lost: 'new', new: '-' },
+    contact: { new: 'contacted', consultation_booked: 'contacted', lost: 'contacted', contacted: '-' },
+    book: { new: 'consultation_booked', contacted: 'consultation_booked', consultation_booked: '-' },
+    convert: { new: 'converted', contacted: 'converted', consultation_booked: 'converted', converted: '-' },
+    lose: { new: 'lost', contacted: 'lost', consultation_booked: 'lost', lost: '-' },
+  },
+  BOOKING_REQUEST: {
+    match: { pending: 'matched', matched: '-' },
+    decline: { pending: 'declined', declined: '-' },
+    reopen: { matched: 'pending', declined: 'pending', expired: 'pending', pending: '-' },
   },
 };
 

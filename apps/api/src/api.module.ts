@@ -5,6 +5,7 @@ import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
 import { AccountModule } from './areas/account/account.module.js';
 import { BlogModule } from './areas/blog/blog.module.js';
+import { EnquiriesModule } from './areas/enquiries/enquiries.module.js';
 import { MessagesModule } from './areas/messages/messages.module.js';
 import { MoneyModule } from './areas/money/money.module.js';
 import { PeopleModule } from './areas/people/people.module.js';
@@ -15,7 +16,7 @@ import { HttpModule } from './http/http.module.js';
 
 /** The areas of the API, in the order in which the reference shows them. */
 // prettier-ignore
-export const AREAS = [AccountModule, PeopleModule, TeachingModule, SchedulingModule, MoneyModule, MessagesModule, BlogModule];
+export const AREAS = [AccountModule, PeopleModule, TeachingModule, SchedulingModule, EnquiriesModule, MoneyModule, MessagesModule, BlogModule];
 
 interface ApiOptions {
   /** Replaces standard output. */

@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag';
 import { type GivenContact, OrganizationContacts } from '@app/accounts';
 import { AuditLog, OPERATOR } from '@app/audit';
-import { type DemoSize, writeDemo } from './demo/demo.js';
+import { DEMO_PLACES, type DemoSize, writeDemo } from './demo/demo.js';
 import { importFolder, type ImportReport } from './import/importer.js';
+import { storePlaces } from './import/places.js';
 import { Failure } from './output.js';
 import type { CommandContext } from './command-context.js';
 
@@ -40,6 +41,7 @@ export async function loadDemo(
     const id = await organizations.idBySlug(slug);
     if (id && (await isOfOthers(context, id, ownerId))) throw new OtherDemo(slug, seed);
   }
+  await storePlaces(env.migrationUrl, DEMO_PLACES);
   const loaded: LoadedOrganization[] = [];
   for (const { name, slug, timeZone, currency, ownerEmail, folder: source } of written) {
     signal?.throwIfAborted();

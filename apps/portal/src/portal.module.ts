@@ -6,6 +6,7 @@ import { LoggingModule } from '@app/logging';
 import { AccountModule } from './account/account.module.js';
 import { ActivityModule } from './activity/activity.module.js';
 import { AuditModule } from './audit/audit.module.js';
+import { EnquiriesModule } from './enquiries/enquiries.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
 import { HooksModule } from './hooks/hooks.module.js';
@@ -43,6 +44,7 @@ export class PortalModule {
         JoinModule,
         KeysModule,
         PeopleModule,
+        EnquiriesModule,
         MoneyModule,
         ActivityModule,
         AuditModule,

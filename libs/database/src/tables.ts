@@ -5,6 +5,10 @@ export interface Tables {
   blog_posts: {
     status: 'draft' | 'published';
   };
+  booking_requests: {
+    status: 'pending' | 'matched' | 'declined' | 'expired';
+    preferredMode: 'online' | 'in_person' | 'either' | null;
+  };
   classroom_members: {
     role: 'teacher' | 'student';
   };
@@ -37,10 +41,16 @@ export interface Tables {
   };
   joins: {
     approval: 'waiting' | 'approved' | null;
+  },
+  leads: {
+    status: 'new' | 'contacted' | 'consultation_booked' | 'converted' | 'lost';
   };
   lesson_participants: {
     status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'removed';
     attendance: 'attended' | 'no_show' | 'excused' | null;
+  };
+  locations: {
+    ownerType: 'org' | 'tutor' | 'student';
   };
   members: {
     role: 'owner' | 'admin' | 'tutor' | 'student';
@@ -99,6 +109,10 @@ export const VALUES = {
   blog_posts: {
     status: ['draft', 'published'],
   },
+  booking_requests: {
+    status: ['pending', 'matched', 'declined', 'expired'],
+    preferred_mode: ['online', 'in_person', 'either'],
+  },
   classroom_members: {
     role: ['teacher', 'student'],
   },
@@ -132,9 +146,15 @@ export const VALUES = {
   joins: {
     approval: ['waiting', 'approved'],
   },
+  leads: {
+    status: ['new', 'contacted', 'consultation_booked', 'converted', 'lost'],
+  },
   lesson_participants: {
     status: ['pending', 'accepted', 'declined', 'cancelled', 'removed'],
     attendance: ['attended', 'no_show', 'excused'],
+  },
+  locations: {
+    owner_type: ['org', 'tutor', 'student'],
   },
   members: {
     role: ['owner', 'admin', 'tutor', 'student'],

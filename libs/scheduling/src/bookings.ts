@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { BookingRequests } from './booking-requests.js';
 import { Calendar, type Clash, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
 import { overlapping, type Timed } from './overlap.js';
@@ -21,6 +22,8 @@ export interface WantedSession {
   tutorPayRateCents: number | null;
   /** Whether it may take place beside another session of the tutor. */
   allowOverlap: boolean;
+  /** The pending request that this session answers. */
+  bookingRequestId: string | null;
 }
 
 /** What was booked, and what was left out because it was taken. */
@@ -36,9 +39,10 @@ export class Bookings {
     private readonly terms: LessonTerms,
     private readonly calendar: Calendar,
     private readonly rows: SessionRows,
+    private readonly requests: BookingRequests,
   ) {}
 
-  /** @throws Refused for unknown people, and for a time at which the tutor has another session */
+  /** @throws Refused for unknown people, a time at which the tutor has another session, and a request that is not pending */
   async book(organizationId: string, wanted: WantedSession, time: Timed): Promise<string> {
     const { ids } = await this.bookAll(organizationId, wanted, [time], { seriesId: null, skipConflicts: false });
     return ids[0]!;
@@ -55,7 +59,8 @@ export class Bookings {
     times: readonly Timed[],
     { seriesId, skipConflicts }: { seriesId: string | null; skipConflicts: boolean },
   ): Promise<Booked> {
-    const { tutorId, who, mode, studentRateCents, tutorPayRateCents, allowOverlap } = wanted;
+    const { tutorId, who, mode, studentRateCents, tutorPayRateCents, allowOverlap, bookingRequestId } = wanted;
+    if (bookingRequestId) await this.requests.hold(organizationId, bookingRequestId);
     const subjectId = await this.terms.subjectId(organizationId, wanted.subject);
     const groupId = 'groupId' in who ? who.groupId : null;
     const classroomId = 'classroomId' in who ? who.classroomId : null;
@@ -93,6 +98,7 @@ export class Bookings {
       overlap_allowed: overlapping(time, busy).length > 0,
     }));
     await this.rows.add(organizationId, sessions, places);
+    if (bookingRequestId) await this.requests.match(organizationId, bookingRequestId, sessions[0]!.id);
     return { ids: sessions.map(({ id }) => id), skipped };
   }
 }

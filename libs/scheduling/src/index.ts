@@ -1,3 +1,4 @@
+export { BookingRequests, type WantedLesson } from './booking-requests.js';
 export { Bookings, type Booked, type WantedSession } from './bookings.js';
 export type { Clash } from './calendar.js';
 export { Departures, departuresOn, type SessionsAhead, type SessionsLeft } from './departures.js';

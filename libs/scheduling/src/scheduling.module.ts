@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { BookingRequests } from './booking-requests.js';
 import { Bookings } from './bookings.js';
 import { Calendar } from './calendar.js';
 import { Departures } from './departures.js';
@@ -8,7 +9,7 @@ import { Series } from './series.js';
 import { SessionChanges } from './session-changes.js';
 import { SessionRows } from './session-rows.js';
 
-const RULES = [Bookings, Departures, Register, Series, SessionChanges];
+const RULES = [BookingRequests, Bookings, Departures, Register, Series, SessionChanges];
 
 @Module({ providers: [...RULES, Calendar, LessonTerms, SessionRows], exports: RULES })
 export class SchedulingModule {}

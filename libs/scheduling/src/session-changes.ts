@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database, SESSION } from '@app/database';
 import { Refused } from '@app/rules';
+import { BookingRequests } from './booking-requests.js';
 import { minutesOf, type WantedSession } from './bookings.js';
 import { Calendar, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
@@ -40,6 +41,7 @@ export class SessionChanges {
     private readonly terms: LessonTerms,
     private readonly calendar: Calendar,
     private readonly rows: SessionRows,
+    private readonly requests: BookingRequests,
   ) {}
 
   /**
@@ -94,6 +96,7 @@ export class SessionChanges {
         SESSION.values.filter((state) => state !== 'completed'),
       );
     }
+    await this.requests.release(organizationId, id);
     await this.rows.remove(organizationId, id);
   }
 

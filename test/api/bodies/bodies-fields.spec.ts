@@ -30,6 +30,8 @@ const writes = (): { route: Route; schema: Schema }[] =>
 function neededBy({ properties = {} }: Schema): string[] {
   const ofSessions = 'starts_at' in properties ? ['student_id', 'duration_minutes', 'count'] : [];
   const needed = ['email', ...ofSessions, ...('payment_type' in properties ? ['student_id'] : [])];
+  if ('student_display_name' in properties) needed.push('student_display_name');
+  if ('source_form_name' in properties) needed.push('phone');
   return needed.filter((name) => name in properties);
 }
 

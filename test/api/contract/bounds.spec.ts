@@ -32,6 +32,8 @@ const NAMESAKES = [
   'POST /v1/sessions lesson_participants.status',
   'PUT /v1/sessions/:session_id lesson_participants.status',
   'POST /v1/session-series lesson_participants.status',
+  'POST /v1/sessions booking_requests.status',
+  'POST /v1/session-series booking_requests.status',
   'PATCH /v1/lesson-participants/:participant_id sessions.status',
 ];
 

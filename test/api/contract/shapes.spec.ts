@@ -30,6 +30,9 @@ function faults(route: Route, { status, headers, text }: Answer, query = ''): st
   return fits(JSON.parse(text)) ? [] : [`${name} ${schemas.ajv.errorsText(fits.errors)}: ${text}`];
 }
 
+/** The largest page of at most 100. */
+const most = (query: Map<string, Schema>) => Math.min(100, query.get('limit')!.maximum!);
+
 /** Every filter with every kind of value, and both ways to page. */
 function queriesOf(route: Route, school: OrganizationFixture): string[] {
   const filters = [...filtersOf(document, route)].flatMap(([name, schema]) => {
@@ -37,9 +40,10 @@ function queriesOf(route: Route, school: OrganizationFixture): string[] {
     return (values ?? [sampleOf(name, schema, school)]).map((value) => `?${name}=${String(value)}`);
   });
   const query = queryOf(document, route);
-  const pages = query.has('limit') ? ['?limit=1', '?limit=100', '?offset=1', '?offset=1000'] : [];
+  const pages = query.has('limit') ? ['?limit=1', `?limit=${most(query)}`] : [];
+  const offsets = query.has('offset') ? ['?offset=1', '?offset=1000'] : [];
   const cursors = query.has('cursor') ? ['?cursor=start', '?cursor=start&limit=1'] : [];
-  return ['', ...filters, ...pages, ...cursors];
+  return ['', ...filters, ...pages, ...offsets, ...cursors];
 }
 
 /** The name of the shape that the route returns, or of its items. */
@@ -83,17 +87,21 @@ describe('every answer', () => {
       }
     }
     const never = [...seen].filter(([, kinds]) => !kinds.has('value')).map(([field]) => field);
-    // Two require a place, which these lists do not have; the contract has the other, and nothing here is like it.
-    expect(never.sort()).toEqual(['Availability schedule_id', 'Tutor covers_area', 'Tutor distance_km']);
+    // The contract has the first, and nothing here is like it. The others need a routing service.
+    expect(never.sort()).toEqual(['Availability schedule_id', 'RecommendedTutor road_km', 'RecommendedTutor road_minutes']);
   });
 
-  /** Everything on one page. */
+  /** Everything on one page, and related to a place. */
   function widest(route: Route): string {
     const query = queryOf(document, route);
-    const included = ['include_voided', 'include_pay'].flatMap((name) => (query.has(name) ? `&${name}=true` : []));
-    if (query.has('limit')) return `?limit=100${included.join('')}`;
-    // Bounds are shown by sums.
-    return query.has('from') ? '?from=2026-05-01&to=2026-05-01' : '';
+    const wanted = {
+      ...(query.has('limit') && { limit: String(most(query)) }),
+      ...Object.fromEntries(['include_voided', 'include_pay'].flatMap((name) => (query.has(name) ? [[name, 'true']] : []))),
+      ...(query.has('postcode') && { postcode: fixtures.a.query.postcode!, subject: fixtures.a.query.subject! }),
+      // Bounds are shown by sums.
+      ...(query.has('from') && !query.has('limit') && { from: '2026-05-01', to: '2026-05-01' }),
+    };
+    return `?${new URLSearchParams(wanted).toString()}`.replace(/\?$/, '');
   }
 });
 

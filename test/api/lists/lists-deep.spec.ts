@@ -29,7 +29,10 @@ for (const way of ['seqscan', 'bitmapscan', 'sort']) await client.query(`SET ena
 
 afterAll(() => client.end());
 
-const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('offset'));
+/** No longer than the staff of one organization, of whom most pages show all. */
+const SHORT = ['/v1/coverage/tutors'];
+
+const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('offset') && !SHORT.includes(route.path));
 
 /** Deep pages of the list: without filters, with each filter, and with each pair. */
 function deepQueries(route: Route): string[] {

@@ -3,7 +3,18 @@ import type { Comparison } from '../../../apps/api/src/http/lists/filters.js';
 import type { Parameter } from '../../../apps/api/src/http/lists/parameters.js';
 import { idOrCode } from '../../../apps/api/src/http/validation/kinds.js';
 import type { Column } from '../../support/database/columns.js';
-import { createListFixture, type ListFixture, partIn, pathAt, rowsAt, rowsFor, tableOf } from '../../support/data/list-rows.js';
+import {
+  createListFixture,
+  type ListFixture,
+  modeOf,
+  partIn,
+  pathAt,
+  rowsAt,
+  rowsFor,
+  tableOf,
+  TAUGHT,
+  teaches,
+} from '../../support/data/list-rows.js';
 import { Random } from '../../support/data/random.js';
 import type { Row } from '../../support/data/sample-rows.js';
 import { TestApi } from '../../support/http/api.js';
@@ -37,6 +48,11 @@ const MATCHES: Record<Comparison, (stored: Stored, value: string) => boolean> = 
 const OTHERS: Record<string, (record: Found, value: string, stage: ListFixture) => boolean> = {
   'list_request_log status': ({ status }, value) => (value.endsWith('xx') ? String(status)[0] === value[0] : String(status) === value),
   'list_sessions student_id': ({ id }, value, { student }) => value === student && partIn(id) === 'accepted',
+  'list_coverage_tutors subject': ({ id }, value) => value === TAUGHT && teaches(id),
+  'list_coverage_tutors mode': ({ id }, value) => {
+    const mode = modeOf(id);
+    return value === 'either' ? mode !== null : mode === 'both' || mode === value;
+  },
   'list_blog_posts target': ({ organization_id }, value) => (organization_id === null) === (value === 'platform'),
 };
 

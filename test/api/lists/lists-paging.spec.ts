@@ -10,6 +10,9 @@ interface Page {
   meta: Record<string, unknown>;
 }
 
+/** Sizes of pages other than 20 and 100: by default, and at most. */
+const SIZES: Record<string, [number, number]> = { '/v1/blog-posts': [50, 200], '/v1/coverage/tutors': [100, 500] };
+
 /** The only lists that return a total. */
 const WITH_TOTAL = ['list_tutors', 'list_students', 'list_parents'];
 
@@ -32,7 +35,8 @@ for (const [operation, { insert, already }] of listRows(api)) {
 }
 
 /** Every list with `limit`, those with a cursor. */
-const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('limit'));
+const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('offset'));
+const sizeOf = (route: Route) => queryOf(document, route).get('limit')!.default as number;
 const cursorLists = (): Route[] => lists().filter((route) => queryOf(document, route).has('cursor'));
 const operation = (route: Route): string => operationAt(document, route).operationId;
 
@@ -54,13 +58,13 @@ describe('offset mode', () => {
   it('walks the whole list in order with correct metadata', async () => {
     for (const route of cursorLists()) {
       const rows = stored.get(operation(route))!;
-      const seen: string[] = [];
-      for (let offset = 0; ; offset += 20) {
+      const [seen, limit]: [string[], number] = [[], sizeOf(route)];
+      for (let offset = 0; ; offset += limit) {
         const { data, meta } = await page(route, `offset=${offset}`);
         const total = WITH_TOTAL.includes(operation(route)) ? { total: rows.length } : {};
-        expect([nameOf(route), meta]).toEqual([nameOf(route), { limit: 20, offset, count: data.length, ...total }]);
+        expect([nameOf(route), meta]).toEqual([nameOf(route), { limit, offset, count: data.length, ...total }]);
         seen.push(...idsOf(data));
-        if (data.length < 20) break;
+        if (data.length < limit) break;
       }
       expect([nameOf(route), seen]).toEqual([nameOf(route), idsOf(rows)]);
     }
@@ -72,7 +76,7 @@ describe('offset mode', () => {
       for (const offset of [length, length + 1, 2_147_483_647]) {
         const { data, meta } = await page(route, `offset=${offset}`);
         const total = WITH_TOTAL.includes(operation(route)) ? { total: length } : {};
-        expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: 20, offset, count: 0, ...total }]);
+        expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: sizeOf(route), offset, count: 0, ...total }]);
       }
     }
   });
@@ -116,11 +120,10 @@ describe('cursor mode', () => {
 describe('limit and offset', () => {
   it('have the documented defaults and bounds', async () => {
     for (const route of lists()) {
-      const blog = route.path === '/v1/blog-posts';
-      const most = blog ? 200 : 100;
+      const [usual, most] = SIZES[route.path] ?? [20, 100];
       expect([nameOf(route), queryOf(document, route).get('limit')]).toEqual([
         nameOf(route),
-        { type: 'integer', minimum: 1, maximum: most, default: blog ? 50 : 20 },
+        { type: 'integer', minimum: 1, maximum: most, default: usual },
       ]);
       expect(queryOf(document, route).get('offset')).toMatchObject({ type: 'integer', minimum: 0, default: 0 });
       expect([nameOf(route), await status(route, `limit=1`), await status(route, `limit=${most}`)]).toEqual([nameOf(route), 200, 200]);

@@ -12,6 +12,8 @@ const IDS: Record<string, string> = {
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,
   invite_id: 'SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  lead_id: 'SELECT id FROM leads WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   message_id: 'SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   organization_id: 'SELECT id FROM organizations WHERE id = $1 AND $2::uuid IS NOT NULL',
   session_id: 'SELECT id FROM portal_sessions WHERE user_id = $2 AND $1::uuid IS NOT NULL',
@@ -30,6 +32,8 @@ const FIELDS = {
   access: 'read',
   expires: 'never',
   overlap: 'now',
+  status: 'lost',
+  action: 'decline',
 };
 
 /** Each row that belongs to the other organization or its owner. The API notes a key's last use a moment after it. */
@@ -40,6 +44,8 @@ const STATE = `
   UNION ALL SELECT 'trip', to_jsonb(t) FROM mileage_trips t WHERE organization_id = $1
   UNION ALL SELECT 'claim', to_jsonb(c) FROM expense_claims c WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
+  UNION ALL SELECT 'lead', to_jsonb(l) FROM leads l WHERE organization_id = $1
+  UNION ALL SELECT 'booking request', to_jsonb(b) FROM booking_requests b WHERE organization_id = $1
   UNION ALL SELECT 'outbox', to_jsonb(o) FROM outbox o WHERE organization_id = $1
   UNION ALL SELECT 'session', to_jsonb(s) FROM portal_sessions s WHERE user_id = $2
   UNION ALL SELECT 'passkey', to_jsonb(c) FROM passkeys c WHERE user_id = $2
@@ -55,6 +61,8 @@ beforeAll(async () => {
   foreign = await busyOffice(joining);
   await joining.api.keys.create(foreign.provisioning.id, { name: 'Foreign key' });
   const child = await joining.portal.make.student(foreign.provisioning.id);
+  await joining.portal.make.row('leads', { organizationId: foreign.provisioning.id, name: 'Priya' });
+  await joining.portal.make.row('booking_requests', { organizationId: foreign.provisioning.id });
   await joining.portal.make.parent(foreign.provisioning.id, { children: [child.id] });
   const tutor = await joining.portal.make.tutor(foreign.provisioning.id);
   await joining.portal.make.mileage(foreign.provisioning.id, tutor.id);

@@ -28,6 +28,7 @@ interface Visit {
 const MORE = [
   'people?status=waiting', 'people?status=archived', 'people/codes?after=9999999999999-ffffffff-ffff-ffff-ffff-ffffffffffff',
   'activity?status=4xx', 'outbox?status=dead', 'audit?day=2020-01-01', 'keys?page=2', 'keys?unused=30', 'approvals?state=all',
+  'enquiries?status=new', 'enquiries/requests?status=declined',
 ]; // prettier-ignore
 
 const joining = await fixture(JoinFixture.open());
@@ -43,7 +44,7 @@ beforeAll(async () => {
   full = await fullOrganization(joining);
   empty = await portal.someone('owner');
   const [cookie, secret] = [full.owner.header, 'x'.repeat(43)];
-  const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, invite_id: full.codeId, user_id: full.ownerId, secret };
+  const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, invite_id: full.codeId, user_id: full.ownerId, request_id: full.requestId, secret };
   const routes = portal.routes().filter(({ method, path, access }) => method === 'GET' && access !== 'probe' && !path.endsWith('/download'));
   const fill = (path: string) => path.replaceAll(/:([^/]+)/g, (_, name: string) => ids[name] ?? randomUUID());
   visits = [

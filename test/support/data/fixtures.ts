@@ -6,7 +6,8 @@ import type { Tables } from '../database/tables.js';
 import type { TestApi } from '../http/api.js';
 import { newestFirstLists } from '../http/routes.js';
 import type { Factories } from './factories.js';
-import { moneyOf } from './money-fixture.js';
+import { enquiriesOf } from './fixture-enquiries.js';
+import { moneyOf } from './fixture-money.js';
 import { storedValues, tableOf } from './list-rows.js';
 
 /** An organization with data for every route. */
@@ -42,6 +43,7 @@ export async function createFixtures(api: TestApi): Promise<Fixtures> {
     await createOrganizationFixture(api, make),
     await createOrganizationFixture(api, make),
   ];
+  await make.query(`INSERT INTO places (postcode, suburb, lat, lng) VALUES ('3056', 'Brunswick', -37.77, 144.96) ON CONFLICT DO NOTHING`);
   await make.post(null, { title: 'From the platform' });
   await make.post(null, { title: 'Published', brand: 'secondary', status: 'published', publishedAt: new Date() });
   const [tutor, student] = [await make.user(), await make.user()];
@@ -158,6 +160,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
   await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
+  const { booking_request_id, ...asked } = await enquiriesOf(make, school, { ...lesson, sessionId: session.id });
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   const adjustment = await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
@@ -192,9 +195,10 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       conversation_id: conversation,
       post_id: post.id,
       adjustment_id: adjustment.id,
+      ...asked,
       ...money,
     },
-    query: { status: '4xx', email: student.email, phone: student.phone! },
+    query: { booking_request_id, subject: subject.id, postcode: '3056', status: '4xx', email: student.email, phone: student.phone! },
   };
 }
 
@@ -254,7 +258,7 @@ async function people(make: Factories, school: string, subjectId: string, { tuto
   return { tutor, student, parent };
 }
 
-type Lesson = { tutorId: string; studentId: string };
+export type Lesson = { tutorId: string; studentId: string };
 
 async function sessions(make: Factories, school: string, lesson: Lesson & Partial<Tables['sessions']>) {
   const session = await make.session(school, {

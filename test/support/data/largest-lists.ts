@@ -37,7 +37,7 @@ export class LargestLists {
   }
 
   routes(): Route[] {
-    return keyedReads(this.api).filter((route) => queryOf(this.document, route).has('limit'));
+    return keyedReads(this.api).filter((route) => queryOf(this.document, route).has('offset'));
   }
 
   idOf(route: Route): string {

@@ -1,34 +1,189 @@
-import type { Factories } from './factories.js';
-import type { Lesson } from './fixtures.js';
+import type { TestApi } from '../http/api.js';
+import { CalendarFixture, type Sent, type ShownParticipant, type ShownSession } from './calendar-fixture.js';
 
-/** Money of a lesson. @returns the ids for path parameters */
-export async function moneyOf(make: Factories, school: string, lesson: Lesson & { sessionId: string }) {
-  const { sessionId, ...pair } = lesson;
-  const invoice = await make.invoice(school, pair.studentId, { tutorId: pair.tutorId, amountPaidCents: 1000 });
-  const line = await make.invoiceLine(school, invoice.id, { description: 'Lesson', itemType: 'session', sessionId });
-  const issued = { dueDate: '2026-03-16', sentAt: new Date('2026-03-02T09:00:00Z'), paidAt: new Date('2026-03-09T09:00:00Z') };
-  await make.invoice(school, pair.studentId, { status: 'paid', amountPaidCents: 8500, ...issued });
-  const details = { refundAmountCents: 100, stripePaymentIntentId: 'pi_1', receivedOn: '2026-03-02' };
-  const payment = await make.payment(school, { ...lesson, ...details });
-  await make.payment(school, { status: 'pending', paymentType: 'cash' });
-  await make.payment(school, { status: 'failed', paymentType: 'bank_transfer' });
-  await make.payment(school, { status: 'refunded', paymentType: 'external' });
-  const approved = { sessionId, status: 'approved', approvedAt: new Date() } as const;
-  const drive = {
-    destination: 'Brunswick',
-    durationMinutes: 25,
-    vehicle: 'Own car',
-    trackingMethod: 'gps',
-    rateCents: 88,
-    amountCents: 1100,
-  } as const;
-  const trip = await make.mileage(school, pair.tutorId, { ...approved, ...drive });
-  const bought = {
-    category: 'parking',
-    vendor: 'City parking',
-    approvedAmountCents: 1000,
-    receiptPhotoUrl: 'https://example.org/receipt.jpg',
-  } as const;
-  const claim = await make.expense(school, pair.tutorId, { ...approved, ...bought });
-  return { invoice_id: invoice.id, line_id: line.id, payment_id: payment.id, trip_id: trip.id, claim_id: claim.id };
+/** A line as the API shows it. */
+export interface ShownLine {
+  id: string;
+  description: string;
+  quantity: number;
+  unit_amount_cents: number;
+  amount_cents: number;
+  item_type: string;
+  session_id: string | null;
+}
+
+export interface ShownInvoice {
+  id: string;
+  invoice_number: string | null;
+  student_id: string;
+  status: string;
+  amount_due_cents: number;
+  amount_paid_cents: number;
+  due_date: string | null;
+  sent_at: string | null;
+  paid_at: string | null;
+  line_items: ShownLine[];
+}
+
+export interface ShownPayment {
+  id: string;
+  status: string;
+  student_id: string | null;
+  tutor_id: string | null;
+  amount_cents: number;
+  refund_amount_cents: number | null;
+  received_on: string | null;
+}
+
+export interface ShownBalance {
+  total_invoiced_cents: number;
+  total_paid_cents: number;
+  outstanding_cents: number;
+  open_invoices_count: number;
+  credit_cents: number;
+}
+
+const HOUR = 3_600_000;
+
+/** An organization in Melbourne that bills: P is the parent of the first two of three students. */
+export class MoneyFixture {
+  private constructor(
+    readonly calendar: CalendarFixture,
+    /** A key that reads, teaches and takes money. */
+    readonly key: string,
+    readonly parent: string,
+  ) {}
+
+  static async open(api: TestApi): Promise<MoneyFixture> {
+    const calendar = await CalendarFixture.open(api);
+    const { school, students } = calendar;
+    const key = await api.key(school, { scopes: ['read', 'sessions:write', 'payments:write'] });
+    const { id: parent } = await api.make.parent(school, { children: students.slice(0, 2) });
+    return new MoneyFixture(calendar, key, parent);
+  }
+
+  get students() {
+    return this.calendar.students;
+  }
+
+  send<Body>(method: 'post' | 'put' | 'patch' | 'delete' | 'get', path: string, body?: object, key = this.key): Promise<Sent<Body>> {
+    return this.calendar.send<Body>(method, path, body, { key });
+  }
+
+  /** Books a session that has taken place: of the first student, at 8,000 an hour. */
+  async lesson(minutes: number, more: object = {}): Promise<ShownSession> {
+    const startsAt = new Date(Math.floor(Date.now() / HOUR) * HOUR - 20 * HOUR).toISOString();
+    const wish = { duration_minutes: minutes, student_rate_cents: 8_000, allow_overlap: true, ...more };
+    const { status, body } = await this.calendar.book(startsAt, wish);
+    expect([status, body]).toEqual([201, body]);
+    return body;
+  }
+
+  /** @param attendance of those who did something else than attend */
+  complete(id: string, attendance: Record<string, string> = {}) {
+    const participants = Object.entries(attendance).map(([student_id, value]) => ({ student_id, attendance: value }));
+    return this.send<ShownSession>('put', `/v1/sessions/${id}/complete`, participants.length > 0 ? { participants } : {});
+  }
+
+  /** A lesson of the first student that was completed. */
+  async taught(minutes: number, more: object = {}): Promise<ShownSession> {
+    const { id } = await this.lesson(minutes, more);
+    return this.done(await this.complete(id));
+  }
+
+  done<Body>({ status, body }: Sent<Body>): Body {
+    if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  async participants(sessionId: string): Promise<ShownParticipant[]> {
+    return this.calendar.participants(sessionId);
+  }
+
+  /** A student's invoices, oldest first. */
+  async invoices(student: string, status?: string): Promise<ShownInvoice[]> {
+    const query = `student_id=${student}&limit=100${status ? `&status=${status}` : ''}`;
+    return this.done(await this.send<{ data: ShownInvoice[] }>('get', `/v1/invoices?${query}`)).data.reverse();
+  }
+
+  async invoice(id: string): Promise<ShownInvoice> {
+    return this.done(await this.send<ShownInvoice>('get', `/v1/invoices/${id}`));
+  }
+
+  /** The only draft of a student. */
+  async draft(student: string): Promise<ShownInvoice> {
+    const [draft, ...others] = await this.invoices(student, 'draft');
+    expect(others).toEqual([]);
+    return draft!;
+  }
+
+  async drafted(student: string, ...amounts: number[]): Promise<ShownInvoice> {
+    const lines = amounts.map((unit_amount_cents) => ({ description: 'Something', unit_amount_cents }));
+    return this.done(await this.send<ShownInvoice>('post', '/v1/invoices', { student_id: student, lines }));
+  }
+
+  finalize(id: string, body: object = {}) {
+    return this.send<ShownInvoice>('post', `/v1/invoices/${id}/finalize`, body);
+  }
+
+  /** An invoice that has been issued. */
+  async issued(student: string, amount: number, body: object = {}): Promise<ShownInvoice> {
+    return this.done(await this.finalize((await this.drafted(student, amount)).id, body));
+  }
+
+  void(id: string, body: object = {}) {
+    return this.send<ShownInvoice>('post', `/v1/invoices/${id}/void`, body);
+  }
+
+  pay(body: object) {
+    return this.send<ShownPayment>('post', '/v1/payments', { payment_type: 'bank_transfer', ...body });
+  }
+
+  async paid(student: string, amount_cents: number, more: object = {}): Promise<ShownPayment> {
+    return this.done(await this.pay({ student_id: student, amount_cents, ...more }));
+  }
+
+  refund(id: string, amount_cents: number) {
+    return this.send<ShownPayment>('post', `/v1/payments/${id}/refund`, { amount_cents });
+  }
+
+  /** Invoiced, paid, outstanding, number of open invoices, and credit. */
+  async balance(parent = this.parent): Promise<number[]> {
+    const body = this.done(await this.send<ShownBalance>('get', `/v1/parents/${parent}/balance`));
+    return [body.total_invoiced_cents, body.total_paid_cents, body.outstanding_cents, body.open_invoices_count, body.credit_cents];
+  }
+
+  /** Status and paid amount of invoices. */
+  async states(...invoices: { id: string }[]): Promise<[string, number][]> {
+    const found = await Promise.all(invoices.map(({ id }) => this.invoice(id)));
+    return found.map((one) => [one.status, one.amount_paid_cents]);
+  }
+
+  /** What does not add up in the organization's books, by a plain recomputation; invoices and payments of factories are not in it. */
+  async faults(): Promise<unknown[]> {
+    return this.calendar.api.make.query(
+      `WITH own AS (SELECT * FROM invoices WHERE organization_id = $1),
+        pay AS (SELECT * FROM payments WHERE organization_id = $1 AND recorded),
+        payers AS (SELECT p.id, coalesce(p.student_id, l.student_id) AS student_id FROM pay p
+          LEFT JOIN parent_students l ON l.organization_id = $1 AND l.parent_id = p.parent_id)
+      SELECT 'due' AS what, i.id FROM own i WHERE i.amount_due_cents
+          <> (SELECT coalesce(sum(amount_cents), 0) FROM invoice_lines l WHERE l.organization_id = $1 AND l.invoice_id = i.id)
+      UNION ALL SELECT 'line', l.id FROM invoice_lines l WHERE l.organization_id = $1 AND l.amount_cents <> l.quantity * l.unit_amount_cents
+      UNION ALL SELECT 'paid', i.id FROM own i WHERE i.amount_paid_cents
+          <> (SELECT coalesce(sum(amount_cents), 0) FROM payment_allocations a WHERE a.organization_id = $1 AND a.invoice_id = i.id)
+      UNION ALL SELECT 'state', i.id FROM own i WHERE i.amount_paid_cents > greatest(i.amount_due_cents, 0)
+        OR (i.status = 'paid') <> (i.status NOT IN ('draft', 'void') AND i.amount_paid_cents = i.amount_due_cents)
+        OR (i.status = 'paid') <> (i.paid_at IS NOT NULL) OR (i.status IN ('draft', 'void') AND i.amount_paid_cents > 0)
+      UNION ALL SELECT 'payment', p.id FROM pay p WHERE p.amount_cents <> p.credit_cents + coalesce(p.refund_amount_cents, 0)
+          + (SELECT coalesce(sum(amount_cents), 0) FROM payment_allocations a WHERE a.organization_id = $1 AND a.payment_id = p.id)
+        OR (p.status = 'refunded') <> (p.amount_cents = coalesce(p.refund_amount_cents, 0))
+      UNION ALL SELECT 'credit beside debt', p.id FROM pay p JOIN payers y ON y.id = p.id
+        JOIN own i ON i.student_id = y.student_id WHERE p.credit_cents > 0 AND i.status = 'open'
+      UNION ALL SELECT 'gap', NULL FROM own HAVING count(invoice_number) <> coalesce(max(serial), 0)
+      UNION ALL SELECT 'several drafts', min(id::text)::uuid FROM own WHERE collecting GROUP BY student_id HAVING count(*) > 1
+      UNION ALL SELECT 'session', s.id FROM sessions s WHERE s.organization_id = $1 AND s.status = 'completed' AND s.amount_owed_cents
+          <> (SELECT coalesce(sum(billed_cents), 0) FROM lesson_participants p WHERE p.organization_id = $1 AND p.session_id = s.id)`,
+      [this.calendar.school],
+    );
+  }
 }

@@ -85,6 +85,22 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
   };
+  booking_requests: {
+    id: string;
+    organizationId: string;
+    status: 'pending' | 'matched' | 'declined' | 'expired';
+    subjectId: string | null;
+    studentId: string | null;
+    studentDisplayName: string | null;
+    preferredMode: 'online' | 'in_person' | 'either' | null;
+    preferredDays: string[];
+    preferredTimes: unknown;
+    durationMinutes: number | null;
+    message: string | null;
+    matchedSessionId: string | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
   classroom_members: {
     id: string;
     organizationId: string;
@@ -230,6 +246,24 @@ export interface Tables {
     joinedAt: Date;
     approval: 'waiting' | 'approved' | null;
   };
+  leads: {
+    id: string;
+    organizationId: string;
+    formId: string | null;
+    sourceFormName: string | null;
+    name: string;
+    email: string | null;
+    emailNormalized: string | null;
+    phone: string | null;
+    subject: string | null;
+    status: 'new' | 'contacted' | 'consultation_booked' | 'converted' | 'lost';
+    assignedTutorId: string | null;
+    sourceUrl: string | null;
+    notes: string | null;
+    convertedAt: Date | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
   lesson_participants: {
     id: string;
     organizationId: string;
@@ -251,6 +285,19 @@ export interface Tables {
     list: string;
     slot: string;
     delta: number;
+  };
+  locations: {
+    id: string;
+    organizationId: string;
+    ownerType: 'org' | 'tutor' | 'student';
+    tutorId: string | null;
+    studentId: string | null;
+    label: string | null;
+    suburb: string | null;
+    state: string | null;
+    postcode: string | null;
+    isDefault: boolean;
+    createdAt: Date;
   };
   members: {
     id: string;
@@ -441,6 +488,12 @@ export interface Tables {
     paidAt: Date;
     countsAt: Date;
     createdAt: Date;
+  };
+  places: {
+    postcode: string;
+    suburb: string | null;
+    lat: number;
+    lng: number;
   };
   portal_sessions: {
     id: string;

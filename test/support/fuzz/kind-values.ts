@@ -130,6 +130,12 @@ export const KIND_ROWS: Record<string, KindRow> = {
     good: ['Australia/Melbourne', 'UTC', 'America/Argentina/Buenos_Aires', 'Etc/GMT+10'],
     bad: { value_error: ['', '+10:00', '-05', 'Melbourne', 'Australia/Melbourne ', 'AEST+10', 'Australia', '../UTC', 'UTC\0', 'a'.repeat(5_000)] },
   },
+  email: {
+    kind: kinds.email,
+    undocumented: [' a@example.org '],
+    good: { 'a@example.org': 'a@example.org', ' A@example.org ': 'A@example.org' },
+    bad: { value_error: ['a@', 'a@b', '@example.org', 'a b@example.org', 'a@example.invalid', 'a\0@example.org'], string_too_long: [`${'a'.repeat(255)}@example.org`] },
+  },
   color: { kind: kinds.color, good: ['#3366cc', '#ABCDEF'], bad: { string_pattern_mismatch: ['', '3366cc', '#36c', '#3366cg', '#3366cc ', '#3366cc00', 'red'] } },
   token: { kind: kinds.token(/^[a-z]+$/, 'Must be letters.', 'abc'), good: ['abc'], bad: { value_error: ['', 'A', 'a b'] } },
   ids: {

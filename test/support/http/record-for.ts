@@ -13,6 +13,12 @@ type MakeRecords = (make: Factories, organizationId: string) => Promise<Ids>;
 
 const newcomer = (role: 'student' | 'tutor', name: string): MakeRecords => async (make, id) => ({ [name]: (await make[role](id)).id }); // prettier-ignore
 
+/** A tutor who is free, and a request that waits. */
+const wanted: MakeRecords = async (make, id) => ({
+  tutor_id: (await make.tutor(id)).id,
+  booking_request_id: (await make.row('booking_requests', { organizationId: id })).id,
+});
+
 /** A session that can change, and a tutor who is free. */
 const planned: MakeRecords = async (make, id) => ({
   session_id: (await make.session(id)).id,
@@ -59,8 +65,9 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),
   'POST /v1/groups/:group_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/parents/:parent_id/link-student': newcomer('student', 'student_id'),
-  'POST /v1/sessions': newcomer('tutor', 'tutor_id'),
-  'POST /v1/session-series': newcomer('tutor', 'tutor_id'),
+  'POST /v1/sessions': wanted,
+  'POST /v1/session-series': wanted,
+  'PATCH /v1/leads/:lead_id': async (make, id) => ({ lead_id: (await make.row('leads', { organizationId: id, name: 'Priya' })).id }),
   'PUT /v1/sessions/:session_id': planned,
   'POST /v1/sessions/:session_id/cancel': planned,
   'DELETE /v1/sessions/:session_id': planned,

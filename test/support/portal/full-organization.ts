@@ -13,6 +13,8 @@ export interface FullOrganization extends PeoplePages {
   keyId: string;
   /** A code by which people have come. */
   codeId: string;
+  /** A booking request. */
+  requestId: string;
 }
 
 /** Fills an organization, and the account of its owner. */
@@ -67,8 +69,9 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
      FROM (VALUES ('test', 'sent', NULL), ('rebuild', 'dead', 'http_404'), ('rebuild', 'queued', NULL)) c (kind, status, problem)`,
     [at],
   );
+  const requestId = await fillEnquiries(joining, at);
   await fillAccount(joining, office.ownerId);
-  return Object.assign(office, { slug, keyId, codeId });
+  return Object.assign(office, { slug, keyId, codeId, requestId });
 }
 
 /** Trips and expenses in every state. */
@@ -124,6 +127,22 @@ async function fillCodes({ portal: { app, make } }: JoinFixture, { provisioning,
     replaced,
   ]);
   return code!;
+}
+
+/** Leads and requests in every state. @returns the id of a request */
+async function fillEnquiries({ portal: { make } }: JoinFixture, organizationId: string): Promise<string> {
+  const subject = await make.subject(organizationId, { name: LONG });
+  const student = await make.student(organizationId, { user: { firstName: LONG, lastName: LONG } });
+  const ids: string[] = [];
+  for (let more = 0; more < 40; more++) {
+    const status = (['new', 'contacted', 'consultation_booked', 'converted', 'lost'] as const)[more % 5]!;
+    const lead = { name: `${LONG} ${more}`, email: `a-rather-long-address-${more}@example.org`, phone: '+61 3 5550 1234', notes: LONG.repeat(5) };
+    await make.row('leads', { organizationId, ...lead, subject: LONG, status });
+    const asked = (['pending', 'matched', 'declined', 'expired'] as const)[more % 4]!;
+    const wish = { preferredMode: 'in_person' as const, preferredDays: ['monday', 'thursday'], durationMinutes: 60, message: LONG.repeat(5) };
+    ids.push((await make.row('booking_requests', { organizationId, subjectId: subject.id, studentId: student.id, status: asked, ...wish })).id);
+  }
+  return ids[0]!;
 }
 
 /** Gives a person many sessions, passkeys and invitations. */

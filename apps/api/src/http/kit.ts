@@ -10,17 +10,18 @@ export {
   between, betweenDays, byFlag, byId, byIdOrCode, byValue, days, orDefault, parameter, queryOf, required,
   toggle, type ValuesOf,
 } from './lists/parameters.js'; // prettier-ignore
+export { Page } from './lists/page.js';
 export { Records } from './lists/records.js';
 export { type Shown, Source } from './lists/source.js';
 export { Area } from './openapi/area.decorator.js';
 export { listController, type RecordDeclaration, recordController } from './openapi/read-controllers.js';
-export { Documented, many, one } from './openapi/operation.decorator.js';
+export { Documented, many, one, paged } from './openapi/operation.decorator.js';
 export { whileWaiting } from './request/fairness.js';
 export { RouteTable } from './routing/route-table.js';
 export { VariantsBy } from './validation/body-schema.js';
 export { contentHashOf } from './validation/content-hash.js';
 export { JsonUpTo, OrList, Upload, ValidBody, ValidQuery } from './validation/declared.js';
-export { Fault, Faults } from './validation/fault.js';
+export { Fault, Faults, MALFORMED_ADDRESS } from './validation/fault.js';
 export * as field from './validation/fields.js';
 export * as kinds from './validation/kinds.js';
 export { PathId } from './validation/path-id.js';

@@ -6,7 +6,8 @@ import { type DemoSize, sizeOf } from '../demo/demo.js';
 import { removeDemo } from '../demo/remove-demo.js';
 import { importFolder, type ImportReport } from '../import/importer.js';
 import { loadDemo } from '../load-demo.js';
-import { print, ProgressLine } from '../output.js';
+import { importPlaces } from '../import/places.js';
+import { Failure, print, ProgressLine } from '../output.js';
 import { withContext } from '../command-context.js';
 
 interface DemoOptions {
@@ -17,12 +18,13 @@ interface DemoOptions {
 
 /** `import`, `demo`. */
 export function addDataCommands(program: Command): void {
-  program
+  const importing = program
     .command('import')
     .description("import an organization's data (see docs/import-format.md)")
     .argument('<folder>', 'a folder of .ndjson files')
-    .requiredOption('--org <slug>', 'the organization')
-    .action(async (folder: string, { org }: { org: string }, command: Command) => {
+    .option('--org <slug>', 'the organization')
+    .action(async (folder: string, { org }: { org?: string }, command: Command) => {
+      if (org === undefined) throw new Failure('Say into which organization: --org <slug>');
       const progress = new ProgressLine();
       const report = await withContext(async ({ env, organizationId }) =>
         importFolder({
@@ -33,6 +35,15 @@ export function addDataCommands(program: Command): void {
         }),
       ).finally(() => progress.clear());
       print(command, { organization: org, tables: report.tables }, inWords(report));
+    });
+
+  importing
+    .command('places')
+    .description('import where postcodes are, for all organizations (see docs/import-format.md)')
+    .argument('<csv>', 'a file with the columns postcode, suburb, lat and lng')
+    .action(async (csv: string, _options: object, command: Command) => {
+      const places = await withContext(({ env }) => importPlaces(env.migrationUrl, csv));
+      print(command, { places }, `${places} places`);
     });
 
   program

@@ -5,6 +5,7 @@ import { availabilityRows } from './availability-rows.js';
 import { blogRows } from './blog-rows.js';
 import { conversationRows } from './conversation-rows.js';
 import { courseworkRows } from './coursework-rows.js';
+import { enquiryRows } from './enquiry-rows.js';
 import { moneyRows } from './money-rows.js';
 import { payRows } from './pay-rows.js';
 import { peopleRows, type Rows, type TableRows } from './people-rows.js';
@@ -66,11 +67,15 @@ export function sizeOf(text: string): DemoSize {
 /** The demo organizations, which are the same for every seed and size. */
 export const DEMO_ORGANIZATIONS: readonly { name: string; slug: string }[] = TEXTS.organizations;
 
+/** Where the demo organizations are. */
+export const DEMO_PLACES = TEXTS.organizations.flatMap(({ places }) => places);
+
 const ROWS: TableRows = {
   ...peopleRows,
   ...rateRows,
   ...teachingRows,
   ...availabilityRows,
+  ...enquiryRows,
   ...courseworkRows,
   ...conversationRows,
   ...moneyRows,

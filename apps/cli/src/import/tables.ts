@@ -1,5 +1,5 @@
 import { normalizeEmail } from '@app/database';
-import { type ReadValue, readEmail, readName, readTimeZone } from './values.js';
+import { type ReadValue, readEmail, readHoursByDay, readName, readTimeZone } from './values.js';
 
 /** The importable tables, each after those that it refers to. Files are named after their table. */
 export const TABLES = [
@@ -22,6 +22,9 @@ export const TABLES = [
   'lesson_participants',
   'availabilities',
   'time_off',
+  'leads',
+  'booking_requests',
+  'locations',
   'homework',
   'session_feedback',
   'results',
@@ -127,11 +130,14 @@ const IN_SIGHT = 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversatio
 const SEEING = `s.left_at IS NULL
   AND EXISTS (SELECT FROM members m WHERE m.user_id = s.user_id AND m.status = 'accepted')`;
 
+const normalizedEmail = ({ email }: Record<string, unknown>) =>
+  typeof email === 'string' ? normalizeEmail(email) : null;
+
 /** What the importer knows about single tables, besides their order. */
 export const TABLE_RULES: Record<string, TableRules> = {
   users: {
     readers: { email: readEmail, first_name: readName, last_name: readName },
-    derived: { email_normalized: (row) => (typeof row.email === 'string' ? normalizeEmail(row.email) : null) },
+    derived: { email_normalized: normalizedEmail },
     fieldOf: { email_normalized: 'email' },
     // Another organization's login is the same person if both its id and its address match.
     taken: `${LOGIN} IS DISTINCT FROM s.id`,
@@ -154,6 +160,12 @@ export const TABLE_RULES: Record<string, TableRules> = {
     complete: ADD_PARTICIPANTS,
   },
   availabilities: { readers: { timezone: readTimeZone } },
+  booking_requests: { readers: { preferred_times: readHoursByDay } },
+  leads: {
+    readers: { email: readEmail, name: readName },
+    derived: { email_normalized: normalizedEmail },
+    fieldOf: { email_normalized: 'email' },
+  },
   // Only the database can derive a homework row's organization: see hidden.ts.
   homework: { taken: 'derived', ownedThrough: 'assigned_by' },
   session_feedback: { taken: 's.legacy IS NOT TRUE', ownedThrough: 'session_id' },

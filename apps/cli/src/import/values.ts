@@ -67,6 +67,18 @@ export const readEmail: ReadValue = (value) => {
 export const readTimeZone: ReadValue = (value) =>
   typeof value === 'string' && isTimeZone(value) ? value : new Misfit('must be a time zone like Australia/Melbourne');
 
+const DAY = /^(mon|tues|wednes|thurs|fri|satur|sun)day$/;
+const HOURS = /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/;
+
+/** Hours by day of the week, as the API takes them. */
+export const readHoursByDay: ReadValue = (value) => {
+  const isHours = (one: unknown) => typeof one === 'string' && HOURS.test(one) && one.slice(6) > one.slice(0, 5);
+  const entries = value !== null && typeof value === 'object' ? Object.entries(value) : [];
+  const valid = entries.every(([day, hours]) => DAY.test(day) && Array.isArray(hours) && hours.every(isHours));
+  if (typeof value === 'object' && !Array.isArray(value) && valid) return value;
+  return new Misfit('must be hours by day like {"monday": ["16:00-18:00"]}');
+};
+
 function storable(text: string): string | Misfit {
   if (isStorable(text)) return text;
   return new Misfit('must not contain control characters other than tabs and line breaks, or lone surrogates');

@@ -11,8 +11,9 @@ export const SCOPES = {
     'offboard students, tutors and parents',
   'students:write': 'Provision students and parents in bulk; update students',
   'blog:write': 'Write, publish and delete blog posts; upload images',
+  'leads:write': 'Record and update leads; record booking requests',
   write:
-    'Everything that payments:write, tutors:write, payroll:write and coursework:write allow; also send messages and record leads. ' +
+    'Everything that payments:write, tutors:write, payroll:write, coursework:write and leads:write allow; also send messages. ' +
     'Does not include sessions:write, accounts:write, students:write or blog:write',
 } as const;
 
@@ -24,6 +25,7 @@ const UMBRELLA: ReadonlySet<string> = new Set<Scope>([
   'tutors:write',
   'payroll:write',
   'coursework:write',
+  'leads:write',
 ]);
 
 /** Whether a key with these scopes has the scope `needed`. */

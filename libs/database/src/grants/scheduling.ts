@@ -13,7 +13,7 @@ export const scheduling: Grants = {
     },
     rate_cells: { api: 'SELECT' },
     session_feedback: { api: 'SELECT' },
-    availabilities: { api: 'SELECT, INSERT, DELETE' },
+    availabilities: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
     time_off: { api: 'SELECT, INSERT, DELETE' },
     // Maintained by triggers.
     session_students: {},

@@ -4,7 +4,7 @@ import type { Grants } from '../grants.js';
 export const teaching: Grants = {
   tables: {
     subjects: { api: 'SELECT', portal: 'SELECT' },
-    tutor_subjects: { api: 'SELECT, INSERT, DELETE' },
+    tutor_subjects: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
     tutor_students: {
       api: 'SELECT, INSERT, UPDATE (status, archived_at)',
       portal: 'SELECT, INSERT, UPDATE (status, archived_at)',

@@ -11,6 +11,22 @@ export const SESSION = states(['pending', 'scheduled', 'completed', 'cancelled']
   reopen: { from: ['completed'], to: 'scheduled' },
 });
 
+/** The states of a lead. Each can be set directly, except that a converted one stays converted. */
+export const LEAD = states(['new', 'contacted', 'consultation_booked', 'converted', 'lost'], {
+  renew: { from: ['contacted', 'lost'], to: 'new' },
+  contact: { from: ['new', 'consultation_booked', 'lost'], to: 'contacted' },
+  book: { from: ['new', 'contacted'], to: 'consultation_booked' },
+  convert: { from: ['new', 'contacted', 'consultation_booked'], to: 'converted' },
+  lose: { from: ['new', 'contacted', 'consultation_booked'], to: 'lost' },
+});
+
+/** The states of a booking request. `expired` comes from import only. */
+export const BOOKING_REQUEST = states(['pending', 'matched', 'declined', 'expired'], {
+  match: { from: ['pending'], to: 'matched' },
+  decline: { from: ['pending'], to: 'declined' },
+  reopen: { from: ['matched', 'declined', 'expired'], to: 'pending' },
+});
+
 /** The states of an invoice. `uncollectible` comes from import only. */
 export const INVOICE = states(['draft', 'open', 'paid', 'void', 'uncollectible'], {
   finalize: { from: ['draft'], to: 'open', later: ['paid'] },

@@ -1,6 +1,6 @@
-import { isEmail, type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
+import { type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
 import { VALUES } from '@app/database';
-import { Fault, field, kinds } from '../../http/kit.js';
+import { field } from '../../http/kit.js';
 
 /** The request fields of a person, shared by every way to provision people. */
 
@@ -13,22 +13,6 @@ const EMAIL_NOTE =
   'reported for each person.';
 const INVITE_NOTE = 'Whether to queue an email with a link to the account.';
 
-const ADDRESS = kinds.text({ max: 254, trim: true });
-export const MALFORMED_ADDRESS = 'This is not a valid email address.';
-
-/** A person's address. */
-export const Email = (presence: field.Presence) =>
-  field.bodyField(
-    {
-      schema: ADDRESS.schema,
-      parse: (raw, env) => {
-        const address = ADDRESS.parse(raw, env);
-        return typeof address !== 'string' || isEmail(address) ? address : new Fault('value_error', MALFORMED_ADDRESS);
-      },
-    },
-    presence,
-  );
-
 class PersonFields {
   @field.Text(NAME, { required: true })
   first_name: string;
@@ -36,7 +20,7 @@ class PersonFields {
   @field.Text(NAME, { required: true })
   last_name: string;
 
-  @Email({ nullable: true, description: EMAIL_NOTE })
+  @field.Email({ nullable: true, description: EMAIL_NOTE })
   email?: string | null;
 
   @field.Text(PHONE, { nullable: true })

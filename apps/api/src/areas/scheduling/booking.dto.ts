@@ -64,6 +64,9 @@ export class CreateSession extends SessionFields implements Interdependent {
   @field.Flag({ default: false, description: 'Books it even if the tutor has another session at this time.' })
   allow_overlap = false;
 
+  @field.Uuid({ nullable: true, description: 'The pending booking request that it answers, which becomes `matched`.' })
+  booking_request_id?: string | null;
+
   [TOGETHER](): Fault[] {
     const faults = [...exactlyOne(this, WHO), ...exactlyOne(this, ['duration_minutes', 'ends_at'])];
     const { starts_at, ends_at } = this;
@@ -141,6 +144,7 @@ export function wantedBy(body: CreateSession) {
     studentRateCents: body.student_rate_cents ?? null,
     tutorPayRateCents: body.tutor_pay_rate_cents ?? null,
     allowOverlap: body.allow_overlap,
+    bookingRequestId: body.booking_request_id ?? null,
   };
   return { wanted, time: { startsAt, endsAt: body.ends_at ?? new Date(startsAt.getTime() + (minutes ?? 0) * 60_000) } };
 }

@@ -19,7 +19,7 @@ export interface PageQuery {
 
 /**
  * A list, declared once: route, source and description. `Lists` adds the tenant's condition. Without an `order` of its own it is newest first
- * and supports cursors, which are bound to the view's name, so no two lists share one.
+ * and supports cursors, which are bound to its id.
  */
 interface Declaration<Parameters extends readonly Parameter[]> extends Shown {
   /** The operation's id. */
@@ -66,6 +66,8 @@ export interface Selection {
   filters?: Sql[];
   /** A view of the same name and schema. */
   view?: View;
+  /** The same driving table with other joins. */
+  source?: Source;
   total?: Counter[];
   /** Counters to subtract from the total. */
   totalWithout?: Counter[];

@@ -37,7 +37,7 @@ export class Lists {
     const { cursor } = query;
     const use = () => {
       const { limit: _limit, offset: _offset, cursor: _cursor, ...filters } = query;
-      return { organizationId: caller.organizationId, list: list.view.name, filters: { ...path, ...filters } };
+      return { organizationId: caller.organizationId, list: list.id, filters: { ...path, ...filters } };
     };
     const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use()) : null;
     const counters = cursor === undefined && selected.total;

@@ -85,7 +85,11 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
 }
 
 /** The status of a success: the declared one, or Nest's default for the method. */
-function success({ method, handler }: Route, { answer, versioned }: Operation, schemas: Record<string, Schema>) {
+function success(
+  { method, handler }: Route,
+  { answer, versioned, repeated }: Operation,
+  schemas: Record<string, Schema>,
+) {
   const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
   const headers = refer([
     ...ANSWER_HEADERS,
@@ -96,7 +100,10 @@ function success({ method, handler }: Route, { answer, versioned }: Operation, s
   const status = declared ?? (method === 'POST' ? 201 : 200);
   if (!answer) return { [status]: { description: 'Done. The response has no body.', headers } };
   const content = { 'application/json': { schema: answer.schema, example: exampleOfAnswer(answer, schemas) } };
-  return { [status]: { description: status === 201 ? 'Created' : 'OK', headers, content } };
+  return {
+    ...(repeated && { 200: { description: repeated, headers, content } }),
+    [status]: { description: status === 201 ? 'Created' : 'OK', headers, content },
+  };
 }
 
 /** The example of a response. Some lists have more fields in `meta`. */

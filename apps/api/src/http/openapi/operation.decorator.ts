@@ -24,6 +24,8 @@ export interface Operation {
   list?: List;
   /** The body of a success; null for none (204). */
   answer: Answer | null;
+  /** When a POST answers 200, because it created nothing. */
+  repeated?: string;
   /** An example of the request's body. */
   example?: object;
   /** What its rule may refuse with 409, besides a running request with the same idempotency key. */
@@ -47,6 +49,9 @@ export const one = (view: Shape): Answer => ({ shapes: [view], schema: ref(view)
 
 /** All records of a kind, as `{data}`. */
 export const many = (view: Shape): Answer => page(view, false, false);
+
+/** A page with its `meta`, of something that is no list of records. */
+export const paged = (view: Shape): Answer => page(view, true, false);
 
 /** A page of a list, bare or in its envelope. */
 export const pageOf = ({ view, bare, total }: Pick<List, 'view' | 'bare' | 'total'>): Answer =>

@@ -109,3 +109,6 @@ function shortened(name: string): string {
   const points = Array.from(name.slice(0, 2 * (LONGEST_NAME + 1)));
   return points.length > LONGEST_NAME ? `${points.slice(0, LONGEST_NAME).join('')}…` : name;
 }
+
+/** The message of an address that cannot be one: bulk requests tell this fault from others. */
+export const MALFORMED_ADDRESS = 'This is not a valid email address.';

@@ -5,7 +5,7 @@ import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
 import { Fault, isFault, type Parser } from './fault.js';
 import {
-  boolean, cents, color, day, dayOfWeek, endTime, idOrCode, instant, integer, type Kind, link, oneOf, text, type TextRule,
+  boolean, cents, color, day, dayOfWeek, email, endTime, idOrCode, instant, integer, type Kind, link, oneOf, text, type TextRule,
   time, timeZone, uuid, wholeMinute,
 } from './kinds.js'; // prettier-ignore
 import { json, type JsonSize, listOf, type ListSize, object, type Tolerate, union } from './nested-kinds.js';
@@ -110,6 +110,7 @@ export const Time = (presence: Presence = {}) => bodyField(time, presence);
 export const EndTime = (presence: Presence = {}) => bodyField(endTime, presence);
 export const DayOfWeek = (presence: Presence = {}) => bodyField(dayOfWeek, presence);
 export const TimeZone = (presence: Presence = {}) => bodyField(timeZone, presence);
+export const Email = (presence: Presence = {}) => bodyField(email, presence);
 export const Color = (presence: Presence = {}) => bodyField(color, presence);
 export const Integer = (min: number, max: number, presence: Presence = {}) => bodyField(integer(min, max), presence);
 export const Cents = (min: number, max: number, presence: Presence = {}) => bodyField(cents(min, max), presence);
@@ -117,6 +118,10 @@ export const Json = (size: JsonSize, presence: Presence = {}) => bodyField(json(
 export const Link = (max: number, presence: Presence = {}) => bodyField(link(max), presence);
 export const Texts = (item: TextRule, size: ListSize, presence: Presence = {}) =>
   bodyField(listOf(text(item), size), presence);
+
+/** Several of these values, without repeats. */
+export const SomeOf = (values: readonly string[], presence: Presence = {}) =>
+  bodyField(listOf(oneOf(values), { max: values.length, distinct: true }), presence);
 
 /** Ids without repeats. */
 export const Uuids = (size: ListSize, presence: Presence = {}) =>

@@ -1,6 +1,7 @@
+import { isEmail } from '@app/people';
 import { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, parseDate } from '@app/database';
 import type { Schema } from '../views/schemas.js';
-import { Fault, type Parser } from './fault.js';
+import { Fault, MALFORMED_ADDRESS, type Parser } from './fault.js';
 
 /** A kind of value: its parser and its JSON Schema, used for query parameters and body fields alike. */
 export interface Kind<T = unknown> {
@@ -73,6 +74,17 @@ function codePoints(value: string): number {
 export const idOrCode: Kind<string> = {
   ...text({ min: 1, max: 100 }),
   schema: { type: 'string', format: 'id-or-code', minLength: 1, maxLength: 100, examples: [UUID_EXAMPLE] },
+};
+
+const ADDRESS = text({ max: 254, trim: true });
+
+/** A person's address. */
+export const email: Kind<string> = {
+  schema: ADDRESS.schema,
+  parse: (raw, env) => {
+    const address = ADDRESS.parse(raw, env);
+    return typeof address !== 'string' || isEmail(address) ? address : new Fault('value_error', MALFORMED_ADDRESS);
+  },
 };
 
 const LINK = /^https?:\/\/[^\s\p{Cc}]+$/iu;

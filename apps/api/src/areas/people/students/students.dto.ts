@@ -1,5 +1,5 @@
 import { field } from '../../../http/kit.js';
-import { Email, NAME, PHONE, StudentFields } from '../people.dto.js';
+import { NAME, PHONE, StudentFields } from '../people.dto.js';
 
 export class CreateStudent extends StudentFields {}
 
@@ -11,7 +11,7 @@ export class UpdateStudent {
   @field.Text(NAME)
   last_name?: string;
 
-  @Email({ nullable: true, description: 'Null removes the address: no email can reach the account after that.' })
+  @field.Email({ nullable: true, description: 'Null removes the address: no email can reach the account after that.' })
   email?: string | null;
 
   @field.Text(PHONE, { nullable: true })

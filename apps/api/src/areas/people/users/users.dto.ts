@@ -1,6 +1,14 @@
 import type { RefusedPerson } from '@app/people';
-import { Fault, type Faults, field, type Interdependent, kinds, TOGETHER } from '../../../http/kit.js';
-import { MALFORMED_ADDRESS, ParentFields, StudentFields, TutorFields } from '../people.dto.js';
+import {
+  Fault,
+  type Faults,
+  field,
+  type Interdependent,
+  kinds,
+  MALFORMED_ADDRESS,
+  TOGETHER,
+} from '../../../http/kit.js';
+import { ParentFields, StudentFields, TutorFields } from '../people.dto.js';
 
 const MOST_ROWS = 100;
 

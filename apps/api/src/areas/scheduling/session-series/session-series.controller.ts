@@ -29,7 +29,7 @@ export class SessionSeriesController {
       every_weeks: 1,
       count: 10,
     },
-    conflicts: ['session_overlap'],
+    conflicts: ['invalid_state', 'session_overlap'],
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreateSeries) body: CreateSeries) {
     return this.series.create(caller, body);

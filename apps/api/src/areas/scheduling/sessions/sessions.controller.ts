@@ -28,7 +28,7 @@ export class SessionsController {
       starts_at: '2027-03-01T05:00:00Z',
       duration_minutes: 60,
     },
-    conflicts: ['session_overlap'],
+    conflicts: ['invalid_state', 'session_overlap'],
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreateSession) body: CreateSession) {
     return this.sessions.create(caller, body);

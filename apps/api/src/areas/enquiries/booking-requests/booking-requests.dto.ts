@@ -1,0 +1,99 @@
+import { VALUES } from '@app/database';
+import type { WantedLesson } from '@app/scheduling';
+import {
+  Fault,
+  field,
+  type Interdependent,
+  kinds,
+  orDefault,
+  parameter,
+  queryOf,
+  TOGETHER,
+} from '../../../http/kit.js';
+
+const { preferred_mode: MODES } = VALUES.booking_requests;
+const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+
+const HOURS = {
+  max: 11,
+  pattern: {
+    shape: /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/,
+    message: 'Must be hours as HH:MM-HH:MM, for example 16:00-18:00.',
+  },
+};
+const Hours = () => field.Texts(HOURS, { max: 10 }, { nullable: true, description: 'Such as `16:00-18:00`.' });
+
+/** Hours by day, on the organization's clock. */
+export class PreferredTimes implements Interdependent {
+  @Hours() monday?: string[] | null;
+  @Hours() tuesday?: string[] | null;
+  @Hours() wednesday?: string[] | null;
+  @Hours() thursday?: string[] | null;
+  @Hours() friday?: string[] | null;
+  @Hours() saturday?: string[] | null;
+  @Hours() sunday?: string[] | null;
+
+  [TOGETHER](): Fault[] {
+    return DAYS.flatMap((day) => {
+      const hours: unknown = this[day];
+      return (Array.isArray(hours) ? hours : []).flatMap((one: unknown, at) => {
+        const [start = '', end = ''] = typeof one === 'string' ? one.split('-') : [];
+        return start && end <= start ? [new Fault('value_error', 'Must end after it begins.', [day, at])] : [];
+      });
+    });
+  }
+}
+
+/** A lesson that somebody wants. */
+export class CreateBookingRequest implements Interdependent {
+  @field.Uuid({ nullable: true, description: 'Required without `student_display_name`.' })
+  student_id?: string | null;
+
+  @field.Text(
+    { min: 1, max: 200, trim: true },
+    { nullable: true, description: 'Somebody who is not a student yet. Required without `student_id`.' },
+  )
+  student_display_name?: string | null;
+
+  @field.IdOrCode({ nullable: true, description: 'The subject’s id or code.' })
+  subject_id?: string | null;
+
+  @field.OneOf(MODES, { nullable: true })
+  preferred_mode?: WantedLesson['mode'];
+
+  @field.SomeOf(DAYS, { nullable: true })
+  preferred_days?: string[] | null;
+
+  @field.Nested(PreferredTimes, { nullable: true, description: 'Hours by day, on the organization’s clock.' })
+  preferred_times?: PreferredTimes | null;
+
+  @field.Integer(5, 720, { nullable: true })
+  duration_minutes?: number | null;
+
+  @field.Text({ min: 1, max: 5000 }, { nullable: true })
+  message?: string | null;
+
+  [TOGETHER](): Fault[] {
+    const known = (this.student_id ?? this.student_display_name ?? null) !== null;
+    return known ? [] : [new Fault('missing', 'Send one of: student_id, student_display_name.', ['student_id'])];
+  }
+}
+
+export function lessonOf(body: CreateBookingRequest): WantedLesson {
+  const times = Object.entries((body.preferred_times ?? {}) as Record<string, string[] | null | undefined>);
+  return {
+    subject: body.subject_id ?? null,
+    studentId: body.student_id ?? null,
+    displayName: body.student_display_name ?? null,
+    mode: body.preferred_mode ?? null,
+    days: body.preferred_days ?? [],
+    times: Object.fromEntries(times.filter((entry): entry is [string, string[]] => Array.isArray(entry[1]))),
+    minutes: body.duration_minutes ?? null,
+    message: body.message ?? null,
+  };
+}
+
+export const RecommendedQuery = queryOf([
+  orDefault(parameter('limit', kinds.integer(1, 50), 'How many tutors at most.'), 10),
+]);
+export type RecommendedQuery = InstanceType<typeof RecommendedQuery>;

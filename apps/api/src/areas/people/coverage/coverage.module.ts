@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { EnquiriesModule } from '@app/enquiries';
+import { HttpModule, listController } from '../../../http/kit.js';
+import { CoverageController } from './coverage.controller.js';
+import { COVERAGE } from './coverage.queries.js';
+import { CoverageService } from './coverage.service.js';
+
+@Module({
+  imports: [EnquiriesModule, HttpModule],
+  controllers: [listController(COVERAGE), CoverageController],
+  providers: [CoverageService],
+})
+export class CoverageModule {}

@@ -1,0 +1,102 @@
+import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
+import { AuditModule } from '@app/audit';
+import { BOOKING_REQUEST, LEAD } from '@app/database';
+import { EnquiriesModule as EnquiryRules, followingStatuses } from '@app/enquiries';
+import { SchedulingModule } from '@app/scheduling';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { type Place, placeText, queryOf, readPlace } from '../web/place.js';
+import { unlessRefused } from '../web/refusals.js';
+import { EnquiriesService } from './enquiries.service.js';
+
+type Query = Record<string, unknown>;
+
+/** Who asks for lessons: leads, and booking requests with the tutors who suit them. */
+@Controller('o/:slug/enquiries')
+@ForManagers()
+class EnquiriesController {
+  constructor(private readonly enquiries: EnquiriesService) {}
+
+  @Get()
+  @InNavigation({ label: 'Enquiries', summary: 'Who asks for lessons, and which tutor suits them.', order: 22 })
+  async leads(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
+    const { status, after } = asked(LEAD.values, query);
+    const { rows, next } = await this.enquiries.leadsOf(organization, status, after);
+    const possible = LEAD.values.map((one) => [one, followingStatuses(one)] as const);
+    return page('enquiries/leads', {
+      leads: rows,
+      following: Object.fromEntries(possible),
+      ...paging(LEAD.values, status, after, next),
+    });
+  }
+
+  @Get('requests')
+  async requests(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
+    const { status, after } = asked(BOOKING_REQUEST.values, query);
+    const { rows, next } = await this.enquiries.requestsOf(organization, status, after);
+    return page('enquiries/requests', { requests: rows, ...paging(BOOKING_REQUEST.values, status, after, next) });
+  }
+
+  @Get('requests/:request_id')
+  async request(@Managing() organization: Managed, @Param('request_id') id: string): Promise<Page> {
+    return page('enquiries/request', await this.enquiries.request(organization, pathId(id)));
+  }
+
+  @Post('leads/:lead_id')
+  changeLead(@Managing() organization: Managed, @Param('lead_id') id: string): Promise<SeeOther> {
+    const { slug, by, form } = organization;
+    const leadId = pathId(id);
+    const status = LEAD.values.find((one) => one === form.text('status'));
+    if (!status) throw PageError.badForm();
+    const back = asked(LEAD.values, Object.fromEntries(new URLSearchParams(form.text('from'))));
+    const list = `/o/${slug}/enquiries${currentOf(back.status, back.after)}`;
+    return unlessRefused(
+      this.enquiries
+        .changeLead(organization, by, leadId, status)
+        .then(() => seeOther(list, 'success', 'The lead was changed.')),
+      ({ kind, text }) => seeOther(list, kind, text),
+    );
+  }
+
+  @Post('requests/:request_id')
+  changeRequest(@Managing() organization: Managed, @Param('request_id') id: string): Promise<SeeOther> {
+    const requestId = pathId(id);
+    const { slug, by, form } = organization;
+    const action = (['decline', 'reopen'] as const).find((one) => one === form.text('action'));
+    if (!action) throw PageError.badForm();
+    const shown = `/o/${slug}/enquiries/requests/${requestId}`;
+    const done = action === 'decline' ? 'The request was declined.' : 'The request waits for a booking again.';
+    return unlessRefused(
+      this.enquiries.changeRequest(organization, by, requestId, action).then(() => seeOther(shown, 'success', done)),
+      ({ kind, text }) => seeOther(shown, kind, text),
+    );
+  }
+}
+
+/** What a list's address asks for. Invalid values are ignored. */
+function asked<Status extends string>(statuses: readonly Status[], { status, after }: Query) {
+  return { status: statuses.find((one) => one === status) ?? null, after: readPlace(after) };
+}
+
+const currentOf = (status: string | null, after: Place | null): string =>
+  queryOf({ status, after: after && placeText(after) });
+
+function paging(statuses: readonly string[], status: string | null, after: Place | null, next: Place | null): object {
+  return {
+    statuses,
+    status,
+    isFirst: after === null,
+    current: currentOf(status, after),
+    first: currentOf(status, null),
+    next: next && currentOf(status, next),
+  };
+}
+
+@Module({
+  imports: [AuditModule, EnquiryRules, SchedulingModule],
+  controllers: [EnquiriesController],
+  providers: [EnquiriesService],
+})
+export class EnquiriesModule {}

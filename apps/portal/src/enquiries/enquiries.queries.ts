@@ -1,0 +1,70 @@
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import type { BOOKING_REQUEST, LEAD } from '@app/database';
+import { visiblePerson } from '@app/people';
+import type { Place } from '../web/place.js';
+
+/** Somebody who asked. */
+export interface LeadRow {
+  id: string;
+  name: string;
+  email: string | null;
+  phone: string | null;
+  subject: string | null;
+  status: (typeof LEAD.values)[number];
+  notes: string | null;
+  source_form_name: string | null;
+  tutor: string | null;
+  created_at: Date;
+}
+
+/** A lesson that somebody wants. */
+export interface RequestRow {
+  id: string;
+  status: (typeof BOOKING_REQUEST.values)[number];
+  subject: string | null;
+  student_id: string | null;
+  student: string | null;
+  mode: 'online' | 'in_person' | 'either' | null;
+  days: string[];
+  minutes: number | null;
+  message: string | null;
+  created_at: Date;
+}
+
+const FULL_NAME = raw(visiblePerson('m').full_name);
+
+/** The name of a member, as the organization may see it. @param id SQL for their id */
+const nameOf = (organizationId: string, id: Sql): Sql => sql`(SELECT ${FULL_NAME} FROM members m
+  LEFT JOIN users u ON u.id = m.user_id WHERE m.organization_id = ${organizationId} AND m.user_id = ${id})`;
+
+const page = (status: string | null, after: Place | null): Sql => sql`${status ? sql` AND status = ${status}` : empty}
+  ${after ? sql` AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty}
+  ORDER BY created_at DESC, id DESC`;
+
+/** Leads, newest first. */
+export const leadsPage = (organizationId: string, status: string | null, after: Place | null, rows: number): Sql => sql`
+  SELECT l.id, l.name, l.email, l.phone, l.subject, l.status, l.notes, l.source_form_name, l.created_at,
+    ${nameOf(organizationId, sql`l.assigned_tutor_id`)} AS tutor
+  FROM (SELECT * FROM leads WHERE organization_id = ${organizationId}${page(status, after)} LIMIT ${rows}) l
+  ORDER BY l.created_at DESC, l.id DESC`;
+
+const shownRequest = (organizationId: string): Sql => sql`
+  SELECT b.id, b.status, s.name AS subject, b.student_id, b.preferred_mode AS mode, b.preferred_days AS days,
+    b.duration_minutes AS minutes, b.message, b.created_at,
+    coalesce(${nameOf(organizationId, sql`b.student_id`)}, b.student_display_name) AS student`;
+
+const SUBJECT = sql`LEFT JOIN subjects s ON s.organization_id = b.organization_id AND s.id = b.subject_id`;
+
+/** Booking requests, newest first. */
+export const requestsPage = (
+  organizationId: string,
+  status: string | null,
+  after: Place | null,
+  rows: number,
+): Sql => sql`
+  ${shownRequest(organizationId)} FROM (SELECT * FROM booking_requests
+    WHERE organization_id = ${organizationId}${page(status, after)} LIMIT ${rows}) b ${SUBJECT}
+  ORDER BY b.created_at DESC, b.id DESC`;
+
+export const requestById = (organizationId: string, id: string): Sql => sql`
+  ${shownRequest(organizationId)} FROM booking_requests b ${SUBJECT} WHERE b.organization_id = ${organizationId} AND b.id = ${id}`;

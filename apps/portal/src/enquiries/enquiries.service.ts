@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { type ActingPerson, AuditLog } from '@app/audit';
+import { Database } from '@app/database';
+import { Leads, type LeadStatus, type Recommendations, TutorSearch } from '@app/enquiries';
+import { BookingRequests } from '@app/scheduling';
+import { PageError } from '../web/page-error.js';
+import type { Place } from '../web/place.js';
+import type { Membership } from '../web/sessions.js';
+import { type LeadRow, leadsPage, requestById, type RequestRow, requestsPage } from './enquiries.queries.js';
+
+/** Rows of a page: with their forms, it stays below 60 kB. */
+const ROWS = 20;
+
+/** How many tutors a request shows. */
+const TUTORS = 10;
+
+interface Listed<Row> {
+  rows: Row[];
+  next: Place | null;
+}
+
+/** Who asks an organization for lessons, for its owners and admins. */
+@Injectable()
+export class EnquiriesService {
+  constructor(
+    private readonly db: Database,
+    private readonly leads: Leads,
+    private readonly requests: BookingRequests,
+    private readonly search: TutorSearch,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async leadsOf({ organizationId }: Membership, status: string | null, after: Place | null): Promise<Listed<LeadRow>> {
+    const [rows] = await this.db.read<[LeadRow]>(
+      { organizationId },
+      leadsPage(organizationId, status, after, ROWS + 1),
+    );
+    return listed(rows);
+  }
+
+  async requestsOf({ organizationId }: Membership, status: string | null, after: Place | null) {
+    const page = requestsPage(organizationId, status, after, ROWS + 1);
+    const [rows] = await this.db.read<[RequestRow]>({ organizationId }, page);
+    return listed(rows);
+  }
+
+  /** A request with the tutors who suit it best. @throws PageError 404 */
+  async request(
+    { organizationId }: Membership,
+    id: string,
+  ): Promise<Pick<Recommendations, 'tutors'> & { request: RequestRow }> {
+    const [[request]] = await this.db.read<[RequestRow]>({ organizationId }, requestById(organizationId, id));
+    if (!request) throw PageError.notFound();
+    const { tutors } = await this.search.recommend({ organizationId }, id, TUTORS);
+    return { request, tutors };
+  }
+
+  /** @throws Refused for an unknown lead, and for a status that cannot follow its own */
+  changeLead({ organizationId }: Membership, by: ActingPerson, id: string, status: LeadStatus): Promise<void> {
+    return this.db.transaction({ organizationId }, async () => {
+      if (!(await this.leads.change(organizationId, id, { status }))) return;
+      await this.audit.add(organizationId, by, 'change lead', { lead_id: id, status });
+    });
+  }
+
+  /** @throws Refused for an unknown request, and for one in another state */
+  changeRequest(
+    { organizationId }: Membership,
+    by: ActingPerson,
+    id: string,
+    action: 'decline' | 'reopen',
+  ): Promise<void> {
+    return this.db.transaction({ organizationId }, async () => {
+      if (!(await this.requests.change(organizationId, id, action))) return;
+      await this.audit.add(organizationId, by, `${action} booking request`, { booking_request_id: id });
+    });
+  }
+}
+
+function listed<Row extends { id: string; created_at: Date }>(rows: Row[]): Listed<Row> {
+  const shown = rows.slice(0, ROWS);
+  const last = shown.at(-1);
+  return { rows: shown, next: rows.length > ROWS && last ? { at: last.created_at, id: last.id } : null };
+}

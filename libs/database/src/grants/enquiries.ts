@@ -1,0 +1,18 @@
+import type { Grants } from '../grants.js';
+
+/** Leads, booking requests, locations and places. */
+export const enquiries: Grants = {
+  tables: {
+    leads: {
+      api: 'SELECT, INSERT, UPDATE',
+      portal: 'SELECT, UPDATE (status, converted_at, assigned_tutor_id, notes, updated_at)',
+    },
+    booking_requests: {
+      api: 'SELECT, INSERT, UPDATE',
+      portal: 'SELECT, UPDATE (status, matched_session_id, updated_at)',
+    },
+    locations: { api: 'SELECT', portal: 'SELECT' },
+    places: { api: 'SELECT', portal: 'SELECT' },
+  },
+  functions: {},
+};

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { BOOKING_REQUEST, Database, findId, type VALUES } from '@app/database';
+import { Refused } from '@app/rules';
+
+type Values = (typeof VALUES)['booking_requests'];
+
+/** A lesson that somebody wants. */
+export interface WantedLesson {
+  /** Its id or code. */
+  subject: string | null;
+  studentId: string | null;
+  displayName: string | null;
+  mode: Values['preferred_mode'][number] | null;
+  /** `monday` and so on. */
+  days: readonly string[];
+  /** By day, hours such as `16:00-18:00` on the organization's clock. */
+  times: Readonly<Record<string, readonly string[]>>;
+  minutes: number | null;
+  message: string | null;
+}
+
+/** Requests for lessons, in the ambient transaction: from the wish to the session that was booked for it. */
+@Injectable()
+export class BookingRequests {
+  constructor(private readonly db: Database) {}
+
+  /** @throws Refused for an unknown subject, and for a student who is unknown or archived */
+  async add(organizationId: string, wanted: WantedLesson): Promise<string> {
+    const subjectId = await findId(this.db, 'subjects', organizationId, wanted.subject);
+    if (wanted.studentId) await this.holdStudent(organizationId, wanted.studentId);
+    const { studentId, displayName, mode, days, times, minutes, message } = wanted;
+    const id = uuidv7();
+    await this.db.query(sql`
+      INSERT INTO booking_requests (id, organization_id, subject_id, student_id, student_display_name, preferred_mode,
+        preferred_days, preferred_times, duration_minutes, message)
+      VALUES (${id}, ${organizationId}, ${subjectId}, ${studentId}, ${displayName}, ${mode}, ${[...days]}::text[],
+        ${JSON.stringify(times)}::jsonb, ${minutes}, ${message})`);
+    return id;
+  }
+
+  /** Keeps a request for a booking that follows. Lock it before anything else. @throws Refused unless it is pending */
+  async hold(organizationId: string, id: string): Promise<void> {
+    const status = await this.lock(organizationId, id);
+    if (status !== 'pending') throw Refused.invalidState(status, BOOKING_REQUEST.allowed('match'));
+  }
+
+  /** @param id a request that is held */
+  async match(organizationId: string, id: string, sessionId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE booking_requests SET status = 'matched', matched_session_id = ${sessionId}, updated_at = now()
+      WHERE organization_id = ${organizationId} AND id = ${id}`);
+  }
+
+  /** The session was booked by mistake and is about to be deleted: its request waits again. */
+  async release(organizationId: string, sessionId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE booking_requests SET status = 'pending', matched_session_id = NULL, updated_at = now()
+      WHERE organization_id = ${organizationId} AND matched_session_id = ${sessionId}`);
+  }
+
+  /** Declines a request, or lets it wait again; the session of a matched one stays. @returns whether it changed @throws Refused */
+  async change(organizationId: string, id: string, action: 'decline' | 'reopen'): Promise<boolean> {
+    const status = BOOKING_REQUEST.next(action, await this.lock(organizationId, id));
+    if (status) {
+      await this.db.query(sql`
+        UPDATE booking_requests SET status = ${status}, matched_session_id = NULL, updated_at = now()
+        WHERE organization_id = ${organizationId} AND id = ${id}`);
+    }
+    return status !== null;
+  }
+
+  private async lock(organizationId: string, id: string): Promise<Values['status'][number]> {
+    const [request] = await this.db.query<{ status: Values['status'][number] }>(sql`
+      SELECT status FROM booking_requests WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+    if (!request) throw Refused.notFound();
+    return request.status;
+  }
+
+  private async holdStudent(organizationId: string, id: string): Promise<void> {
+    const [student] = await this.db.query(sql`
+      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'
+        AND status <> 'archived' FOR SHARE`);
+    if (!student) throw Refused.notFound();
+  }
+}

@@ -1,0 +1,69 @@
+import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { PeoplePages } from '../../support/portal/people-pages.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const joining = await fixture(JoinFixture.open());
+const { make } = joining.portal;
+const pages = await PeoplePages.open(joining);
+const organizationId = pages.provisioning.id;
+const base = pages.base.replace(/\/people$/, '/enquiries');
+const textOf = async (path: string) => (await pages.owner.get(`${base}${path}`)).text;
+const lead = (more: object = {}) => make.row('leads', { organizationId, name: 'Priya Sharma', email: 'priya@example.org', ...more });
+
+describe('enquiries', () => {
+  it('are listed by state, page by page', async () => {
+    expect(await textOf('')).toContain('Nobody has asked yet');
+    await lead({ subject: 'Year 11 <Methods>', notes: 'Mondays' });
+    await lead({ name: 'Somebody Else', status: 'lost' });
+    const all = await textOf('');
+    for (const text of ['Priya Sharma', 'Somebody Else', 'Year 11 &lt;Methods&gt;', 'Mondays', 'priya@example.org']) expect(all).toContain(text);
+    expect(await textOf('?status=lost')).not.toContain('Priya Sharma');
+    expect(await textOf('?status=won')).toContain('Priya Sharma');
+    for (let more = 0; more < 21; more++) await lead({ name: `Nobody ${more}`, status: 'contacted' });
+    const next = /href="([^"]+after=[^"]+)"/.exec(await textOf('?status=contacted'))![1]!.replaceAll('&amp;', '&');
+    const second = (await pages.owner.get(next)).text;
+    expect(second.match(/Nobody \d+/g)).toContain('Nobody 0');
+    expect(second).not.toContain('Nobody 20');
+  });
+
+  it('lead to the page that invites a student, with what is known', async () => {
+    await lead({ name: 'Mai Anh Nguyen', email: 'mai+1@example.org' });
+    const query = 'role=student&amp;first_name=Mai&amp;last_name=Anh+Nguyen&amp;email=mai%2B1%40example.org&amp;phone=';
+    expect(await textOf('?status=new')).toContain(`href="${pages.base}/invite?${query}"`);
+  });
+
+  it('change their state, as the API does, and that is audited', async () => {
+    const { id } = await lead({ name: 'Arjun Patel' });
+    const path = `${base}/leads/${id}`;
+    const done = await pages.owner.post(path, { status: 'converted', from: '?status=new' });
+    expect([done.status, done.headers.location]).toEqual([303, `${base}?status=new`]);
+    expect(await make.find('leads', id)).toMatchObject({ status: 'converted', convertedAt: expect.any(Date) as Date });
+    expect(await pages.audited('change lead')).toEqual([{ lead_id: id, status: 'converted', by: expect.anything() as unknown }]);
+    await pages.owner.post(path, { status: 'new' });
+    expect((await make.find('leads', id)).status).toBe('converted');
+    expect(await textOf('')).toContain('The record is converted.');
+    expect((await pages.owner.post(path, { status: 'won' })).status).toBe(400);
+  });
+});
+
+describe('booking requests', () => {
+  it('show the tutors who suit them, with reasons, and can be declined and reopened', async () => {
+    const subject = await make.subject(organizationId, { name: 'Physics' });
+    const teacher = await make.tutor(organizationId, { user: { firstName: 'Sam', lastName: 'Okafor' }, profile: { teachingMode: 'online' } });
+    await make.tutorSubject(organizationId, teacher.id, subject.id);
+    const wish = { subjectId: subject.id, studentDisplayName: 'Mia', preferredMode: 'online' as const };
+    const { id } = await make.row('booking_requests', { organizationId, ...wish });
+    expect(await textOf('/requests?status=pending')).toContain(`${base}/requests/${id}`);
+    const shown = await textOf(`/requests/${id}`);
+    for (const text of ['Physics', 'Mia', 'Sam Okafor', 'Teaches Physics', 'Teaches online', '0 sessions ahead']) expect(shown).toContain(text);
+    for (const [action, status] of [['decline', 'declined'], ['decline', 'declined'], ['reopen', 'pending']] as const) {
+      const sent = await pages.owner.post(`${base}/requests/${id}`, { action });
+      expect([sent.status, (await make.find('booking_requests', id)).status]).toEqual([303, status]);
+    } // prettier-ignore
+    expect(await pages.audited('decline booking request')).toHaveLength(1);
+    await make.query(`UPDATE booking_requests SET status = 'expired' WHERE id = $1`, [id]);
+    await pages.owner.post(`${base}/requests/${id}`, { action: 'decline' });
+    expect(await textOf(`/requests/${id}`)).toContain('The record is expired.');
+    expect((await pages.owner.post(`${base}/requests/${id}`, { action: 'match' })).status).toBe(400);
+  });
+});
