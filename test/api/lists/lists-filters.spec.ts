@@ -4,17 +4,8 @@ import type { Parameter } from '../../../apps/api/src/http/lists/parameters.js';
 import { idOrCode } from '../../../apps/api/src/http/validation/kinds.js';
 import type { Column } from '../../support/database/columns.js';
 import {
-  createListFixture,
-  type ListFixture,
-  modeOf,
-  partIn,
-  pathAt,
-  rowsAt,
-  rowsFor,
-  tableOf,
-  TAUGHT,
-  teaches,
-} from '../../support/data/list-rows.js';
+  createListFixture, type ListFixture, modeOf, partIn, pathAt, rowsAt, rowsFor, tableOf, TAUGHT, teaches,
+} from '../../support/data/list-rows.js'; // prettier-ignore
 import { Random } from '../../support/data/random.js';
 import type { Row } from '../../support/data/sample-rows.js';
 import { TestApi } from '../../support/http/api.js';

@@ -5,9 +5,9 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Tables } from '../database/tables.js';
 import type { TestApi } from '../http/api.js';
 import { newestFirstLists } from '../http/routes.js';
+import { enquiries } from './enquiry-rows.js';
 import type { Factories } from './factories.js';
-import { enquiriesOf } from './fixture-enquiries.js';
-import { moneyOf } from './fixture-money.js';
+import { moneyOf } from './money-rows.js';
 import { storedValues, tableOf } from './list-rows.js';
 
 /** An organization with data for every route. */
@@ -160,7 +160,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
   await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
-  const { booking_request_id, ...asked } = await enquiriesOf(make, school, { ...lesson, sessionId: session.id });
+  const { booking_request_id, ...asked } = await enquiries(make, school, { ...lesson, sessionId: session.id });
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   const adjustment = await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });

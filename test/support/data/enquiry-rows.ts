@@ -1,12 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Factories } from './factories.js';
-import type { Lesson } from './fixtures.js';
 
-/** Leads, requests and places of a lesson. @returns the ids for path parameters, and that of a request that waits */
-export async function enquiriesOf(
+/** @returns the ids for path parameters, and that of a request that waits */
+export async function enquiries(
   make: Factories,
   organizationId: string,
-  { subjectId, studentId, ...lesson }: Lesson & { subjectId: string; sessionId: string },
+  { subjectId, studentId, ...lesson }: { tutorId: string; studentId: string } & { subjectId: string; sessionId: string },
 ) {
   const wish = { preferredMode: 'in_person' as const, preferredDays: ['monday'], preferredTimes: { monday: ['16:00-18:00'] }, durationMinutes: 60 };
   const matched = { status: 'matched' as const, matchedSessionId: lesson.sessionId, message: 'Soon, please', studentDisplayName: 'Mia' };
