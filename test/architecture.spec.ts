@@ -75,6 +75,8 @@ describe('imports', () => {
       scheduling: ['database', 'rules'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
+      messaging: ['database', 'people', 'rules'],
+      teaching: ['database', 'people', 'rules'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
       accounts: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
       publishing: ['config', 'database', 'jobs'],

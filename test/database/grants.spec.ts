@@ -70,6 +70,7 @@ describe('the rights of the roles', () => {
     expect(doors.map(([name]) => name).sort()).toEqual([
       'api_key_by_hash',
       'current_organization_id',
+      'direct_conversation',
       'group_of_others',
       'hold_ties_elsewhere',
       'leave_conversations',

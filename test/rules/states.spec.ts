@@ -1,7 +1,7 @@
-import { INVOICE, SESSION } from '@app/database';
+import { INBOX, INVOICE, SESSION } from '@app/database';
 import { Refused, type StateTable } from '@app/rules';
 
-const TABLES: Record<string, StateTable<string, string>> = { SESSION, INVOICE };
+const TABLES: Record<string, StateTable<string, string>> = { SESSION, INVOICE, INBOX };
 
 /** What each action does in each state: the next state, `-` if it has happened, or nothing if it is refused. */
 const WANTED: Record<string, Record<string, Record<string, string>>> = {
@@ -15,6 +15,10 @@ const WANTED: Record<string, Record<string, Record<string, string>>> = {
     finalize: { draft: 'open', open: '-' },
     settle: { open: 'paid', uncollectible: 'paid', paid: '-' },
     void: { open: 'void', void: '-' },
+  },
+  INBOX: {
+    read: { unread: 'read', read: '-' },
+    archive: { unread: 'archived', read: 'archived', archived: '-' },
   },
 };
 

@@ -21,9 +21,16 @@ export interface Tables {
     category: 'parking' | 'tolls' | 'materials' | 'training' | 'other' | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
   };
+  files: {
+    scope: 'private' | 'classroom' | 'group' | 'personal' | 'org';
+    resourceType: 'file' | 'link' | 'video' | 'google_drive';
+  };
   homework: {
     homeworkType: 'text' | 'exam';
     scope: 'classroom' | 'group' | 'student';
+  };
+  inbox_messages: {
+    status: 'unread' | 'read' | 'archived';
   };
   invites: {
     scope: 'organization' | 'classroom' | 'group' | 'tutor_student' | 'parent' | 'account';
@@ -38,6 +45,10 @@ export interface Tables {
   lesson_participants: {
     status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'removed';
     attendance: 'attended' | 'no_show' | 'excused' | null;
+  };
+  lesson_plans: {
+    scope: 'classroom' | 'group' | 'student';
+    status: 'draft' | 'ready' | 'delivered';
   };
   members: {
     role: 'owner' | 'admin' | 'tutor' | 'student';
@@ -112,9 +123,16 @@ export const VALUES = {
     category: ['parking', 'tolls', 'materials', 'training', 'other'],
     status: ['logged', 'approved', 'rejected', 'reimbursed'],
   },
+  files: {
+    scope: ['private', 'classroom', 'group', 'personal', 'org'],
+    resource_type: ['file', 'link', 'video', 'google_drive'],
+  },
   homework: {
     homework_type: ['text', 'exam'],
     scope: ['classroom', 'group', 'student'],
+  },
+  inbox_messages: {
+    status: ['unread', 'read', 'archived'],
   },
   invites: {
     scope: ['organization', 'classroom', 'group', 'tutor_student', 'parent', 'account'],
@@ -129,6 +147,10 @@ export const VALUES = {
   lesson_participants: {
     status: ['pending', 'accepted', 'declined', 'cancelled', 'removed'],
     attendance: ['attended', 'no_show', 'excused'],
+  },
+  lesson_plans: {
+    scope: ['classroom', 'group', 'student'],
+    status: ['draft', 'ready', 'delivered'],
   },
   members: {
     role: ['owner', 'admin', 'tutor', 'student'],

@@ -38,9 +38,9 @@ async function admits(route: Route, key: string): Promise<boolean> {
 }
 
 describe('scopes', () => {
-  it('are exactly these ten', () => {
+  it('are exactly these eleven', () => {
     expect([...ALL].sort()).toEqual([
-      'accounts:write', 'blog:write', 'coursework:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
+      'accounts:write', 'blog:write', 'coursework:write', 'messages:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
       'students:write', 'tutors:write', 'write',
     ]); // prettier-ignore
   });
@@ -53,7 +53,7 @@ describe('scopes', () => {
     expect(opened.sort()).toEqual(expected.map(nameOf).sort());
   });
 
-  it('cover no others, except that write covers exactly four', async () => {
+  it('cover no others, except that write covers exactly five', async () => {
     const planted = await TestApi.start({}, api.database, [...ALL.map((scope) => behind(scope)), behind(...ALL)]);
     const opened: Record<string, string[]> = {};
     for (const held of ALL) {
@@ -63,8 +63,8 @@ describe('scopes', () => {
       opened[held] = answers.filter(({ status }) => status === 200).map(({ path }) => path);
     }
     const alone = Object.fromEntries(ALL.map((scope) => [scope, [pathBehind(scope)]]));
-    const four = ['payments:write', 'tutors:write', 'payroll:write', 'coursework:write', 'write'] as const;
-    expect(opened).toEqual({ ...alone, write: four.map((scope) => pathBehind(scope)) });
+    const five = ['payments:write', 'tutors:write', 'payroll:write', 'coursework:write', 'messages:write', 'write'] as const;
+    expect(opened).toEqual({ ...alone, write: five.map((scope) => pathBehind(scope)) });
     await planted.close();
   });
 

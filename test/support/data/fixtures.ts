@@ -157,6 +157,19 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
+  const plan = await make.row('lesson_plans', {
+    organizationId: school,
+    createdBy: tutor.id,
+    scope: 'student',
+    studentId: student.id,
+    sessionId: session.id,
+    title: 'Quadratics',
+    planData: { warm_up: '5 minutes' },
+    scheduledFor: new Date('2026-03-09T09:00:00Z'),
+  });
+  const asked = { topic: 'Quadratics', introText: 'Complete the square.', questionNumber: 4, totalMarks: 3, isCurrentStudyDesign: true };
+  await make.row('questions', { organizationId: school, authorId: tutor.id, tags: ['exam'], curriculumLevelIds: [uuidv7()], ...asked });
+  await make.row('questions', { organizationId: school, topic: 'Ratios' });
   const post = await make.post(school, {
     excerpt: 'What is new',
     content: '<p>Hello</p>',
@@ -184,7 +197,8 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       rate_band_id: band.id,
       group_id: group.id,
       classroom_id: classroom.id,
-      conversation_id: conversation,
+      ...conversation,
+      plan_id: plan.id,
       post_id: post.id,
       ...money,
     },
@@ -293,14 +307,14 @@ async function results(make: Factories, studentId: string, homeworkAssignmentId:
   await make.result(studentId, { status: 'not_started' });
 }
 
-/** @returns the id of the conversation that has a message */
-async function conversations(make: Factories, participants: string[], classroomId: string): Promise<string> {
+/** @returns the ids of the conversation that has a message, and of the message */
+async function conversations(make: Factories, participants: string[], classroomId: string) {
   const { id } = await make.conversation({ participants, title: 'Questions' });
-  await make.message(id);
+  const message = await make.message(id);
   await make.conversation({ type: 'triad', participants });
   await make.conversation({ type: 'group', participants });
   await make.conversation({ type: 'classroom_feed', classroomId, participants });
-  return id;
+  return { conversation_id: id, message_id: message.id };
 }
 
 /** @returns the ids for path parameters */

@@ -5,6 +5,7 @@ import { availabilityRows } from './availability-rows.js';
 import { blogRows } from './blog-rows.js';
 import { conversationRows } from './conversation-rows.js';
 import { courseworkRows } from './coursework-rows.js';
+import { lessonRows } from './lesson-rows.js';
 import { moneyRows } from './money-rows.js';
 import { peopleRows, type Rows, type TableRows } from './people-rows.js';
 import { rateRows } from './rate-rows.js';
@@ -71,6 +72,7 @@ const ROWS: TableRows = {
   ...teachingRows,
   ...availabilityRows,
   ...courseworkRows,
+  ...lessonRows,
   ...conversationRows,
   ...moneyRows,
   ...blogRows,

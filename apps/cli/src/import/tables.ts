@@ -22,12 +22,16 @@ export const TABLES = [
   'lesson_participants',
   'availabilities',
   'time_off',
+  'lesson_plans',
+  'files',
+  'questions',
   'homework',
   'session_feedback',
   'results',
   'conversations',
   'conversation_participants',
   'messages',
+  'inbox_messages',
   'adjustments',
   'invoices',
   'invoice_lines',
@@ -54,6 +58,7 @@ export const KEPT_COLUMNS = new Set([
   'student_rate_given',
   'tutor_pay_given',
   'rate_given',
+  'catalogue',
 ]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */
@@ -147,7 +152,7 @@ export const TABLE_RULES: Record<string, TableRules> = {
   },
   conversations: { taken: 'conversation_of_others(s.id)', ownedThrough: 'id' },
   conversation_participants: { taken: `${IN_SIGHT} OR ${SEEING}`, ownedThrough: 'conversation_id' },
-  messages: { taken: IN_SIGHT, ownedThrough: 'conversation_id' },
+  messages: { ownedThrough: 'conversation_id' },
 };
 
 /** A table in words: "student group". */

@@ -6,6 +6,7 @@ export const SCOPES = {
   'payroll:write': 'Create payroll adjustments',
   'coursework:write': 'Create and update lesson plans and questions',
   'sessions:write': 'Create, update, complete, cancel and delete sessions',
+  'messages:write': 'Send messages to members and linked parents',
   'accounts:write': 'Create student, tutor and parent accounts; invite people; offboard students',
   'students:write': 'Provision students and parents in bulk; update students',
   'blog:write': 'Write, publish and delete blog posts; upload images',
@@ -22,6 +23,7 @@ const UMBRELLA: ReadonlySet<string> = new Set<Scope>([
   'tutors:write',
   'payroll:write',
   'coursework:write',
+  'messages:write',
 ]);
 
 /** Whether a key with these scopes has the scope `needed`. */

@@ -4,11 +4,13 @@ import type { Grants } from '../grants.js';
 export const messages: Grants = {
   tables: {
     conversations: {},
-    conversation_participants: {},
-    messages: {},
+    conversation_participants: { api: 'SELECT' },
+    messages: { api: 'SELECT, INSERT' },
+    inbox_messages: { api: 'SELECT', portal: 'SELECT, UPDATE (status)' },
     organization_conversations: { api: 'SELECT' },
   },
   functions: {
+    direct_conversation: ['api'],
     // Called by row-level security.
     conversation_of_others: [],
     // Called by triggers, as the owner.

@@ -1,6 +1,7 @@
 import { account } from './account.js';
 import { blog } from './blog.js';
 import { jobs } from './jobs.js';
+import { lessons } from './lessons.js';
 import { messages } from './messages.js';
 import { money } from './money.js';
 import { people } from './people.js';
@@ -9,7 +10,7 @@ import { signIn } from './sign-in.js';
 import { teaching } from './teaching.js';
 
 /** The tables of each area, after those that they refer to. */
-export const AREAS = { account, signIn, people, teaching, scheduling, money, messages, blog, jobs };
+export const AREAS = { account, signIn, people, teaching, scheduling, lessons, money, messages, blog, jobs };
 
 /** Statements that need functions, whose signatures in turn may need tables. */
 const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE TRIGGER) /;

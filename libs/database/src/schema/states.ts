@@ -17,3 +17,9 @@ export const INVOICE = states(['draft', 'open', 'paid', 'void', 'uncollectible']
   settle: { from: ['open', 'uncollectible'], to: 'paid' },
   void: { from: ['open'], to: 'void' },
 });
+
+/** The states of a message in the organization's inbox. */
+export const INBOX = states(['unread', 'read', 'archived'], {
+  read: { from: ['unread'], to: 'read' },
+  archive: { from: ['unread', 'read'], to: 'archived' },
+});
