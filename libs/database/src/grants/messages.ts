@@ -12,7 +12,7 @@ export const messages: Grants = {
   functions: {
     direct_conversation: ['api'],
     // Called by row-level security.
-    conversation_of_others: [],
+    conversation_of_others: ['api'],
     // Called by triggers, as the owner.
     show_conversations: [],
   },
