@@ -8,6 +8,7 @@ import { ActivityModule } from './activity/activity.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
 import { HooksModule } from './hooks/hooks.module.js';
+import { InboxModule } from './inbox/inbox.module.js';
 import { JoinModule } from './join/join.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { OutboxModule } from './outbox/outbox.module.js';
@@ -40,6 +41,7 @@ export class PortalModule {
         JoinModule,
         KeysModule,
         PeopleModule,
+        InboxModule,
         ActivityModule,
         HooksModule,
         OutboxModule,

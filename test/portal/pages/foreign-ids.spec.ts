@@ -10,6 +10,7 @@ const IDS: Record<string, string> = {
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,
   invite_id: 'SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  inbox_message_id: 'SELECT id FROM inbox_messages WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   message_id: 'SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   organization_id: 'SELECT id FROM organizations WHERE id = $1 AND $2::uuid IS NOT NULL',
   session_id: 'SELECT id FROM portal_sessions WHERE user_id = $2 AND $1::uuid IS NOT NULL',
@@ -36,6 +37,7 @@ const STATE = `
   UNION ALL SELECT 'member', to_jsonb(m) FROM members m WHERE organization_id = $1
   UNION ALL SELECT 'parent', to_jsonb(p) FROM parents p WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
+  UNION ALL SELECT 'inbox', to_jsonb(i) FROM inbox_messages i WHERE organization_id = $1
   UNION ALL SELECT 'outbox', to_jsonb(o) FROM outbox o WHERE organization_id = $1
   UNION ALL SELECT 'session', to_jsonb(s) FROM portal_sessions s WHERE user_id = $2
   UNION ALL SELECT 'passkey', to_jsonb(c) FROM passkeys c WHERE user_id = $2
@@ -52,6 +54,7 @@ beforeAll(async () => {
   await joining.api.keys.create(foreign.provisioning.id, { name: 'Foreign key' });
   const child = await joining.portal.make.student(foreign.provisioning.id);
   await joining.portal.make.parent(foreign.provisioning.id, { children: [child.id] });
+  await joining.portal.make.row('inbox_messages', { organizationId: foreign.provisioning.id, message: 'Hello' });
   await ask(
     `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
      SELECT gen_random_uuid(), $2, '\\x01', '\\x01', 0, 'x' WHERE $1::uuid IS NOT NULL RETURNING id`,

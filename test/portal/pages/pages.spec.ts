@@ -26,7 +26,7 @@ interface Visit {
 
 /** Routes below the organization whose pages depend on the query or on a form. */
 const MORE = [
-  'people?status=waiting', 'people?status=archived', 'activity?status=4xx', 'outbox?status=dead', 'keys?page=2',
+  'people?status=waiting', 'people?status=archived', 'activity?status=4xx', 'outbox?status=dead', 'inbox?status=archived', 'keys?page=2',
 ]; // prettier-ignore
 
 const joining = await fixture(JoinFixture.open());
