@@ -13,6 +13,10 @@ interface Page {
 /** The only lists that return a total. */
 const WITH_TOTAL = ['list_tutors', 'list_students', 'list_parents'];
 
+/** The size of a page by default, and at most, where it is not 20 and 100. */
+const SIZES: Record<string, [limit: number, most: number]> = { list_blog_posts: [50, 200], list_messages: [50, 100] };
+const sizesOf = (route: Route) => SIZES[operation(route)] ?? [20, 100];
+
 const api = await fixture(TestApi.start());
 const fixtures = await createFixtures(api);
 const document = await documentOf(api);
@@ -55,12 +59,13 @@ describe('offset mode', () => {
     for (const route of cursorLists()) {
       const rows = stored.get(operation(route))!;
       const seen: string[] = [];
-      for (let offset = 0; ; offset += 20) {
+      const [limit] = sizesOf(route);
+      for (let offset = 0; ; offset += limit) {
         const { data, meta } = await page(route, `offset=${offset}`);
         const total = WITH_TOTAL.includes(operation(route)) ? { total: rows.length } : {};
-        expect([nameOf(route), meta]).toEqual([nameOf(route), { limit: 20, offset, count: data.length, ...total }]);
+        expect([nameOf(route), meta]).toEqual([nameOf(route), { limit, offset, count: data.length, ...total }]);
         seen.push(...idsOf(data));
-        if (data.length < 20) break;
+        if (data.length < limit) break;
       }
       expect([nameOf(route), seen]).toEqual([nameOf(route), idsOf(rows)]);
     }
@@ -72,7 +77,7 @@ describe('offset mode', () => {
       for (const offset of [length, length + 1, 2_147_483_647]) {
         const { data, meta } = await page(route, `offset=${offset}`);
         const total = WITH_TOTAL.includes(operation(route)) ? { total: length } : {};
-        expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: 20, offset, count: 0, ...total }]);
+        expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: sizesOf(route)[0], offset, count: 0, ...total }]);
       }
     }
   });
@@ -116,11 +121,10 @@ describe('cursor mode', () => {
 describe('limit and offset', () => {
   it('have the documented defaults and bounds', async () => {
     for (const route of lists()) {
-      const blog = route.path === '/v1/blog-posts';
-      const most = blog ? 200 : 100;
+      const [limit, most] = sizesOf(route);
       expect([nameOf(route), queryOf(document, route).get('limit')]).toEqual([
         nameOf(route),
-        { type: 'integer', minimum: 1, maximum: most, default: blog ? 50 : 20 },
+        { type: 'integer', minimum: 1, maximum: most, default: limit },
       ]);
       expect(queryOf(document, route).get('offset')).toMatchObject({ type: 'integer', minimum: 0, default: 0 });
       expect([nameOf(route), await status(route, `limit=1`), await status(route, `limit=${most}`)]).toEqual([nameOf(route), 200, 200]);

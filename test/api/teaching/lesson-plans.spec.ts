@@ -14,12 +14,16 @@ const [room, group] = [await make.classroom(school), await make.group(school)];
 const TARGETS = { classroom: room.id, group: group.id, student: student.id };
 const KINDS = ['classroom', 'group', 'student'] as const;
 
-async function call(method: 'post' | 'put' | 'delete', path: string, body: object | string = {}) {
-  const answer = await supertest(api.server)[method](path).set('Authorization', `Token token=${key}`).type('json').send(body);
-  return { status: answer.status, body: answer.body as Plan, text: answer.text };
+const as = (request: supertest.Test) => request.set('Authorization', `Token token=${key}`);
+const answered = ({ status, body, text }: supertest.Response) => ({ status, body: body as Plan, text });
+
+async function create(body: object | string) {
+  return answered(await as(supertest(api.server).post('/v1/lesson-plans')).type('json').send(body));
 }
-const create = (body: object | string) => call('post', '/v1/lesson-plans', body);
-const change = (id: string, body: object) => call('put', `/v1/lesson-plans/${id}`, body);
+async function change(id: string, body: object) {
+  return answered(await as(supertest(api.server).put(`/v1/lesson-plans/${id}`)).send(body));
+}
+const remove = (session: string) => as(supertest(api.server).delete(`/v1/sessions/${session}`));
 const listed = async (query = '') => (await api.get(`/v1/lesson-plans${query}`, key)).body as { data: Plan[] };
 const stored = async (id: string) => (await listed('?limit=100')).data.find((plan) => plan.id === id)!;
 const plain = { title: 'Quadratics', scope: 'student', student_id: student.id };
@@ -144,10 +148,10 @@ describe('PUT /v1/lesson-plans/{id}', () => {
 it('a session that a plan names cannot be deleted', async () => {
   const session = await make.session(school);
   const plan = await created({ session_id: session.id });
-  const { status, text } = await call('delete', `/v1/sessions/${session.id}`);
+  const { status, text } = await remove(session.id);
   expect([status, JSON.parse(text)]).toMatchObject([409, { error: { code: 'still_referenced', details: { referenced_by: 'lesson_plans' } } }]);
   await change(plan.id, { session_id: null });
-  expect((await call('delete', `/v1/sessions/${session.id}`)).status).toBe(204);
+  expect((await remove(session.id)).status).toBe(204);
 });
 
 it('GET /v1/results/{id} shows a result as the list does, and no other organization’s', async () => {

@@ -151,7 +151,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await make.homework(tutor.id, { scope: 'group', homeworkType: 'exam', groupId: group.id });
   await make.homework(tutor.id, { studentId: student.id }, school);
   await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
-  await results(make, student.id, homework.id);
+  const result = await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
@@ -199,6 +199,7 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       classroom_id: classroom.id,
       ...conversation,
       plan_id: plan.id,
+      result_id: result,
       post_id: post.id,
       ...money,
     },
@@ -298,13 +299,15 @@ async function feedback(
   await make.feedback(school, tutorId, { rating: 1 });
 }
 
-async function results(make: Factories, studentId: string, homeworkAssignmentId: string): Promise<void> {
+/** @returns the id of the first one */
+async function results(make: Factories, studentId: string, homeworkAssignmentId: string): Promise<string> {
   const done = { startedAt: new Date('2026-03-02T09:00:00Z'), completedAt: new Date('2026-03-02T10:00:00Z') };
   const what = { vceExamId: uuidv7(), curriculumLevelId: uuidv7(), homeworkAssignmentId };
-  await make.result(studentId, { ...done, ...what, grade: 81, mode: 'homework' });
+  const { id } = await make.result(studentId, { ...done, ...what, grade: 81, mode: 'homework' });
   await make.result(studentId, { status: 'submitted', mode: 'topic_practice' });
   await make.result(studentId, { status: 'in_progress', mode: 'vce_exam' });
   await make.result(studentId, { status: 'not_started' });
+  return id;
 }
 
 /** @returns the ids of the conversation that has a message, and of the message */

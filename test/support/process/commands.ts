@@ -13,6 +13,8 @@ const VALUES: Record<string, string> = {
   id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
   address: 'ada@example.org',
   folder: '/nowhere',
+  file: '/nowhere',
+  catalogue: 'vcaa',
 };
 
 /** Arguments for commands that need more, such as one of two options. */
