@@ -29,8 +29,8 @@ describe('cli import-questions', () => {
     const again = await load([...rows, question()], 'vcaa');
     expect(results(again.stdout)).toEqual([{ catalogue: 'vcaa', read: 3, inserted: 1, unchanged: 2 }]);
     for (const { id } of [await make.organization(), await make.organization()]) {
-      const { body } = await api.get('/v1/questions?source=vcaa&topic=Ratios', await api.key(id));
-      expect((body as { data: object[] }).data).toMatchObject([{ id: rows[1]!.id, source: 'vcaa', owned_by_org: false, is_official_vce: true }]);
+      const answer = await api.get('/v1/questions?source=vcaa&topic=Ratios', await api.key(id));
+      expect((answer.body as { data: object[] }).data).toMatchObject([{ id: rows[1]!.id, source: 'vcaa', owned_by_org: false, is_official_vce: true }]);
     }
   });
 

@@ -42,8 +42,8 @@ async function send(body: object, as = key) {
 }
 
 async function read(path: string, as = key) {
-  const { status, body } = await api.get(path, as);
-  return { status, ...(body as Answer) };
+  const answer = await api.get(path, as);
+  return { status: answer.status, ...(answer.body as Answer) };
 }
 const messagesOf = (id: string, query = '', as = key) => read(`/v1/conversations/${id}/messages${query}`, as);
 const idsOf = async (id: string, query = '', as = key) => (await messagesOf(id, query, as)).data!.map((message) => message.id);

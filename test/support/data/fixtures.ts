@@ -157,19 +157,13 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
-  const plan = await make.row('lesson_plans', {
-    organizationId: school,
-    createdBy: tutor.id,
-    scope: 'student',
-    studentId: student.id,
-    sessionId: session.id,
-    title: 'Quadratics',
-    planData: { warm_up: '5 minutes' },
-    scheduledFor: new Date('2026-03-09T09:00:00Z'),
+  const lessons = await lessonMaterial(make, school, {
+    tutor: tutor.id,
+    student: student.id,
+    classroom: classroom.id,
+    group: group.id,
+    session: session.id,
   });
-  const asked = { topic: 'Quadratics', introText: 'Complete the square.', questionNumber: 4, totalMarks: 3, isCurrentStudyDesign: true };
-  await make.row('questions', { organizationId: school, authorId: tutor.id, tags: ['exam'], curriculumLevelIds: [uuidv7()], ...asked });
-  await make.row('questions', { organizationId: school, topic: 'Ratios' });
   const post = await make.post(school, {
     excerpt: 'What is new',
     content: '<p>Hello</p>',
@@ -198,12 +192,12 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       group_id: group.id,
       classroom_id: classroom.id,
       ...conversation,
-      plan_id: plan.id,
+      plan_id: lessons.plan_id,
       result_id: result,
       post_id: post.id,
       ...money,
     },
-    query: { status: '4xx', email: student.email, phone: student.phone! },
+    query: { curriculum_level_id: lessons.level, status: '4xx', email: student.email, phone: student.phone! },
   };
 }
 
@@ -314,10 +308,39 @@ async function results(make: Factories, studentId: string, homeworkAssignmentId:
 async function conversations(make: Factories, participants: string[], classroomId: string) {
   const { id } = await make.conversation({ participants, title: 'Questions' });
   const message = await make.message(id);
+  await make.message(id, { senderId: participants[0]!, replyToId: message.id, organizationId: message.organizationId });
   await make.conversation({ type: 'triad', participants });
   await make.conversation({ type: 'group', participants });
   await make.conversation({ type: 'classroom_feed', classroomId, participants });
   return { conversation_id: id, message_id: message.id };
+}
+
+/** @returns the ids of a plan and of a level */
+async function lessonMaterial(make: Factories, organizationId: string, ids: Record<'tutor' | 'student' | 'classroom' | 'group' | 'session', string>) {
+  const [level, createdBy] = [uuidv7(), ids.tutor];
+  const plan = {
+    organizationId,
+    createdBy,
+    title: 'Quadratics',
+    planData: { warm_up: '5 minutes' },
+    curriculumLevelIds: [level],
+    mathLevelId: level,
+  };
+  const scheduledFor = new Date('2026-03-09T09:00:00Z');
+  const { id } = await make.row('lesson_plans', { ...plan, scope: 'student', studentId: ids.student, sessionId: ids.session, scheduledFor });
+  await make.row('lesson_plans', { ...plan, scope: 'classroom', classroomId: ids.classroom });
+  await make.row('lesson_plans', { ...plan, scope: 'group', groupId: ids.group });
+  const targets = { studentId: ids.student, classroomId: ids.classroom, groupId: ids.group, folderId: uuidv7() };
+  const urls = { fileUrl: 'https://files.example.org/a.pdf', linkUrl: 'https://example.org/' };
+  await make.row('files', { organizationId, ownerId: ids.tutor, title: 'Surds', scope: 'group', resourceType: 'file', ...targets, ...urls });
+  await make.row('files', { organizationId, title: 'Alone', scope: 'org', resourceType: 'link' });
+  const asked = { topic: 'Quadratics', introText: 'Complete the square.', questionNumber: 4, totalMarks: 3, isCurrentStudyDesign: true };
+  await make.row('questions', { organizationId, authorId: ids.tutor, tags: ['exam'], curriculumLevelIds: [level], ...asked });
+  await make.row('questions', { organizationId, topic: 'Ratios' });
+  const guest = { guestName: 'Mia', guestEmail: 'mia@example.org' };
+  await make.row('inbox_messages', { organizationId, subjectTutorId: ids.tutor, fromUserId: ids.student, message: 'Hello', ...guest });
+  await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'archived' });
+  return { plan_id: id, level };
 }
 
 /** @returns the ids for path parameters */

@@ -144,7 +144,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
   },
   list_questions: {
     insert: rowsOf('questions', ({ id }, { school, session }) => ({
-      ...(id < '8' ? { organization_id: school } : { organization_id: null, catalogue: 'vcaa' }),
+      ...(id < '8' ? { organization_id: school, catalogue: null } : { organization_id: null, catalogue: 'vcaa' }),
       curriculum_level_ids: id > '4' ? [session] : [],
     })),
   },

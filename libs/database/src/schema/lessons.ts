@@ -82,9 +82,11 @@ export const lessons = /* sql */ `
     CHECK ((catalogue IS NULL) = (organization_id IS NOT NULL)),
     FOREIGN KEY (organization_id, author_id) REFERENCES members (organization_id, user_id)
   );
-  CREATE INDEX questions_keyset ON questions (organization_id, created_at, id);
-  CREATE INDEX questions_topic_keyset ON questions (organization_id, topic, created_at, id);
-  CREATE INDEX questions_catalogue_keyset ON questions (organization_id, catalogue, created_at, id);
-  CREATE INDEX questions_levels ON questions USING gin (curriculum_level_ids);
+  CREATE INDEX questions_keyset ON questions (organization_id, created_at, id)
+    INCLUDE (catalogue, topic, curriculum_level_ids);
+  CREATE INDEX questions_topic_keyset ON questions (organization_id, topic, created_at, id)
+    INCLUDE (catalogue, curriculum_level_ids);
+  CREATE INDEX questions_catalogue_keyset ON questions (organization_id, catalogue, created_at, id)
+    INCLUDE (topic, curriculum_level_ids);
   ${secure('questions', MINE_OR_NOBODYS, MINE)}
 `;

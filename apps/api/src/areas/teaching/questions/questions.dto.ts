@@ -21,5 +21,5 @@ export class CreateQuestion {
   curriculum_level_ids: string[] = [];
 
   @field.OneOf(['own'], { default: 'own', description: 'Only the operator can add to catalogues.' })
-  source: 'own' = 'own';
+  source = 'own' as const;
 }
