@@ -30,7 +30,9 @@ describe('cli import-questions', () => {
     expect(results(again.stdout)).toEqual([{ catalogue: 'vcaa', read: 3, inserted: 1, unchanged: 2 }]);
     for (const { id } of [await make.organization(), await make.organization()]) {
       const answer = await api.get('/v1/questions?source=vcaa&topic=Ratios', await api.key(id));
-      expect((answer.body as { data: object[] }).data).toMatchObject([{ id: rows[1]!.id, source: 'vcaa', owned_by_org: false, is_official_vce: true }]);
+      expect((answer.body as { data: object[] }).data).toMatchObject([
+        { id: rows[1]!.id, source: 'vcaa', owned_by_org: false, is_official_vce: true },
+      ]);
     }
   });
 
