@@ -1,5 +1,4 @@
 import sql, { raw } from 'sql-template-tag';
-import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
 import type { Factories } from './factories.js';
 import { dateBound } from '../../../apps/api/src/http/validation/kinds.js';
@@ -29,7 +28,6 @@ export interface ListFixture {
   tutor: string;
   student: string;
   session: string;
-  /** Made with its messages. */
   conversation: string;
 }
 
@@ -39,7 +37,8 @@ export async function createListFixture(make: Factories, at: Date): Promise<List
   const tutor = (await make.tutor(school, { createdAt: at, profile: { createdAt: at } })).id;
   const student = (await make.student(school, { createdAt: at })).id;
   const { id: session } = await make.session(school, { tutorId: tutor, studentId: student, createdAt: at });
-  return { school, tutor, student, session, conversation: uuidv7() };
+  const { id: conversation } = await make.conversation({ participants: [tutor], createdAt: at });
+  return { school, tutor, student, session, conversation };
 }
 
 /** The route's path with the ids of these records. */
@@ -122,14 +121,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
   list_blog_posts: {
     insert: rowsOf('blog_posts', ({ id }, { school }) => ({ organization_id: id < '8' ? school : null })),
   },
-  list_messages: {
-    insert: async (make, stage, rows) => {
-      const { conversation: id, tutor } = stage;
-      const [known] = await make.query('SELECT FROM conversations WHERE id = $1', [id]);
-      if (!known) await make.conversation({ id, participants: [tutor] });
-      return rowsOf('messages', () => ({ conversation_id: id, content: 'Hello' }))(make, stage, rows);
-    },
-  },
+  list_messages: { insert: rowsOf('messages', (_row, { conversation }) => ({ conversation_id: conversation })) },
   list_lesson_plans: {
     insert: async (make, stage, rows) => {
       const known = { organization_id: stage.school };
@@ -143,8 +135,9 @@ const OTHER_ROWS: Record<string, ListRows> = {
     },
   },
   list_questions: {
-    insert: rowsOf('questions', ({ id }, { school, session }) => ({
-      ...(id < '8' ? { organization_id: school, catalogue: null } : { organization_id: null, catalogue: 'vcaa' }),
+    // Every organization lists what is in a catalogue: only among rows for filters.
+    insert: rowsOf('questions', ({ id, values }, { school, session }) => ({
+      ...(id < '8' || !values ? { organization_id: school, catalogue: null } : { organization_id: null, catalogue: 'vcaa' }),
       curriculum_level_ids: id > '4' ? [session] : [],
     })),
   },
