@@ -76,6 +76,8 @@ describe('imports', () => {
       enquiries: ['database', 'people', 'rules', 'scheduling'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
+      messaging: ['database', 'people', 'rules'],
+      teaching: ['database', 'people', 'rules'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
       accounts: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
       publishing: ['config', 'database', 'jobs'],

@@ -8,6 +8,7 @@ const TYPES: Record<string, string> = {
   uuid: 'UUID',
   text: 'text',
   'text[]': 'list of texts',
+  'uuid[]': 'list of UUIDs',
   boolean: 'true or false',
   integer: 'whole number',
   bigint: 'whole number',
@@ -15,6 +16,7 @@ const TYPES: Record<string, string> = {
   'numeric(5,2)': 'number, two decimals',
   date: 'date',
   'timestamp(3) with time zone': 'time',
+  json: 'JSON',
   jsonb: 'JSON',
 };
 
@@ -45,6 +47,7 @@ function leftOut({ type, required, fallback }: Column): string {
   if (!required) return 'null';
   if (fallback === null) return '**required**';
   if (fallback === 'now()') return 'time of the import';
+  if (fallback === "'{}'::json") return '`{}`';
   if (fallback === "''::text") return 'made from the name';
   return `\`${fallback
     .replace(/::.*$/, '')

@@ -6,6 +6,7 @@ const PEOPLES = 'the row belongs to people, not to an organization: who sees it 
 const COPY = 'a trigger writes it for each organization that sees the row';
 const CALLER = 'it is who calls, found together with the organization';
 const PERSON = 'this row is what makes the person one of the organization';
+const GROUP = 'the organization of a group is derived, and may become none';
 const LOOSE = 'the person may have left, or belong to another organization';
 
 /** References between rows of organizations, or to logins, that do not include the organization. */
@@ -20,13 +21,15 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'homework.classroom_id': DERIVED,
   'homework.group_id': DERIVED,
   'homework.student_id': LOOSE,
+  'files.group_id': GROUP,
+  'inbox_messages.from_user_id': LOOSE,
   'invites.api_key_id': CALLER,
   'invites.created_by': CALLER,
   'invites.user_id': 'the person is not yet of the organization',
   'joins.user_id': PERSON,
+  'lesson_plans.group_id': GROUP,
   'members.user_id': PERSON,
   'messages.conversation_id': PEOPLES,
-  'messages.reply_to_id': PEOPLES,
   'messages.sender_id': PEOPLES,
   'organization_conversations.conversation_id': COPY,
   'organization_results.result_id': COPY,
@@ -37,7 +40,7 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'session_feedback.session_id': DERIVED,
   'session_feedback.tutor_id': LOOSE,
   'session_students.student_id': COPY,
-  'sessions.group_id': 'the organization of a group is derived, and may become none',
+  'sessions.group_id': GROUP,
   'student_group_members.group_id': 'it has the organization of its group, which is derived and may be none',
   'student_group_members.user_id': LOOSE,
   'student_groups.tutor_id': DERIVED,
@@ -47,7 +50,6 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
 const WITHOUT_OWNER: Record<string, string> = {
   conversation_participants: PEOPLES,
   conversations: PEOPLES,
-  messages: PEOPLES,
   request_log: 'log_requests takes the organization from the key, and a foreign key would double what a row costs',
   results: PEOPLES,
   student_group_members: 'it has the organization of its group',

@@ -69,7 +69,9 @@ describe('the rights of the roles', () => {
     const doors = Object.entries(FUNCTION_GRANTS).filter(([, roles]) => roles.includes('api'));
     expect(doors.map(([name]) => name).sort()).toEqual([
       'api_key_by_hash',
+      'conversation_of_others',
       'current_organization_id',
+      'direct_conversation',
       'group_of_others',
       'hold_ties_elsewhere',
       'leave_conversations',

@@ -98,7 +98,7 @@ describe('two concurrent transactions', () => {
     'a message arrives while somebody joins: the newcomer sees its time': async () => {
       const [tutor, guest] = [await schema.member(school, 'tutor'), await schema.member(other, 'tutor')];
       const id = await schema.conversation(school, tutor);
-      const writing = inserting(school, 'messages', messageRow(id, '2026-03-02T00:00:00Z'));
+      const writing = inserting(school, 'messages', messageRow(school, id, '2026-03-02T00:00:00Z'));
       return [[writing, joining(id, guest)], other, SEEN, [], [{ id, last: new Date('2026-03-02') }]];
     },
     'a group is made while its tutor joins a second organization: nobody sees it': async () => {

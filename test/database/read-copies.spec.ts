@@ -43,7 +43,7 @@ const STALE = `
   WHERE s.occurrences IS DISTINCT FROM n.n
   UNION ALL
   SELECT 'newest message', c.id FROM conversations c WHERE c.last_message_at IS DISTINCT FROM (
-    SELECT max(created_at) FROM messages m WHERE m.conversation_id = c.id AND m.visibility = 'everyone')`;
+    SELECT max(created_at) FROM messages m WHERE m.conversation_id = c.id AND m.visibility = 'everyone' AND m.deleted_at IS NULL)`;
 
 const ATTEMPTS = `INSERT INTO results (id, student_id, status, mode)
   SELECT gen_random_uuid(), id, 'completed', 'sac' FROM users`;
@@ -104,7 +104,7 @@ describe('the read copies of logins, results and conversations', () => {
   /** A random change of memberships, a result, a conversation or its participants. */
   function randomWrite(random: Random): [sql: string, values: unknown[]] {
     const [person, conversation, result] = [random.pick(people), random.pick(conversations), random.pick(results)];
-    const message = messageRow(conversation, `2026-03-02T09:00:${10 + random.integer(50)}Z`);
+    const message = messageRow('', conversation, `2026-03-02T09:00:${10 + random.integer(50)}Z`);
     const seat = seatRow(conversation, person);
     const attempt = resultRow(person);
     return random.pick<[string, unknown[]]>([
@@ -123,7 +123,8 @@ describe('the read copies of logins, results and conversations', () => {
       ['DELETE FROM messages WHERE id = (SELECT id FROM messages WHERE conversation_id = $1 ORDER BY created_at DESC LIMIT 1)', [conversation]],
       ['UPDATE conversations SET title = $2, updated_at = now() WHERE id = $1', [conversation, `T${random.integer(1e6)}`]],
       [`UPDATE conversations SET type = 'group' WHERE id = $1`, [conversation]],
-      ['INSERT INTO messages (id, conversation_id, content, created_at) VALUES ($1, $2, $3, $4)', [message.id, conversation, 'Hi', message.created_at]],
+      ['INSERT INTO messages (id, organization_id, conversation_id, content, created_at) VALUES ($1, current_organization_id(), $2, $3, $4)', [message.id, conversation, 'Hi', message.created_at]],
+      ['UPDATE messages SET deleted_at = now() WHERE conversation_id = $1', [conversation]],
       ['INSERT INTO conversation_participants (id, conversation_id, user_id, role) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [seat.id, conversation, person, 'teacher']],
       ['UPDATE conversation_participants SET left_at = CASE WHEN left_at IS NULL THEN now() END WHERE conversation_id = $1 AND user_id = $2', [conversation, person]],
       [`UPDATE conversation_participants SET role = 'student' WHERE conversation_id = $1`, [conversation]],

@@ -144,18 +144,18 @@ describe('row security', () => {
     const ourTutor = (await schema.as(mine, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
     for (const { sql, values } of [
       insertion('conversation_participants', seatRow(theirConversation, ourTutor)),
-      insertion('messages', messageRow(theirConversation, '2026-03-03T09:00:00Z')),
+      insertion('messages', messageRow(mine, theirConversation, '2026-03-03T09:00:00Z')),
     ]) {
       await expect(schema.as(mine, sql, values)).rejects.toMatchObject(DENIED);
     }
     const early = await schema.insert(mine, 'conversations', { id: crypto.randomUUID(), type: 'group' });
-    await schema.insert(mine, 'messages', messageRow(early, '2026-03-03T09:00:00Z'));
+    await schema.insert(mine, 'messages', messageRow(mine, early, '2026-03-03T09:00:00Z'));
     await schema.insert(mine, 'conversation_participants', seatRow(early, ourTutor));
-    // Both see it, so both may add.
+    // Both see it, so both may add, and each sees what was written in its own name.
     const guest = (await schema.as(theirs, `SELECT user_id FROM members WHERE role = 'tutor'`))[0]?.user_id as string;
     await schema.insert(mine, 'conversation_participants', seatRow(early, guest));
-    await schema.insert(theirs, 'messages', messageRow(early, '2026-03-03T10:00:00Z'));
-    expect(await schema.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early])).toEqual([{ n: 2 }]);
+    await schema.insert(theirs, 'messages', messageRow(theirs, early, '2026-03-03T10:00:00Z'));
+    expect(await schema.as(theirs, 'SELECT count(*)::int AS n FROM messages WHERE conversation_id = $1', [early])).toEqual([{ n: 1 }]);
   });
 
   it('accepts results only for members', async () => {

@@ -1,7 +1,7 @@
-import { BOOKING_REQUEST, CLAIM, INVOICE, LEAD, SESSION } from '@app/database';
+import { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, SESSION } from '@app/database';
 import { Refused, type StateTable } from '@app/rules';
 
-const TABLES: Record<string, StateTable<string, string>> = { SESSION, INVOICE, CLAIM, LEAD, BOOKING_REQUEST };
+const TABLES: Record<string, StateTable<string, string>> = { SESSION, INVOICE, CLAIM, LEAD, BOOKING_REQUEST, INBOX };
 
 /** What each action does in each state: the next state, `-` if it has happened, or nothing if it is refused. */
 const WANTED: Record<string, Record<string, Record<string, string>>> = {
@@ -32,6 +32,10 @@ const WANTED: Record<string, Record<string, Record<string, string>>> = {
     match: { pending: 'matched', matched: '-' },
     decline: { pending: 'declined', declined: '-' },
     reopen: { matched: 'pending', declined: 'pending', expired: 'pending', pending: '-' },
+  },
+  INBOX: {
+    read: { unread: 'read', read: '-' },
+    archive: { unread: 'archived', read: 'archived', archived: '-' },
   },
 };
 

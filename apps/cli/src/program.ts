@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { inWords } from '@app/database';
+import { addCatalogueCommands } from './commands/catalogues.js';
 import { addDatabaseCommands } from './commands/database.js';
 import { addDataCommands } from './commands/data.js';
 import { addHookCommands } from './commands/hooks.js';
@@ -25,6 +26,7 @@ export function createProgram(): Command {
   addOutboxCommands(program);
   addHookCommands(program);
   addDataCommands(program);
+  addCatalogueCommands(program);
   addDatabaseCommands(program);
   addStartCommand(program);
   return program;

@@ -10,6 +10,7 @@ import { EnquiriesModule } from './enquiries/enquiries.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
 import { HooksModule } from './hooks/hooks.module.js';
+import { InboxModule } from './inbox/inbox.module.js';
 import { JoinModule } from './join/join.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { MoneyModule } from './money/money.module.js';
@@ -44,6 +45,7 @@ export class PortalModule {
         JoinModule,
         KeysModule,
         PeopleModule,
+        InboxModule,
         EnquiriesModule,
         MoneyModule,
         ActivityModule,

@@ -2,6 +2,7 @@ import { account } from './grants/account.js';
 import { blog } from './grants/blog.js';
 import { enquiries } from './grants/enquiries.js';
 import { jobs } from './grants/jobs.js';
+import { lessons } from './grants/lessons.js';
 import { messages } from './grants/messages.js';
 import { money } from './grants/money.js';
 import { people } from './grants/people.js';
@@ -27,7 +28,7 @@ export interface Grants {
   functions: Record<string, ProcessRole[]>;
 }
 
-const AREAS = [account, signIn, people, teaching, scheduling, enquiries, money, messages, blog, jobs];
+const AREAS = [account, signIn, people, teaching, scheduling, enquiries, lessons, money, messages, blog, jobs];
 
 /** The rights of all areas. `migrate` applies them, and each process compares its own rights with them at start. */
 export const TABLE_GRANTS = Object.fromEntries(AREAS.flatMap(({ tables }) => Object.entries(tables)));

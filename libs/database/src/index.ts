@@ -13,7 +13,7 @@ export { RetryTransaction } from './retry-transaction.js';
 export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
 export { driverErrorOf, SQLSTATE, sqlStateOf } from './sql-state.js';
 export { differentFunctions } from './schema/functions.js';
-export { BOOKING_REQUEST, CLAIM, INVOICE, LEAD, SESSION } from './schema/states.js';
+export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, SESSION } from './schema/states.js';
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';

@@ -25,9 +25,16 @@ export interface Tables {
     category: 'parking' | 'tolls' | 'materials' | 'training' | 'other' | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
   };
+  files: {
+    scope: 'private' | 'classroom' | 'group' | 'personal' | 'org';
+    resourceType: 'file' | 'link' | 'video' | 'google_drive';
+  };
   homework: {
     homeworkType: 'text' | 'exam';
     scope: 'classroom' | 'group' | 'student';
+  };
+  inbox_messages: {
+    status: 'unread' | 'read' | 'archived';
   };
   invites: {
     scope: 'organization' | 'classroom' | 'group' | 'tutor_student' | 'parent' | 'account';
@@ -41,7 +48,7 @@ export interface Tables {
   };
   joins: {
     approval: 'waiting' | 'approved' | null;
-  },
+  };
   leads: {
     status: 'new' | 'contacted' | 'consultation_booked' | 'converted' | 'lost';
   };
@@ -51,6 +58,10 @@ export interface Tables {
   };
   locations: {
     ownerType: 'org' | 'tutor' | 'student';
+  };
+  lesson_plans: {
+    scope: 'classroom' | 'group' | 'student';
+    status: 'draft' | 'ready' | 'delivered';
   };
   members: {
     role: 'owner' | 'admin' | 'tutor' | 'student';
@@ -129,9 +140,16 @@ export const VALUES = {
     category: ['parking', 'tolls', 'materials', 'training', 'other'],
     status: ['logged', 'approved', 'rejected', 'reimbursed'],
   },
+  files: {
+    scope: ['private', 'classroom', 'group', 'personal', 'org'],
+    resource_type: ['file', 'link', 'video', 'google_drive'],
+  },
   homework: {
     homework_type: ['text', 'exam'],
     scope: ['classroom', 'group', 'student'],
+  },
+  inbox_messages: {
+    status: ['unread', 'read', 'archived'],
   },
   invites: {
     scope: ['organization', 'classroom', 'group', 'tutor_student', 'parent', 'account'],
@@ -155,6 +173,10 @@ export const VALUES = {
   },
   locations: {
     owner_type: ['org', 'tutor', 'student'],
+  },
+  lesson_plans: {
+    scope: ['classroom', 'group', 'student'],
+    status: ['draft', 'ready', 'delivered'],
   },
   members: {
     role: ['owner', 'admin', 'tutor', 'student'],

@@ -1,4 +1,5 @@
-import type { Tables } from '@app/database';
+import sql from 'sql-template-tag';
+import type { Database, Tables } from '@app/database';
 import { Refused } from '@app/rules';
 
 type Role = Tables['members']['role'];
@@ -18,4 +19,12 @@ export function requireRole(role: Role, to: 'teach' | 'learn', ...at: (string | 
       ? 'This member is a student here. Choose a tutor or an admin.'
       : 'This member is not a student here. Choose a student.';
   throw Refused.invalid(reason, ...at);
+}
+
+/** The owner in whose name the organization acts if nobody is named: the first one; null if there is none. */
+export async function firstOwner(db: Database, organizationId: string): Promise<string | null> {
+  const [owner] = await db.query<{ id: string }>(sql`
+    SELECT user_id AS id FROM members WHERE organization_id = ${organizationId} AND role = 'owner' AND status = 'accepted'
+    ORDER BY created_at, user_id LIMIT 1`);
+  return owner?.id ?? null;
 }

@@ -38,9 +38,9 @@ async function admits(route: Route, key: string): Promise<boolean> {
 }
 
 describe('scopes', () => {
-  it('are exactly these eleven', () => {
+  it('are exactly these twelve', () => {
     expect([...ALL].sort()).toEqual([
-      'accounts:write', 'blog:write', 'coursework:write', 'leads:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
+      'accounts:write', 'blog:write', 'coursework:write', 'leads:write', 'messages:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
       'students:write', 'tutors:write', 'write',
     ]); // prettier-ignore
   });
@@ -63,8 +63,8 @@ describe('scopes', () => {
       opened[held] = answers.filter(({ status }) => status === 200).map(({ path }) => path);
     }
     const alone = Object.fromEntries(ALL.map((scope) => [scope, [pathBehind(scope)]]));
-    const five = ['payments:write', 'tutors:write', 'payroll:write', 'coursework:write', 'leads:write', 'write'] as const;
-    expect(opened).toEqual({ ...alone, write: five.map((scope) => pathBehind(scope)) });
+    const six = ['payments:write', 'tutors:write', 'payroll:write', 'coursework:write', 'messages:write', 'leads:write', 'write'] as const;
+    expect(opened).toEqual({ ...alone, write: six.map((scope) => pathBehind(scope)) });
     await planted.close();
   });
 

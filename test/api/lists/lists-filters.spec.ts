@@ -38,6 +38,8 @@ const MATCHES: Record<Comparison, (stored: Stored, value: string) => boolean> = 
 /** The same for parameters with a condition of their own. */
 const OTHERS: Record<string, (record: Found, value: string, stage: ListFixture) => boolean> = {
   'list_request_log status': ({ status }, value) => (value.endsWith('xx') ? String(status)[0] === value[0] : String(status) === value),
+  'list_questions source': ({ catalogue }, value) => (catalogue ?? 'own') === value,
+  'list_questions curriculum_level_id': ({ curriculum_level_ids: levels }, value) => (levels as unknown as string[]).includes(value),
   'list_sessions student_id': ({ id }, value, { student }) => value === student && partIn(id) === 'accepted',
   'list_coverage_tutors subject': ({ id }, value) => value === TAUGHT && teaches(id),
   'list_coverage_tutors mode': ({ id }, value) => {

@@ -10,11 +10,16 @@ interface Page {
   meta: Record<string, unknown>;
 }
 
-/** Sizes of pages other than 20 and 100: by default, and at most. */
-const SIZES: Record<string, [number, number]> = { '/v1/blog-posts': [50, 200], '/v1/coverage/tutors': [100, 500] };
-
 /** The only lists that return a total. */
 const WITH_TOTAL = ['list_tutors', 'list_students', 'list_parents'];
+
+/** The size of a page by default, and at most, where it is not 20 and 100. */
+const SIZES: Record<string, [limit: number, most: number]> = {
+  list_blog_posts: [50, 200],
+  list_messages: [50, 100],
+  list_coverage_tutors: [100, 500],
+};
+const sizesOf = (route: Route) => SIZES[operation(route)] ?? [20, 100];
 
 const api = await fixture(TestApi.start());
 const fixtures = await createFixtures(api);
@@ -120,7 +125,7 @@ describe('cursor mode', () => {
 describe('limit and offset', () => {
   it('have the documented defaults and bounds', async () => {
     for (const route of lists()) {
-      const [usual, most] = SIZES[route.path] ?? [20, 100];
+      const [usual, most] = sizesOf(route);
       expect([nameOf(route), queryOf(document, route).get('limit')]).toEqual([
         nameOf(route),
         { type: 'integer', minimum: 1, maximum: most, default: usual },

@@ -14,7 +14,7 @@ const ROWS = 20_000;
 
 const owner = await portal.someone('owner');
 const key = randomUUID();
-const organization = { organizationId: owner.organization.id } as Membership;
+const organization = { organizationId: owner.organization.id, timeZone: 'Australia/Melbourne' } as Membership;
 
 beforeAll(async () => {
   const at = [owner.organization.id];

@@ -14,6 +14,7 @@ const IDS: Record<string, string> = {
   invite_id: 'SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   lead_id: 'SELECT id FROM leads WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  inbox_message_id: 'SELECT id FROM inbox_messages WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   message_id: 'SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   organization_id: 'SELECT id FROM organizations WHERE id = $1 AND $2::uuid IS NOT NULL',
   session_id: 'SELECT id FROM portal_sessions WHERE user_id = $2 AND $1::uuid IS NOT NULL',
@@ -46,6 +47,7 @@ const STATE = `
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
   UNION ALL SELECT 'lead', to_jsonb(l) FROM leads l WHERE organization_id = $1
   UNION ALL SELECT 'booking request', to_jsonb(b) FROM booking_requests b WHERE organization_id = $1
+  UNION ALL SELECT 'inbox', to_jsonb(i) FROM inbox_messages i WHERE organization_id = $1
   UNION ALL SELECT 'outbox', to_jsonb(o) FROM outbox o WHERE organization_id = $1
   UNION ALL SELECT 'session', to_jsonb(s) FROM portal_sessions s WHERE user_id = $2
   UNION ALL SELECT 'passkey', to_jsonb(c) FROM passkeys c WHERE user_id = $2
@@ -67,6 +69,7 @@ beforeAll(async () => {
   const tutor = await joining.portal.make.tutor(foreign.provisioning.id);
   await joining.portal.make.mileage(foreign.provisioning.id, tutor.id);
   await joining.portal.make.expense(foreign.provisioning.id, tutor.id);
+  await joining.portal.make.row('inbox_messages', { organizationId: foreign.provisioning.id, message: 'Hello' });
   await ask(
     `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
      SELECT gen_random_uuid(), $2, '\\x01', '\\x01', 0, 'x' WHERE $1::uuid IS NOT NULL RETURNING id`,

@@ -28,7 +28,7 @@ interface Visit {
 const MORE = [
   'people?status=waiting', 'people?status=archived', 'people/codes?after=9999999999999-ffffffff-ffff-ffff-ffff-ffffffffffff',
   'activity?status=4xx', 'outbox?status=dead', 'audit?day=2020-01-01', 'keys?page=2', 'keys?unused=30', 'approvals?state=all',
-  'enquiries?status=new', 'enquiries/requests?status=declined',
+  'enquiries?status=new', 'inbox?status=archived', 'enquiries/requests?status=declined',
 ]; // prettier-ignore
 
 const joining = await fixture(JoinFixture.open());

@@ -203,8 +203,11 @@ export class Factories {
     return this.row('conversation_participants', { conversationId, userId, role: 'teacher', ...wish });
   }
 
-  message(conversationId: string, wish: Wish<'messages'> = {}) {
-    return this.row('messages', { conversationId, content: 'Hello', ...wish });
+  /** Written in the name of the first organization that sees the conversation, unless another one is given. */
+  async message(conversationId: string, wish: Wish<'messages'> = {}) {
+    const sees = 'SELECT organization_id AS id FROM organization_conversations WHERE conversation_id = $1 ORDER BY 1 LIMIT 1';
+    const [first] = await this.query<{ id: string }>(sees, [conversationId]);
+    return this.row('messages', { conversationId, organizationId: first?.id, content: 'Hello', ...wish });
   }
 
   adjustment(organizationId: string, tutorId: string, wish: Wish<'adjustments'> = {}) {

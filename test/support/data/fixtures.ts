@@ -158,13 +158,20 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
   await make.homework(tutor.id, { scope: 'group', homeworkType: 'exam', groupId: group.id });
   await make.homework(tutor.id, { studentId: student.id }, school);
   await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
-  await results(make, student.id, homework.id);
+  const result = await results(make, student.id, homework.id);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
   const { booking_request_id, ...asked } = await enquiries(make, school, { ...lesson, sessionId: session.id });
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   const adjustment = await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
+  const lessons = await lessonMaterial(make, school, {
+    tutor: tutor.id,
+    student: student.id,
+    classroom: classroom.id,
+    group: group.id,
+    session: session.id,
+  });
   const post = await make.post(school, {
     excerpt: 'What is new',
     content: '<p>Hello</p>',
@@ -192,13 +199,23 @@ async function fill(make: Factories, school: string): Promise<Pick<OrganizationF
       rate_band_id: band.id,
       group_id: group.id,
       classroom_id: classroom.id,
-      conversation_id: conversation,
+      ...conversation,
+      plan_id: lessons.plan_id,
+      result_id: result,
       post_id: post.id,
       adjustment_id: adjustment.id,
       ...asked,
       ...money,
     },
-    query: { booking_request_id, subject: subject.id, postcode: '3056', status: '4xx', email: student.email, phone: student.phone! },
+    query: {
+      curriculum_level_id: lessons.level,
+      booking_request_id,
+      subject: subject.id,
+      postcode: '3056',
+      status: '4xx',
+      email: student.email,
+      phone: student.phone!,
+    },
   };
 }
 
@@ -294,21 +311,52 @@ async function feedback(
   await make.feedback(school, tutorId, { rating: 1 });
 }
 
-async function results(make: Factories, studentId: string, homeworkAssignmentId: string): Promise<void> {
+/** @returns the id of the first one */
+async function results(make: Factories, studentId: string, homeworkAssignmentId: string): Promise<string> {
   const done = { startedAt: new Date('2026-03-02T09:00:00Z'), completedAt: new Date('2026-03-02T10:00:00Z') };
   const what = { vceExamId: uuidv7(), curriculumLevelId: uuidv7(), homeworkAssignmentId };
-  await make.result(studentId, { ...done, ...what, grade: 81, mode: 'homework' });
+  const { id } = await make.result(studentId, { ...done, ...what, grade: 81, mode: 'homework' });
   await make.result(studentId, { status: 'submitted', mode: 'topic_practice' });
   await make.result(studentId, { status: 'in_progress', mode: 'vce_exam' });
   await make.result(studentId, { status: 'not_started' });
+  return id;
 }
 
-/** @returns the id of the conversation that has a message */
-async function conversations(make: Factories, participants: string[], classroomId: string): Promise<string> {
+/** @returns the ids of the conversation that has a message, and of the message */
+async function conversations(make: Factories, participants: string[], classroomId: string) {
   const { id } = await make.conversation({ participants, title: 'Questions' });
-  await make.message(id);
+  const message = await make.message(id);
+  await make.message(id, { senderId: participants[0]!, replyToId: message.id, organizationId: message.organizationId });
   await make.conversation({ type: 'triad', participants });
   await make.conversation({ type: 'group', participants });
   await make.conversation({ type: 'classroom_feed', classroomId, participants });
-  return id;
+  return { conversation_id: id, message_id: message.id };
+}
+
+/** @returns the ids of a plan and of a level */
+async function lessonMaterial(make: Factories, organizationId: string, ids: Record<'tutor' | 'student' | 'classroom' | 'group' | 'session', string>) {
+  const [level, createdBy] = [uuidv7(), ids.tutor];
+  const plan = {
+    organizationId,
+    createdBy,
+    title: 'Quadratics',
+    planData: { warm_up: '5 minutes' },
+    curriculumLevelIds: [level],
+    mathLevelId: level,
+  };
+  const scheduledFor = new Date('2026-03-09T09:00:00Z');
+  const { id } = await make.row('lesson_plans', { ...plan, scope: 'student', studentId: ids.student, sessionId: ids.session, scheduledFor });
+  await make.row('lesson_plans', { ...plan, scope: 'classroom', classroomId: ids.classroom });
+  await make.row('lesson_plans', { ...plan, scope: 'group', groupId: ids.group });
+  const targets = { studentId: ids.student, classroomId: ids.classroom, groupId: ids.group, folderId: uuidv7() };
+  const urls = { fileUrl: 'https://files.example.org/a.pdf', linkUrl: 'https://example.org/' };
+  await make.row('files', { organizationId, ownerId: ids.tutor, title: 'Surds', scope: 'group', resourceType: 'file', ...targets, ...urls });
+  await make.row('files', { organizationId, title: 'Alone', scope: 'org', resourceType: 'link' });
+  const asked = { topic: 'Quadratics', introText: 'Complete the square.', questionNumber: 4, totalMarks: 3, isCurrentStudyDesign: true };
+  await make.row('questions', { organizationId, authorId: ids.tutor, tags: ['exam'], curriculumLevelIds: [level], ...asked });
+  await make.row('questions', { organizationId, topic: 'Ratios' });
+  const guest = { guestName: 'Mia', guestEmail: 'mia@example.org' };
+  await make.row('inbox_messages', { organizationId, subjectTutorId: ids.tutor, fromUserId: ids.student, message: 'Hello', ...guest });
+  await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'archived' });
+  return { plan_id: id, level };
 }

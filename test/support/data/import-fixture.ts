@@ -45,7 +45,7 @@ export class ImportedOrganization {
     return {
       conversations: [conversation],
       conversation_participants: [seat(this.tutor, 'teacher'), seat(this.student, 'student')],
-      messages: [messageRow(conversation.id, '2026-03-02T09:00:00Z')],
+      messages: [without(messageRow('', conversation.id, '2026-03-02T09:00:00Z'), 'organization_id')],
     };
   }
 }

@@ -28,6 +28,7 @@ export interface ListFixture {
   tutor: string;
   student: string;
   session: string;
+  conversation: string;
 }
 
 /** @param at creation time of the stage's people and its session, who appear in lists themselves */
@@ -36,12 +37,13 @@ export async function createListFixture(make: Factories, at: Date): Promise<List
   const tutor = (await make.tutor(school, { createdAt: at, profile: { createdAt: at } })).id;
   const student = (await make.student(school, { createdAt: at })).id;
   const { id: session } = await make.session(school, { tutorId: tutor, studentId: student, createdAt: at });
-  return { school, tutor, student, session };
+  const { id: conversation } = await make.conversation({ participants: [tutor], createdAt: at });
+  return { school, tutor, student, session, conversation };
 }
 
 /** The route's path with the ids of these records. */
 export const pathAt = ({ path }: Route, stage: ListFixture): string =>
-  path.replaceAll(/:(tutor|student|session)_id/g, (_, kind: 'tutor' | 'student' | 'session') => stage[kind]);
+  path.replaceAll(/:(tutor|student|session|conversation)_id/g, (_, kind: 'tutor' | 'student' | 'session' | 'conversation') => stage[kind]);
 
 type Insert = (make: Factories, stage: ListFixture, rows: NewRow[]) => Promise<Stored[]>;
 
@@ -135,6 +137,26 @@ const OTHER_ROWS: Record<string, ListRows> = {
   },
   list_blog_posts: {
     insert: rowsOf('blog_posts', ({ id }, { school }) => ({ organization_id: id < '8' ? school : null })),
+  },
+  list_messages: { insert: rowsOf('messages', (_row, { conversation }) => ({ conversation_id: conversation })) },
+  list_lesson_plans: {
+    insert: async (make, stage, rows) => {
+      const known = { organization_id: stage.school };
+      const [[room], [group]] = [
+        await make.insert('classrooms', [{}], known),
+        await make.insert('student_groups', [{ owner_organization_id: stage.school }]),
+      ];
+      const targets: Record<string, Row> = { classroom: { classroom_id: room!.id }, group: { group_id: group!.id } };
+      const targetOf = ({ scope = 'student' }: Row = {}) => ({ scope, ...(targets[String(scope)] ?? { student_id: stage.student }) });
+      return rowsOf('lesson_plans', ({ values }) => targetOf(values))(make, stage, rows);
+    },
+  },
+  list_questions: {
+    // Every organization lists what is in a catalogue: only among rows for filters.
+    insert: rowsOf('questions', ({ id, values }, { school, session }) => ({
+      ...(id < '8' || !values ? { organization_id: school, catalogue: null } : { organization_id: null, catalogue: 'vcaa' }),
+      curriculum_level_ids: id > '4' ? [session] : [],
+    })),
   },
   list_conversations: {
     insert: async (make, stage, rows) => {

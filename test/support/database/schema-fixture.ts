@@ -166,8 +166,8 @@ export function seatRow(conversation_id: string, user_id: string): Row {
   return { id: randomUUID(), conversation_id, user_id, role: 'teacher' };
 }
 
-export function messageRow(conversation_id: string, created_at: string, more: Row = {}): Row {
-  return { id: randomUUID(), conversation_id, content: 'Hello', created_at, ...more };
+export function messageRow(organization_id: string, conversation_id: string, created_at: string, more: Row = {}): Row {
+  return { id: randomUUID(), organization_id, conversation_id, content: 'Hello', created_at, ...more };
 }
 
 export function homeworkRow(assigned_by: string, more: Row = {}): Row {
@@ -221,7 +221,9 @@ export async function fill(fixture: SchemaFixture, organization_id: string): Pro
   await add('session_feedback', feedbackRow(tutor_id, { session_id, comment: 'Patient' }));
   await fixture.result(organization_id, student_id);
   const conversation_id = await fixture.conversation(organization_id, tutor_id, student_id);
-  await add('messages', messageRow(conversation_id, '2026-03-02T09:00:00Z'));
+  await add('messages', messageRow(organization_id, conversation_id, '2026-03-02T09:00:00Z'));
+  await add('questions', { id: randomUUID(), organization_id, topic: 'Fractions' });
+  await add('lesson_plans', { id: randomUUID(), organization_id, title: 'Fractions', scope: 'student', student_id });
   const invite = inviteRow(organization_id);
   await add('invites', invite);
   await add('outbox', messageToSend(organization_id));

@@ -161,6 +161,21 @@ export interface Tables {
     approvedAt: Date | null;
     createdAt: Date;
   };
+  files: {
+    id: string;
+    organizationId: string;
+    ownerId: string | null;
+    scope: 'private' | 'classroom' | 'group' | 'personal' | 'org';
+    title: string;
+    resourceType: 'file' | 'link' | 'video' | 'google_drive';
+    fileUrl: string | null;
+    linkUrl: string | null;
+    studentId: string | null;
+    classroomId: string | null;
+    groupId: string | null;
+    folderId: string | null;
+    createdAt: Date;
+  };
   homework: {
     id: string;
     organizationId: string | null;
@@ -185,6 +200,17 @@ export interface Tables {
     answer: Buffer | null;
     createdAt: Date;
     expiresAt: Date;
+  };
+  inbox_messages: {
+    id: string;
+    organizationId: string;
+    subjectTutorId: string | null;
+    fromUserId: string | null;
+    guestName: string | null;
+    guestEmail: string | null;
+    message: string;
+    status: 'unread' | 'read' | 'archived';
+    createdAt: Date;
   };
   invites: {
     id: string;
@@ -280,6 +306,24 @@ export interface Tables {
     billedCents: number | null;
     createdAt: Date;
   };
+  lesson_plans: {
+    id: string;
+    organizationId: string;
+    createdBy: string | null;
+    scope: 'classroom' | 'group' | 'student';
+    classroomId: string | null;
+    groupId: string | null;
+    studentId: string | null;
+    sessionId: string | null;
+    mathLevelId: string | null;
+    curriculumLevelIds: string[];
+    title: string;
+    status: 'draft' | 'ready' | 'delivered';
+    planData: unknown;
+    scheduledFor: Date | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
   list_counts: {
     organizationId: string;
     list: string;
@@ -319,6 +363,7 @@ export interface Tables {
   };
   messages: {
     id: string;
+    organizationId: string;
     conversationId: string;
     senderId: string | null;
     content: string;
@@ -326,6 +371,7 @@ export interface Tables {
     visibility: 'everyone' | 'student_only' | 'parent_only';
     replyToId: string | null;
     createdAt: Date;
+    deletedAt: Date | null;
   };
   mileage_trips: {
     id: string;
@@ -504,6 +550,21 @@ export interface Tables {
     confirmedAt: Date | null;
     userAgent: string;
     network: string;
+  };
+  questions: {
+    id: string;
+    organizationId: string | null;
+    catalogue: string | null;
+    topic: string;
+    tags: string[];
+    introText: string | null;
+    isOfficialVce: boolean;
+    isCurrentStudyDesign: boolean | null;
+    questionNumber: number | null;
+    totalMarks: number | null;
+    curriculumLevelIds: string[];
+    authorId: string | null;
+    createdAt: Date;
   };
   rate_bands: {
     id: string;

@@ -68,6 +68,15 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/sessions': wanted,
   'POST /v1/session-series': wanted,
   'PATCH /v1/leads/:lead_id': async (make, id) => ({ lead_id: (await make.row('leads', { organizationId: id, name: 'Priya' })).id }),
+  'POST /v1/messages': async (make, id) => {
+    // The first owner sends what names no sender.
+    const owners = `SELECT user_id AS id FROM members WHERE organization_id = $1 AND role = 'owner' ORDER BY created_at, user_id`;
+    const [sender] = await make.query<{ id: string }>(owners, [id]);
+    const recipient = await make.student(id);
+    const conversation = await make.conversation({ participants: [sender!.id, recipient.id] });
+    const ids = { sender_id: sender!.id, recipient_id: recipient.id, conversation_id: conversation.id };
+    return { ...ids, reply_to_id: (await make.message(conversation.id)).id };
+  },
   'PUT /v1/sessions/:session_id': planned,
   'POST /v1/sessions/:session_id/cancel': planned,
   'DELETE /v1/sessions/:session_id': planned,
@@ -124,7 +133,9 @@ export async function recordFor(route: Route, make: Factories, school: Organizat
 export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
   const own = { tutor_subjects: school.query.subject_id!, hand_over_to: school.path.tutor_id! };
-  return { user_id: school.path[role]!, ...own, ...school.query, ...school.path };
+  const { tutor_id, student_id, message_id } = school.path;
+  const named = { created_by: tutor_id!, sender_id: tutor_id!, recipient_id: student_id!, reply_to_id: message_id! };
+  return { user_id: school.path[role]!, ...own, ...named, ...school.query, ...school.path };
 }
 
 /** A request that writes, and succeeds. */

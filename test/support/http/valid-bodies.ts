@@ -41,7 +41,7 @@ export function idFieldsOf(route: Route, formats = NAMING): Path[] {
   ];
   const shape = shapeOf(route);
   const found = shape ? within(shape, []) : [];
-  return [...new Map(found.map((at) => [at.join('.'), at])).values()];
+  return [...new Map(found.filter(([name]) => !OPAQUE.includes(name!)).map((at) => [at.join('.'), at])).values()];
 }
 
 /** Every field of the request at any depth and in any variant, by its name alone. */
@@ -104,7 +104,7 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
   const bodies = [example, ...variants].map((body) => canary(body, shape, []) as Body);
   for (const at of idFieldsOf(route)) {
     if (bodies.some((body) => valueAt(body, at) !== undefined)) continue;
-    bodies.push(withValueAt(withoutOthers(bodies[0]!, at[0]!), at, idAt(at)) as Body);
+    bodies.push(withScopeOf(at[0]!, shape, withValueAt(withoutOthers(bodies[0]!, at[0]!), at, idAt(at)) as Body));
   }
   return bodies;
 }
@@ -113,12 +113,22 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
 const EXCLUSIVE = [
   ['student_id', 'student_ids', 'group_id', 'classroom_id'],
   ['parent_id', 'student_id'],
+  ['conversation_id', 'recipient_id'],
 ];
+
+/** Ids of records that this service does not have: nobody's, so anybody may name them. */
+const OPAQUE = ['curriculum_level_ids'];
 
 /** The body without the fields that this one excludes. */
 function withoutOthers(body: Body, name: string): Body {
   const others = EXCLUSIVE.find((names) => names.includes(name)) ?? [];
   return Object.fromEntries(Object.entries(body).filter(([field]) => field === name || !others.includes(field)));
+}
+
+/** A target goes with its scope: `group_id` with `group`. */
+function withScopeOf(name: string, { properties = {} }: Shape, body: Body): Body {
+  const scope = name.replace(/_id$/, '');
+  return properties.scope?.enum?.includes(scope) ? { ...body, scope } : body;
 }
 
 /** The fields of the variant that the value has. */

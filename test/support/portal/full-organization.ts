@@ -48,6 +48,12 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
     [at],
   );
   await make.query(
+    `INSERT INTO inbox_messages (id, organization_id, guest_name, guest_email, message, status)
+     SELECT gen_random_uuid(), $1, $2, 'a-rather-long-address-' || n || '@example.org', repeat('A long question. ', 20),
+       (ARRAY['unread', 'read', 'archived'])[1 + n % 3] FROM generate_series(1, 80) n`,
+    [at, LONG],
+  );
+  await make.query(
     `INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload, status, attempts, last_error, finished_at)
      SELECT gen_random_uuid(), $1::uuid, 'email', 'organization_invite', 'a-long-address-' || n || '@example.org', '\\x00'::bytea, 'dead',
        8, 'smtp_550', now() FROM generate_series(1, 60) n

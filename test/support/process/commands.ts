@@ -14,6 +14,8 @@ const VALUES: Record<string, string> = {
   address: 'ada@example.org',
   folder: '/nowhere',
   csv: '/nowhere/places.csv',
+  file: '/nowhere',
+  catalogue: 'vcaa',
 };
 
 /** Arguments for commands that need more, such as one of two options. */

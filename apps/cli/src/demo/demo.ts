@@ -6,6 +6,7 @@ import { blogRows } from './blog-rows.js';
 import { conversationRows } from './conversation-rows.js';
 import { courseworkRows } from './coursework-rows.js';
 import { enquiryRows } from './enquiry-rows.js';
+import { lessonRows } from './lesson-rows.js';
 import { moneyRows } from './money-rows.js';
 import { payRows } from './pay-rows.js';
 import { peopleRows, type Rows, type TableRows } from './people-rows.js';
@@ -77,6 +78,7 @@ const ROWS: TableRows = {
   ...availabilityRows,
   ...enquiryRows,
   ...courseworkRows,
+  ...lessonRows,
   ...conversationRows,
   ...moneyRows,
   ...payRows,

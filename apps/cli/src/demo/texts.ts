@@ -52,6 +52,7 @@ interface Texts {
   positiveTags: string[];
   dialogues: Record<string, string[][]>;
   attached: string;
+  inbox: string[];
   posts: Post[];
 }
 

@@ -49,15 +49,21 @@ const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WH
  */
 export async function importFolder(options: ImportOptions): Promise<ImportReport> {
   const files = await findFiles(options.folder);
-  const client = new Client({ connectionString: options.url, application_name: 'tutoring import', keepAlive: true });
+  return inOneTransaction(options.url, (client) => importFiles(client, files, options));
+}
+
+/** Does the work of an import in one transaction of its own connection. */
+export async function inOneTransaction<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, application_name: 'tutoring import', keepAlive: true });
   // Without a listener, losing the connection between two statements would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
     await client.query('BEGIN');
-    const report = await importFiles(client, files, options);
+    await client.query(WITHOUT_TIMEOUTS);
+    const result = await work(client);
     await client.query('COMMIT');
-    return report;
+    return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
@@ -68,7 +74,6 @@ export async function importFolder(options: ImportOptions): Promise<ImportReport
 
 async function importFiles(client: Client, files: Map<string, string>, options: ImportOptions): Promise<ImportReport> {
   const { organizationId } = options;
-  await client.query(WITHOUT_TIMEOUTS);
   await client.query(
     `SELECT set_config('app.organization_id', $1, true), set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
       pg_advisory_xact_lock($2)`,

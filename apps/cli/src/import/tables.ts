@@ -25,12 +25,16 @@ export const TABLES = [
   'leads',
   'booking_requests',
   'locations',
+  'lesson_plans',
+  'files',
+  'questions',
   'homework',
   'session_feedback',
   'results',
   'conversations',
   'conversation_participants',
   'messages',
+  'inbox_messages',
   'adjustments',
   'payouts',
   'invoices',
@@ -64,6 +68,7 @@ export const KEPT_COLUMNS = new Set([
   'recorded',
   'credit_cents',
   'counts_at',
+  'catalogue',
 ]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */
@@ -176,7 +181,7 @@ export const TABLE_RULES: Record<string, TableRules> = {
   },
   conversations: { taken: 'conversation_of_others(s.id)', ownedThrough: 'id' },
   conversation_participants: { taken: `${IN_SIGHT} OR ${SEEING}`, ownedThrough: 'conversation_id' },
-  messages: { taken: IN_SIGHT, ownedThrough: 'conversation_id' },
+  messages: { ownedThrough: 'conversation_id' },
 };
 
 /** A table in words: "student group". */

@@ -12,6 +12,8 @@ export type ReadValue = (value: unknown) => unknown;
 /** Maximum nesting of a JSON column's value, because PostgreSQL and the API's readers recurse. */
 const DEEPEST = 32;
 
+const readJson: ReadValue = (value) => storableJson(value, DEEPEST) ?? value;
+
 const readers: Record<string, ReadValue> = {
   uuid: (value) => (typeof value === 'string' && canonicalUuid(value)) || new Misfit('must be a UUID'),
   text: (value) => (typeof value === 'string' ? storable(value) : new Misfit('must be a string')),
@@ -23,6 +25,10 @@ const readers: Record<string, ReadValue> = {
       if (text instanceof Misfit) return text;
     }
     return value as unknown[];
+  },
+  'uuid[]': (value) => {
+    const ids = Array.isArray(value) ? value.map((id) => typeof id === 'string' && canonicalUuid(id)) : [null];
+    return ids.every(Boolean) ? ids : new Misfit('must be an array of UUIDs');
   },
   boolean: (value) => (typeof value === 'boolean' ? value : new Misfit('must be true or false')),
   integer: (value) =>
@@ -43,7 +49,8 @@ const readers: Record<string, ReadValue> = {
     const instant = typeof value === 'string' ? parseDate(value) : null;
     return instant?.at.toISOString() ?? new Misfit('must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z');
   },
-  jsonb: (value) => storableJson(value, DEEPEST) ?? value,
+  json: readJson,
+  jsonb: readJson,
 };
 
 /** The reader for a column type, as PostgreSQL's catalog names it. */

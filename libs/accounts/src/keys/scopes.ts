@@ -6,6 +6,7 @@ export const SCOPES = {
   'payroll:write': 'Create and void payroll adjustments; record payouts; decide on mileage and expenses',
   'coursework:write': 'Create and update lesson plans and questions',
   'sessions:write': 'Create, update, complete, reopen, cancel and delete sessions',
+  'messages:write': 'Send messages to members and linked parents',
   'accounts:write':
     'Create student, tutor and parent accounts; invite people, admins too, whom an owner has to approve; ' +
     'offboard students, tutors and parents',
@@ -13,7 +14,7 @@ export const SCOPES = {
   'blog:write': 'Write, publish and delete blog posts; upload images',
   'leads:write': 'Record and update leads; record booking requests',
   write:
-    'Everything that payments:write, tutors:write, payroll:write, coursework:write and leads:write allow; also send messages. ' +
+    'Everything that payments:write, tutors:write, payroll:write, coursework:write, messages:write and leads:write allow. ' +
     'Does not include sessions:write, accounts:write, students:write or blog:write',
 } as const;
 
@@ -26,6 +27,7 @@ const UMBRELLA: ReadonlySet<string> = new Set<Scope>([
   'payroll:write',
   'coursework:write',
   'leads:write',
+  'messages:write',
 ]);
 
 /** Whether a key with these scopes has the scope `needed`. */

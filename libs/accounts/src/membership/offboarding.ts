@@ -79,7 +79,7 @@ export class Offboarding {
     if (endsMember && role === 'owner' && person.status === 'accepted') await this.managers.requireAnotherOwner(userId);
 
     const belonged = endsMember ? await this.endMember(organizationId, userId, role!, sessions) : NOTHING_ENDED;
-    const children = endsParent ? await this.endParent(organizationId, userId) : 0;
+    const children = endsParent ? await this.endParent(organizationId, userId, person.status === 'accepted') : 0;
     await this.belongings.requests(organizationId, userId);
     const gone = {
       ...belonged,
@@ -138,7 +138,9 @@ export class Offboarding {
     await this.places.requireStaff(organizationId, successor, 'hand_over_to');
   }
 
-  private async endParent(organizationId: string, userId: string): Promise<number> {
+  /** @param member whether they are, or were until now, a member too: then their conversations are those of the member */
+  private async endParent(organizationId: string, userId: string, member: boolean): Promise<number> {
+    if (!member) await this.belongings.conversations(userId);
     const children = await this.belongings.children(organizationId, userId);
     await this.db.query(sql`
       UPDATE parents SET status = 'archived'

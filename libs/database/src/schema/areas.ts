@@ -2,6 +2,7 @@ import { account } from './account.js';
 import { blog } from './blog.js';
 import { enquiries } from './enquiries.js';
 import { jobs } from './jobs.js';
+import { lessons } from './lessons.js';
 import { messages } from './messages.js';
 import { money } from './money.js';
 import { people } from './people.js';
@@ -10,7 +11,7 @@ import { signIn } from './sign-in.js';
 import { teaching } from './teaching.js';
 
 /** The tables of each area, after those that they refer to. */
-export const AREAS = { account, signIn, people, teaching, scheduling, enquiries, money, messages, blog, jobs };
+export const AREAS = { account, signIn, people, teaching, scheduling, enquiries, lessons, money, messages, blog, jobs };
 
 /** Statements that need functions, whose signatures in turn may need tables. */
 const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE TRIGGER) /;

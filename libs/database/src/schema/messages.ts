@@ -1,6 +1,10 @@
-import { onChanged, onRows, secure } from './rules.js';
+import { MINE, onChanged, onRows, secure } from './rules.js';
+import { INBOX } from './states.js';
 
-/** Conversations, which belong to their participants: an organization sees those of its members. */
+/**
+ * Conversations, which belong to their participants: an organization sees those of its members, and in them what was
+ * written in its own name. And what visitors and members wrote to the organization itself.
+ */
 export const messages = /* sql */ `
   CREATE TABLE conversations (
     id uuid PRIMARY KEY,
@@ -28,21 +32,46 @@ export const messages = /* sql */ `
   ${onChanged('conversation_participants', 'show_conversations_of_participants')}
   ${secureThroughConversation('conversation_participants')}
 
+  -- organization_id: in whose name it was written. Other organizations that see the conversation do not see the message.
   CREATE TABLE messages (
     id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
     conversation_id uuid NOT NULL REFERENCES conversations ON DELETE CASCADE,
     sender_id uuid REFERENCES users,
-    content text NOT NULL,
+    content text NOT NULL CHECK (char_length(content) BETWEEN 1 AND 5000),
     message_type text NOT NULL DEFAULT 'text' CHECK (message_type IN ('text', 'image', 'file', 'system')),
     visibility text NOT NULL DEFAULT 'everyone' CHECK (visibility IN ('everyone', 'student_only', 'parent_only')),
-    reply_to_id uuid REFERENCES messages,
-    created_at timestamptz(3) NOT NULL DEFAULT now()
+    reply_to_id uuid,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    deleted_at timestamptz(3),
+    UNIQUE (organization_id, id),
+    FOREIGN KEY (organization_id, reply_to_id) REFERENCES messages (organization_id, id)
   );
-  CREATE INDEX messages_keyset ON messages (conversation_id, visibility, created_at, id);
+  CREATE INDEX messages_keyset ON messages (organization_id, conversation_id, created_at, id)
+    WHERE visibility = 'everyone' AND deleted_at IS NULL;
+  CREATE INDEX messages_newest ON messages (conversation_id, created_at)
+    WHERE visibility = 'everyone' AND deleted_at IS NULL;
   -- A message is deleted only after a look for replies to it.
-  CREATE INDEX messages_replies ON messages (reply_to_id) WHERE reply_to_id IS NOT NULL;
+  CREATE INDEX messages_replies ON messages (organization_id, reply_to_id) WHERE reply_to_id IS NOT NULL;
   ${onChanged('messages', 'follow_messages')}
-  ${secureThroughConversation('messages')}
+  ${secure('messages', MINE, `${MINE} AND NOT conversation_of_others(conversation_id)`)}
+
+  -- What was written to the organization itself, by somebody who is signed in or by a guest.
+  CREATE TABLE inbox_messages (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    subject_tutor_id uuid,
+    from_user_id uuid REFERENCES users,
+    guest_name text CHECK (char_length(guest_name) BETWEEN 1 AND 200),
+    guest_email text CHECK (char_length(guest_email) <= 254),
+    message text NOT NULL CHECK (char_length(message) BETWEEN 1 AND 5000),
+    status text NOT NULL DEFAULT 'unread' CHECK (${INBOX.check('status')}),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    FOREIGN KEY (organization_id, subject_tutor_id) REFERENCES members (organization_id, user_id)
+  );
+  CREATE INDEX inbox_messages_keyset ON inbox_messages (organization_id, created_at, id);
+  CREATE INDEX inbox_messages_status_keyset ON inbox_messages (organization_id, status, created_at, id);
+  ${secure('inbox_messages')}
 
   -- Conversations as an organization sees them: those with an active participant who is an accepted member of it. With the
   -- columns that pages show.

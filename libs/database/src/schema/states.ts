@@ -40,3 +40,9 @@ export const CLAIM = states(['logged', 'approved', 'rejected', 'reimbursed'], {
   reject: { from: ['logged'], to: 'rejected' },
   reimburse: { from: ['approved'], to: 'reimbursed' },
 });
+
+/** The states of a message in the organization's inbox. */
+export const INBOX = states(['unread', 'read', 'archived'], {
+  read: { from: ['unread'], to: 'read' },
+  archive: { from: ['unread', 'read'], to: 'archived' },
+});

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { VALUES } from '@app/database';
 import {
-  between, byId, byValue, HttpModule, instant, integer, like, list, listController, nullable, oneOf, Source, uuid, View,
+  between, byId, byValue, HttpModule, instant, integer, like, list, listController, nullable, oneOf, recordController,
+  Source, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 /**
@@ -37,5 +38,12 @@ const RESULTS = list({
   ],
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(RESULTS)] })
+const RESULT = recordController({
+  ...RESULTS,
+  id: 'get_result',
+  path: 'v1/results/:result_id',
+  summary: 'Returns one assessment result',
+});
+
+@Module({ imports: [HttpModule], controllers: [listController(RESULTS), RESULT] })
 export class ResultsModule {}

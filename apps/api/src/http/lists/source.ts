@@ -11,6 +11,8 @@ interface SourceOptions {
   tenant?: string;
   /** Rows without an organization are the platform's: callers with the platform-blog capability see them too. */
   platform?: boolean;
+  /** Rows without an organization are for all. */
+  shared?: boolean;
 }
 
 /** What records show, and which records there are. */
@@ -56,6 +58,7 @@ export class Source {
   sightOf(caller: Caller): Sql {
     const tenant = raw(`${this.alias}.${this.options.tenant ?? 'organization_id'}`);
     const own = sql`${tenant} = ${caller.organizationId}`;
-    return this.options.platform && caller.platformBlog ? sql`(${own} OR ${tenant} IS NULL)` : own;
+    const { platform, shared } = this.options;
+    return shared || (platform && caller.platformBlog) ? sql`(${own} OR ${tenant} IS NULL)` : own;
   }
 }

@@ -1,5 +1,9 @@
 import { AS_OWNER } from '../rules.js';
 
+/** Who belongs to which organization, as member or parent. */
+const ACCEPTED = `SELECT organization_id, user_id FROM members WHERE status = 'accepted'
+          UNION ALL SELECT organization_id, user_id FROM parents WHERE status = 'accepted'`;
+
 /** Joining organizations: invites, consent and approval. Each function does one thing and enforces its own rule. */
 export const joining = /* sql */ `
   -- A person accepts the organization of this transaction, as member or as parent. A login with an unverified address
@@ -83,9 +87,8 @@ export const joining = /* sql */ `
       AND EXISTS (SELECT FROM organization_conversations v
         WHERE v.organization_id = here AND v.conversation_id = p.conversation_id)
       AND NOT EXISTS (SELECT FROM conversation_participants o
-        JOIN (SELECT organization_id, user_id FROM members WHERE status = 'accepted'
-          UNION ALL SELECT organization_id, user_id FROM parents WHERE status = 'accepted') t ON t.user_id = o.user_id
-        JOIN members m ON m.organization_id = t.organization_id AND m.user_id = login AND m.status = 'accepted'
+        JOIN (${ACCEPTED}) t ON t.user_id = o.user_id
+        JOIN (${ACCEPTED}) m ON m.organization_id = t.organization_id AND m.user_id = login
         WHERE o.conversation_id = p.conversation_id AND o.user_id <> login AND o.left_at IS NULL
           AND t.organization_id <> here);
   END $$;

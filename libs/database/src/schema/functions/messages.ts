@@ -48,9 +48,46 @@ export const messages = /* sql */ `
     PERFORM 1 FROM conversations WHERE id = ANY (ids) ORDER BY id FOR NO KEY UPDATE;
     UPDATE conversations c SET last_message_at = n.newest FROM (
       SELECT t.id, (SELECT m.created_at FROM messages m WHERE m.conversation_id = t.id
-        AND m.visibility = 'everyone' ORDER BY m.created_at DESC LIMIT 1) AS newest FROM unnest(ids) AS t (id)) n
+        AND m.visibility = 'everyone' AND m.deleted_at IS NULL ORDER BY m.created_at DESC LIMIT 1) AS newest FROM unnest(ids) AS t (id)) n
     WHERE c.id = n.id AND c.last_message_at IS DISTINCT FROM n.newest;
     RETURN NULL;
+  END $$;
+
+  -- The direct conversation of a manager of this organization with one of its members or linked parents, opened if there
+  -- is none; null if either is not such a person. Whoever had left takes part again. The locks: only one of two first
+  -- messages opens it, and somebody whose membership is ending comes before or after, never in between.
+  CREATE FUNCTION direct_conversation(sender uuid, recipient uuid, new_id uuid, new_seats uuid[]) RETURNS uuid
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE
+    here uuid := current_organization_id();
+    recipient_role text;
+    conversation uuid;
+  BEGIN
+    PERFORM lock_people(ARRAY[sender, recipient]);
+    recipient_role := coalesce(
+      (SELECT CASE role WHEN 'student' THEN 'student' ELSE 'teacher' END FROM members
+        WHERE organization_id = here AND user_id = recipient AND status = 'accepted'),
+      (SELECT 'parent' FROM parents WHERE organization_id = here AND user_id = recipient AND status = 'accepted'
+        AND enrolled_at IS NOT NULL));
+    IF recipient_role IS NULL OR NOT EXISTS (SELECT FROM members WHERE organization_id = here AND user_id = sender
+      AND status = 'accepted' AND role IN ('owner', 'admin')) THEN
+      RETURN NULL;
+    END IF;
+    SELECT c.id INTO conversation FROM conversation_participants a
+      JOIN conversation_participants b ON b.conversation_id = a.conversation_id AND b.user_id = recipient
+      JOIN conversations c ON c.id = a.conversation_id AND c.type = 'direct'
+    WHERE a.user_id = sender AND NOT EXISTS (SELECT FROM conversation_participants o
+      WHERE o.conversation_id = c.id AND o.user_id NOT IN (sender, recipient))
+    ORDER BY c.created_at, c.id LIMIT 1;
+    IF conversation IS NULL THEN
+      INSERT INTO conversations (id, type) VALUES (new_id, 'direct') RETURNING id INTO conversation;
+      INSERT INTO conversation_participants (id, conversation_id, user_id, role)
+      VALUES (new_seats[1], conversation, sender, 'teacher'), (new_seats[2], conversation, recipient, recipient_role);
+    ELSE
+      UPDATE conversation_participants SET left_at = NULL
+      WHERE conversation_id = conversation AND left_at IS NOT NULL;
+    END IF;
+    RETURN conversation;
   END $$;
 
   -- Keeps the copies when a conversation changes.

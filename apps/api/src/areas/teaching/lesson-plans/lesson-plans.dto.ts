@@ -1,0 +1,90 @@
+import { VALUES } from '@app/database';
+import { type NewPlan, type PlanChange, targetFaults } from '@app/teaching';
+import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
+
+const { status, scope } = VALUES.lesson_plans;
+
+/** The most bytes of a plan's data, as JSON. */
+const MOST_BYTES = 262_144;
+
+class PlanFields {
+  @field.Uuid({ nullable: true, description: 'With the scope `classroom`.' })
+  classroom_id?: string | null;
+
+  @field.Uuid({ nullable: true, description: 'With the scope `group`.' })
+  group_id?: string | null;
+
+  @field.Uuid({ nullable: true, description: 'With the scope `student`: an accepted student.' })
+  student_id?: string | null;
+
+  @field.Json(
+    { bytes: MOST_BYTES },
+    { description: 'Any names and values, at most 256 kB as JSON. Sent again, it replaces all of it.' },
+  )
+  plan_data?: Record<string, unknown>;
+
+  @field.Uuid({ nullable: true, description: 'The session that the plan is for.' })
+  session_id?: string | null;
+
+  @field.Instant({ nullable: true })
+  scheduled_for?: Date | null;
+
+  @field.OneOf(status)
+  status?: NewPlan['status'];
+}
+
+export class CreateLessonPlan extends PlanFields implements Interdependent {
+  @field.Text({ min: 1, max: 300, trim: true }, { required: true })
+  title: string;
+
+  @field.OneOf(scope, { required: true, description: 'Requires the id of its kind, and no other.' })
+  scope: NewPlan['scope'];
+
+  @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner. The first owner, if it is left out.' })
+  created_by?: string | null;
+
+  [TOGETHER](): Fault[] {
+    if (!scope.includes(this.scope)) return [];
+    return targetFaults(newPlanBy(this)).map(({ at, reason }) => new Fault('value_error', reason, at));
+  }
+}
+
+/** Omitted fields stay unchanged. */
+export class UpdateLessonPlan extends PlanFields {
+  @field.Text({ min: 1, max: 300, trim: true })
+  title?: string;
+
+  @field.OneOf(scope, { description: 'Requires the id of its kind, and no other.' })
+  scope?: NewPlan['scope'];
+}
+
+export function newPlanBy(body: CreateLessonPlan): NewPlan {
+  const { title, scope, plan_data: planData = {}, status = 'draft' } = body;
+  return {
+    title,
+    scope,
+    planData,
+    status,
+    classroomId: body.classroom_id ?? null,
+    groupId: body.group_id ?? null,
+    studentId: body.student_id ?? null,
+    sessionId: body.session_id ?? null,
+    scheduledFor: body.scheduled_for ?? null,
+    createdBy: body.created_by ?? null,
+  };
+}
+
+export function planChangeBy(body: UpdateLessonPlan): PlanChange {
+  const { title, scope, status } = body;
+  return {
+    title,
+    scope,
+    status,
+    planData: body.plan_data,
+    classroomId: body.classroom_id,
+    groupId: body.group_id,
+    studentId: body.student_id,
+    sessionId: body.session_id,
+    scheduledFor: body.scheduled_for,
+  };
+}

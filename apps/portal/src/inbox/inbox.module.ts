@@ -1,0 +1,59 @@
+import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
+import { INBOX } from '@app/database';
+import { MessagingModule } from '@app/messaging';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { placeText, queryOf, readPlace } from '../web/place.js';
+import { unlessRefused } from '../web/refusals.js';
+import { InboxService } from './inbox.service.js';
+
+/** What was written to the organization itself. */
+@Controller('o/:slug/inbox')
+@ForManagers()
+class InboxController {
+  constructor(private readonly inbox: InboxService) {}
+
+  @Get()
+  @InNavigation({ label: 'Inbox', summary: 'What visitors and members wrote to your organization.', order: 25 })
+  async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
+    const status = INBOX.values.find((one) => one === query.status) ?? null;
+    const before = readPlace(query.before);
+    const { messages, older } = await this.inbox.messages(organizationId, status, before);
+    return page('inbox/inbox', {
+      messages,
+      status,
+      before,
+      statuses: INBOX.values,
+      newest: queryOf({ status }) || '?',
+      older: older && queryOf({ status, before: placeText(older) }),
+    });
+  }
+
+  @Post(':inbox_message_id/read')
+  read(@Managing() managed: Managed, @Param('inbox_message_id') id: string): Promise<SeeOther> {
+    return this.change(managed, id, 'read', 'Marked as read.');
+  }
+
+  @Post(':inbox_message_id/archive')
+  archive(@Managing() managed: Managed, @Param('inbox_message_id') id: string): Promise<SeeOther> {
+    return this.change(managed, id, 'archive', 'Archived.');
+  }
+
+  private change(
+    { organizationId, slug, by }: Managed,
+    id: string,
+    action: (typeof INBOX.actions)[number],
+    success: string,
+  ): Promise<SeeOther> {
+    const done = this.inbox.change(organizationId, by, pathId(id), action);
+    const path = `/o/${slug}/inbox`;
+    return unlessRefused(
+      done.then(() => seeOther(path, 'success', success)),
+      ({ kind, text }) => seeOther(path, kind, text),
+    );
+  }
+}
+
+@Module({ imports: [MessagingModule], controllers: [InboxController], providers: [InboxService] })
+export class InboxModule {}

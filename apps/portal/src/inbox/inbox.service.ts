@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import sql, { empty, raw } from 'sql-template-tag';
+import { type Actor, AuditLog } from '@app/audit';
+import { Database, INBOX } from '@app/database';
+import { Inbox } from '@app/messaging';
+import { visiblePerson } from '@app/people';
+import type { Place } from '../web/place.js';
+
+const PAGE = 25;
+
+export type InboxState = (typeof INBOX.values)[number];
+
+/** A message, with the names that the organization may see. */
+interface ShownMessage {
+  id: string;
+  /** Who wrote it: a person of the organization, or the name that a guest gave. */
+  sender: string | null;
+  guestEmail: string | null;
+  /** The tutor whom it is about. */
+  tutor: string | null;
+  message: string;
+  status: InboxState;
+  createdAt: Date;
+}
+
+/** What was written to an organization, and what its managers do with it. Each change is audited. */
+@Injectable()
+export class InboxService {
+  constructor(
+    private readonly db: Database,
+    private readonly inbox: Inbox,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** @param status null for what is not archived */
+  async messages(
+    organizationId: string,
+    status: InboxState | null,
+    before: Place | null,
+  ): Promise<{ messages: ShownMessage[]; older: Place | null }> {
+    const name = (alias: string) => raw(visiblePerson(alias).full_name);
+    const [rows] = await this.db.read<[ShownMessage]>(
+      { organizationId },
+      sql`SELECT i.id, i.guest_email AS "guestEmail", i.message, i.status, i.created_at AS "createdAt",
+          coalesce(i.guest_name,
+            (SELECT ${name('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
+              WHERE m.organization_id = i.organization_id AND m.user_id = i.from_user_id),
+            (SELECT ${name('p')} FROM parents p LEFT JOIN users u ON u.id = p.user_id
+              WHERE p.organization_id = i.organization_id AND p.user_id = i.from_user_id)) AS sender,
+          (SELECT ${name('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
+            WHERE m.organization_id = i.organization_id AND m.user_id = i.subject_tutor_id) AS tutor
+        FROM inbox_messages i WHERE i.organization_id = ${organizationId}
+          AND ${status ? sql`i.status = ${status}` : sql`i.status <> 'archived'`}
+          ${before ? sql`AND (i.created_at, i.id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty}
+        ORDER BY i.created_at DESC, i.id DESC LIMIT ${PAGE + 1}`,
+    );
+    const messages = rows.slice(0, PAGE);
+    const last = rows.length > PAGE ? messages.at(-1)! : null;
+    return { messages, older: last && { at: last.createdAt, id: last.id } };
+  }
+
+  /** @throws Refused for another organization's message, and to read an archived one */
+  async change(organizationId: string, by: Actor, id: string, action: (typeof INBOX.actions)[number]): Promise<void> {
+    await this.db.transaction({ organizationId }, async () => {
+      const changed = await this.inbox.change(organizationId, id, action);
+      if (changed) await this.audit.add(organizationId, by, `${action} inbox message`, { inbox_message_id: id });
+    });
+  }
+}

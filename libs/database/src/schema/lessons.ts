@@ -1,0 +1,92 @@
+import { MINE, MINE_OR_NOBODYS, secure } from './rules.js';
+
+/** What lessons are taught with: plans, files and questions. */
+export const lessons = /* sql */ `
+  -- plan_data is json, not jsonb: its keys keep their order and its numbers their digits.
+  CREATE TABLE lesson_plans (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    created_by uuid,
+    scope text NOT NULL CHECK (scope IN ('classroom', 'group', 'student')),
+    classroom_id uuid,
+    group_id uuid REFERENCES student_groups,
+    student_id uuid,
+    session_id uuid,
+    math_level_id uuid,
+    curriculum_level_ids uuid[] NOT NULL DEFAULT '{}',
+    title text NOT NULL CHECK (char_length(title) BETWEEN 1 AND 300),
+    status text NOT NULL DEFAULT 'draft' CHECK (status IN ('draft', 'ready', 'delivered')),
+    plan_data json NOT NULL DEFAULT '{}' CHECK (json_typeof(plan_data) = 'object'),
+    scheduled_for timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    updated_at timestamptz(3) NOT NULL DEFAULT now(),
+    CHECK (octet_length(plan_data::text) <= 262144),
+    CHECK ((scope = 'classroom') = (classroom_id IS NOT NULL)),
+    CHECK ((scope = 'group') = (group_id IS NOT NULL)),
+    CHECK ((scope = 'student') = (student_id IS NOT NULL)),
+    FOREIGN KEY (organization_id, created_by) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
+    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+  );
+  CREATE INDEX lesson_plans_keyset ON lesson_plans (organization_id, created_at, id);
+  CREATE INDEX lesson_plans_status_keyset ON lesson_plans (organization_id, status, created_at, id)
+    INCLUDE (scope, student_id);
+  CREATE INDEX lesson_plans_scope_keyset ON lesson_plans (organization_id, scope, created_at, id)
+    INCLUDE (status, student_id);
+  CREATE INDEX lesson_plans_student_keyset ON lesson_plans (organization_id, student_id, created_at, id)
+    INCLUDE (status, scope);
+  -- A session is deleted only after a look for plans that name it.
+  CREATE INDEX lesson_plans_session ON lesson_plans (organization_id, session_id) WHERE session_id IS NOT NULL;
+  ${secure('lesson_plans')}
+
+  -- Files by reference: what is behind the addresses is stored elsewhere.
+  CREATE TABLE files (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    owner_id uuid,
+    scope text NOT NULL CHECK (scope IN ('private', 'classroom', 'group', 'personal', 'org')),
+    title text NOT NULL CHECK (char_length(title) BETWEEN 1 AND 300),
+    resource_type text NOT NULL CHECK (resource_type IN ('file', 'link', 'video', 'google_drive')),
+    file_url text CHECK (char_length(file_url) <= 5000),
+    link_url text CHECK (char_length(link_url) <= 5000),
+    student_id uuid,
+    classroom_id uuid,
+    group_id uuid REFERENCES student_groups,
+    folder_id uuid,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    FOREIGN KEY (organization_id, owner_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id)
+  );
+  CREATE INDEX files_keyset ON files (organization_id, created_at, id);
+  CREATE INDEX files_type_keyset ON files (organization_id, resource_type, created_at, id) INCLUDE (scope);
+  CREATE INDEX files_scope_keyset ON files (organization_id, scope, created_at, id) INCLUDE (resource_type);
+  ${secure('files')}
+
+  -- The organization's own, and those of catalogues, which the operator imports for all: they belong to no organization.
+  CREATE TABLE questions (
+    id uuid PRIMARY KEY,
+    organization_id uuid REFERENCES organizations,
+    catalogue text CHECK (char_length(catalogue) BETWEEN 1 AND 100 AND catalogue <> 'own'),
+    topic text NOT NULL CHECK (char_length(topic) BETWEEN 1 AND 200),
+    tags text[] NOT NULL DEFAULT '{}' CHECK (cardinality(tags) <= 50),
+    intro_text text CHECK (char_length(intro_text) <= 20000),
+    is_official_vce boolean NOT NULL DEFAULT false,
+    is_current_study_design boolean,
+    question_number integer CHECK (question_number >= 0),
+    total_marks integer CHECK (total_marks BETWEEN 0 AND 1000),
+    curriculum_level_ids uuid[] NOT NULL DEFAULT '{}' CHECK (cardinality(curriculum_level_ids) <= 50),
+    author_id uuid,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    CHECK ((catalogue IS NULL) = (organization_id IS NOT NULL)),
+    FOREIGN KEY (organization_id, author_id) REFERENCES members (organization_id, user_id)
+  );
+  CREATE INDEX questions_keyset ON questions (organization_id, created_at, id)
+    INCLUDE (catalogue, topic, curriculum_level_ids);
+  CREATE INDEX questions_topic_keyset ON questions (organization_id, topic, created_at, id)
+    INCLUDE (catalogue, curriculum_level_ids);
+  CREATE INDEX questions_catalogue_keyset ON questions (organization_id, catalogue, created_at, id)
+    INCLUDE (topic, curriculum_level_ids);
+  ${secure('questions', MINE_OR_NOBODYS, MINE)}
+`;

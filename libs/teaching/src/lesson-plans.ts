@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database, type Tables } from '@app/database';
+import { firstOwner, requireRole } from '@app/people';
+import { Refused, type Refusal } from '@app/rules';
+
+type Role = Tables['members']['role'];
+
+/** Who a plan is for: exactly the classroom, group or student that its scope says. */
+export interface PlanTarget {
+  scope: Tables['lesson_plans']['scope'];
+  classroomId: string | null;
+  groupId: string | null;
+  studentId: string | null;
+}
+
+interface PlanFields extends PlanTarget {
+  title: string;
+  status: Tables['lesson_plans']['status'];
+  /** Any names and values. */
+  planData: object;
+  sessionId: string | null;
+  scheduledFor: Date | null;
+}
+
+/** A new plan; its author is the first owner unless one is given. */
+export interface NewPlan extends PlanFields {
+  createdBy: string | null;
+}
+
+/** What to change: a field that is undefined stays. */
+export type PlanChange = { [Field in keyof PlanFields]: PlanFields[Field] | undefined };
+
+interface Look {
+  known: boolean;
+  student: Role | null;
+  author: Role | null;
+}
+
+/** Writes lesson plans, in the ambient transaction. */
+@Injectable()
+export class LessonPlans {
+  constructor(private readonly db: Database) {}
+
+  /** @returns its id @throws Refused for a target that does not fit the scope, and for unknown people and records */
+  async create(organizationId: string, plan: NewPlan): Promise<string> {
+    requireTarget(plan);
+    await this.requireKnown(organizationId, plan);
+    const id = uuidv7();
+    const author = plan.createdBy ?? (await firstOwner(this.db, organizationId));
+    const { scope, classroomId, groupId, studentId, title, status, planData, sessionId, scheduledFor } = plan;
+    await this.db.query(sql`
+      INSERT INTO lesson_plans (id, organization_id, created_by, scope, classroom_id, group_id, student_id, title, status,
+        plan_data, session_id, scheduled_for)
+      VALUES (${id}, ${organizationId}, ${author}, ${scope}, ${classroomId}, ${groupId}, ${studentId}, ${title}, ${status},
+        ${JSON.stringify(planData)}, ${sessionId}, ${scheduledFor?.toISOString() ?? null})`);
+    return id;
+  }
+
+  /** A new scope drops the former target. @throws Refused like {@link create}, and for an unknown plan */
+  async change(organizationId: string, id: string, change: PlanChange): Promise<void> {
+    const [stored] = await this.db.query<Omit<PlanFields, 'planData'>>(sql`
+      SELECT scope, classroom_id AS "classroomId", group_id AS "groupId", student_id AS "studentId", title, status,
+        session_id AS "sessionId", scheduled_for AS "scheduledFor"
+      FROM lesson_plans WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+    if (!stored) throw Refused.notFound();
+    const moves = change.scope !== undefined && change.scope !== stored.scope;
+    const before = moves ? { ...stored, classroomId: null, groupId: null, studentId: null } : stored;
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    const plan = { ...before, ...Object.fromEntries(given) } as typeof stored;
+    requireTarget(plan);
+    // What stays may have been archived since.
+    await this.requireKnown(organizationId, { ...change, createdBy: null });
+    const { planData } = change;
+    await this.db.query(sql`
+      UPDATE lesson_plans SET scope = ${plan.scope}, classroom_id = ${plan.classroomId}, group_id = ${plan.groupId},
+        student_id = ${plan.studentId}, title = ${plan.title}, status = ${plan.status}, session_id = ${plan.sessionId},
+        scheduled_for = ${plan.scheduledFor?.toISOString() ?? null}, updated_at = now(),
+        plan_data = coalesce(${planData ? JSON.stringify(planData) : null}::json, plan_data)
+      WHERE organization_id = ${organizationId} AND id = ${id}`);
+  }
+
+  private async requireKnown(
+    organizationId: string,
+    named: Partial<Pick<NewPlan, 'classroomId' | 'groupId' | 'studentId' | 'sessionId' | 'createdBy'>>,
+  ): Promise<void> {
+    const { classroomId = null, groupId = null, studentId = null, sessionId = null, createdBy = null } = named;
+    const own = sql`organization_id = ${organizationId}`;
+    const [look] = await this.db.query<Look>(sql`
+      SELECT (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId}))
+          AND (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId}))
+          AND (${sessionId}::uuid IS NULL OR EXISTS (SELECT FROM sessions WHERE ${own} AND id = ${sessionId})) AS known,
+        (SELECT role FROM members WHERE ${own} AND user_id = ${studentId} AND status = 'accepted') AS student,
+        (SELECT role FROM members WHERE ${own} AND user_id = ${createdBy} AND status = 'accepted') AS author`);
+    const { known, student, author } = look!;
+    if (!known || (studentId && !student) || (createdBy && !author)) throw Refused.notFound();
+    if (student) requireRole(student, 'learn', 'student_id');
+    if (author) requireRole(author, 'teach', 'created_by');
+  }
+}
+
+/** Why these ids are not exactly the target of the scope: missing or superfluous ones. */
+export function targetFaults({ scope, classroomId, groupId, studentId }: PlanTarget): Refusal[] {
+  const ids = { classroom: classroomId, group: groupId, student: studentId };
+  return Object.entries(ids).flatMap(([kind, id]) => {
+    if ((kind === scope) === (id !== null)) return [];
+    const reason = id === null ? `Required with the scope "${scope}".` : `Not possible with the scope "${scope}".`;
+    return [{ at: [`${kind}_id`], reason }];
+  });
+}
+
+function requireTarget(target: PlanTarget): void {
+  const faults = targetFaults(target);
+  if (faults.length > 0) throw Refused.invalidAt(faults);
+}
