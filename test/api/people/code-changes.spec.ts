@@ -86,7 +86,7 @@ describe('DELETE /v1/invites/{id}', () => {
     await desk.joined((await links()).student_code!, null, newcomer());
     const [account] = await sql<{ id: string }>(`SELECT id FROM invites WHERE organization_id = $1 AND scope = 'account'`, school.id);
     expect((await remove(account!.id)).status).toBe(404);
-    const removed = (await audits('DELETE /v1/invites/:invite_id')).filter((details) => 'invite_id' in (details ?? {}));
+    const removed = (await audits('DELETE /v1/invites/:invite_id')).filter((details) => 'invite_id' in details);
     expect(removed).toHaveLength(2);
   });
 });
