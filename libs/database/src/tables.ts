@@ -56,12 +56,12 @@ export interface Tables {
     status: 'pending' | 'accepted' | 'declined' | 'cancelled' | 'removed';
     attendance: 'attended' | 'no_show' | 'excused' | null;
   };
-  locations: {
-    ownerType: 'org' | 'tutor' | 'student';
-  };
   lesson_plans: {
     scope: 'classroom' | 'group' | 'student';
     status: 'draft' | 'ready' | 'delivered';
+  };
+  locations: {
+    ownerType: 'org' | 'tutor' | 'student';
   };
   members: {
     role: 'owner' | 'admin' | 'tutor' | 'student';
@@ -171,12 +171,12 @@ export const VALUES = {
     status: ['pending', 'accepted', 'declined', 'cancelled', 'removed'],
     attendance: ['attended', 'no_show', 'excused'],
   },
-  locations: {
-    owner_type: ['org', 'tutor', 'student'],
-  },
   lesson_plans: {
     scope: ['classroom', 'group', 'student'],
     status: ['draft', 'ready', 'delivered'],
+  },
+  locations: {
+    owner_type: ['org', 'tutor', 'student'],
   },
   members: {
     role: ['owner', 'admin', 'tutor', 'student'],
