@@ -75,6 +75,7 @@ describe('names in mails', () => {
           organizationName: whole,
           firstName: whole,
           key: { ...KEY_IN_MAIL, name: whole, by: whole },
+          membership: { person: whole, by: whole, email: null, target: whole },
         });
         const links = [...mail.html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link]) => link);
         const clean = shown(mail).every((part) => ![LINK, SCHEME, HIDDEN].some((pattern) => pattern.test(part)));

@@ -95,7 +95,8 @@ export class Outbox {
     const [[row]] = await this.db.read<[{ used: number; oldest: Date | null }]>(
       { organizationId },
       sql`SELECT count(*)::integer AS used, min(created_at) AS oldest FROM (SELECT created_at FROM outbox
-        WHERE organization_id = ${organizationId} AND topic = 'email' AND created_at > now() - interval '1 day'
+        WHERE organization_id = ${organizationId} AND topic = 'email' AND kind <> 'join_confirmation'
+          AND created_at > now() - interval '1 day'
         ORDER BY created_at DESC LIMIT ${most}) t`,
     );
     const { used, oldest } = row!;

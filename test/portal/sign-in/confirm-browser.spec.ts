@@ -25,10 +25,10 @@ describe.each([true, false])('with JavaScript: %s', (javaScript) => {
     await page.getByText(owner.user.email).waitFor();
     await page.getByLabel('Password').fill('wrong');
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByText('This is not the password of your account.').waitFor();
+    await page.locator('.error', { hasText: 'This is not the password of your account.' }).waitFor();
     expect(await page.title()).toBe(`Error: ${TITLE}`);
-    expect(await page.locator('[autofocus]').getAttribute('name')).toBe('password');
-    if (javaScript) expect(await page.evaluate('document.activeElement.name')).toBe('password');
+    expect(await page.locator('[autofocus]').first().getAttribute('role')).toBe('alert');
+    if (javaScript) expect(await page.evaluate(`document.activeElement.getAttribute('role')`)).toBe('alert');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Confirm' }).click();
     await page.waitForURL('**/keys/new');
@@ -81,7 +81,7 @@ it('the page has no faults in any state', async () => {
     if (ways & 1) {
       await page.getByLabel('Password').fill('wrong');
       await page.getByRole('button', { name: 'Confirm' }).click();
-      await page.getByText('This is not the password of your account.').waitFor();
+      await page.locator('.error', { hasText: 'This is not the password of your account.' }).waitFor();
       found[`${name}, wrong`] = await faultsOf(page, `confirm ${name} wrong`);
     }
     await page.context().close();
