@@ -1,4 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
+import { KEY_IS } from '@app/accounts';
 import { visiblePerson } from '@app/people';
 import { waitingParents } from '../people/people.queries.js';
 
@@ -79,17 +80,14 @@ export function requestsSince(organizationId: string, from: Date, most: number):
 
 export function needs(organizationId: string, most: number): Sql {
   const count = (rows: Sql) => sql`(SELECT count(*)::integer FROM (SELECT FROM ${rows} LIMIT ${most}) n)`;
-  const active = sql`api_keys WHERE organization_id = ${organizationId} AND revoked_at IS NULL`;
   return sql`
     SELECT ${count(sql`(SELECT user_id FROM members WHERE organization_id = ${organizationId} AND approval_requested_at IS NOT NULL
         UNION ALL (${waitingParents(organizationId)})) w`)} AS waiting,
       ${count(sql`sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL
         AND status IN ('pending', 'scheduled') AND starts_at > now()`)} AS without_tutor,
       ${count(sql`outbox WHERE organization_id = ${organizationId} AND topic = 'email' AND status = 'dead'`)} AS dead_mails,
-      ${count(sql`${active} AND replaced_by IS NULL AND expires_at > now()
-        AND expires_at <= now() + interval '14 days'`)} AS expiring_keys,
-      ${count(sql`${active} AND (expires_at IS NULL OR expires_at > now())
-        AND coalesce(last_used_at, created_at) <= now() - interval '30 days'`)} AS unused_keys,
+      ${count(sql`api_keys k WHERE k.organization_id = ${organizationId} AND ${KEY_IS.expiring}`)} AS expiring_keys,
+      ${count(sql`api_keys k WHERE k.organization_id = ${organizationId} AND ${KEY_IS.unused}`)} AS unused_keys,
       ${count(sql`invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL
         AND scope <> 'account' AND expires_at > now() AND expires_at <= now() + interval '3 days'`)} AS ending_invites`;
 }

@@ -41,7 +41,8 @@ export class CoverageController {
   @Documented({
     id: 'refresh_coverage_isochrones',
     summary: 'Recomputes how far tutors can drive',
-    description: 'This service has no routing service: `enabled` is false, and nothing is computed. Distances are great-circle.',
+    description:
+      'This service has no routing service: `enabled` is false, and nothing is computed. Distances are great-circle.',
     answer: one(refreshShape),
   })
   refresh(@ValidQuery(RefreshQuery) _query: RefreshQuery) {

@@ -13,7 +13,14 @@ export class CoverageService {
   async summary(caller: Caller, { subject, postcode }: SummaryQuery) {
     const found = await this.coverage.summary(caller, subject ?? null, postcode ?? null);
     const { subjectId, total, inPerson, online, coveringArea } = found;
-    return { subject_id: subjectId, postcode: postcode ?? null, total, in_person: inPerson, online, covering_area: coveringArea };
+    return {
+      subject_id: subjectId,
+      postcode: postcode ?? null,
+      total,
+      in_person: inPerson,
+      online,
+      covering_area: coveringArea,
+    };
   }
 
   async gaps(caller: Caller, { subject, min_tutors: minTutors, limit }: GapsQuery): Promise<Page> {
