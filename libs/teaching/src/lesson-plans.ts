@@ -68,6 +68,7 @@ export class LessonPlans {
     const moves = change.scope !== undefined && change.scope !== stored.scope;
     const before = moves ? { ...stored, classroomId: null, groupId: null, studentId: null } : stored;
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    if (given.length === 0) return;
     const plan = { ...before, ...Object.fromEntries(given) } as typeof stored;
     requireTarget(plan);
     // What stays may have been archived since.

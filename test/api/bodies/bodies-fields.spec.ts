@@ -32,6 +32,8 @@ function neededBy({ properties = {} }: Schema): string[] {
   const needed = ['email', ...ofSessions, ...('payment_type' in properties ? ['student_id'] : [])];
   if ('student_display_name' in properties) needed.push('student_display_name');
   if ('source_form_name' in properties) needed.push('phone');
+  if ('plan_data' in properties) needed.push('classroom_id');
+  if ('recipient_id' in properties) needed.push('recipient_id');
   return needed.filter((name) => name in properties);
 }
 
@@ -46,6 +48,7 @@ function smallest(schema: Schema, route: Route): Json {
 function valueOf(name: string, schema: Schema, route: Route): unknown {
   if (name === 'email') return newAddress();
   if (name === 'slug') return `post-${uuidv7()}`;
+  if (name === 'recipient_id') return fixtures.a.path.student_id;
   if (name === 'user_id') return fixtures.a.path[route.path.endsWith('tutors') ? 'tutor_id' : 'student_id'];
   if (schema.format === 'uuid') return fixtures.a.path[name];
   // Each at a time of its own: a tutor is booked once.

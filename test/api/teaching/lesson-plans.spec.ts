@@ -102,7 +102,7 @@ describe('POST /v1/lesson-plans', () => {
   it('takes any object of at most 256 kB', async () => {
     const sized = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
     expect((await created({ plan_data: sized(262_144) })).plan_data).toEqual(sized(262_144));
-    for (const [wrong, type] of [[sized(262_145), 'too_long'], [[], 'dict_type'], ['text', 'dict_type'], [null, 'dict_type']] as const) {
+    for (const [wrong, type] of [[sized(262_145), 'too_long'], [[], 'dict_type'], ['text', 'dict_type']] as const) {
       const { status, body } = await create({ ...plain, plan_data: wrong });
       expect([status, body.detail]).toMatchObject([422, [{ loc: ['body', 'plan_data'], type }]]);
     } // prettier-ignore

@@ -16,6 +16,10 @@ const COOKIE_ALONE = [
   // Mails to addresses that the organization has entered, calls to its hook, and the end of invites: nobody new comes in.
   'POST /o/:slug/people/:kind/:user_id/send-invite', 'POST /o/:slug/people/:kind/:user_id/revoke-invites',
   'POST /o/:slug/people/invites/:invite_id/revoke',
+  // The day's work: each decision has its audit row, and lets nobody in.
+  'POST /o/:slug/approvals/mileage/:trip_id/:action', 'POST /o/:slug/approvals/expenses/:claim_id/:action',
+  'POST /o/:slug/inbox/:inbox_message_id/read', 'POST /o/:slug/inbox/:inbox_message_id/archive',
+  'POST /o/:slug/enquiries/leads/:lead_id', 'POST /o/:slug/enquiries/requests/:request_id',
   // Where the organization can be reached; nothing is sent there.
   'POST /o/:slug/settings',
   'POST /o/:slug/outbox/messages/:message_id/retry', 'POST /o/:slug/outbox/allow', 'POST /o/:slug/build-hook/test',

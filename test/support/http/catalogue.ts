@@ -154,6 +154,11 @@ export const operations = new Map<string, Operation>(
     ]),
 );
 
+const namesIn = (lines: string): string[] => lines.trim().split('\n').map((line) => line.split('|')[0]!.trim()); // prettier-ignore
+
+/** The operations of the contract, and those that are ours. */
+export const [CONTRACT, OUR_OPERATIONS] = [namesIn(OPERATIONS), namesIn(OURS)] as const;
+
 /** What the contract says about the route. */
 export function cataloguedAs(route: Route): Operation {
   const name = `${route.method} ${templateOf(route.path)}`;

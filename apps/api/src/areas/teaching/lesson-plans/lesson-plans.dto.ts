@@ -17,20 +17,11 @@ class PlanFields {
   @field.Uuid({ nullable: true, description: 'With the scope `student`: an accepted student.' })
   student_id?: string | null;
 
-  @field.Json(
-    { bytes: MOST_BYTES },
-    { description: 'Any names and values, at most 256 kB as JSON. Sent again, it replaces all of it.' },
-  )
-  plan_data?: Record<string, unknown>;
-
   @field.Uuid({ nullable: true, description: 'The session that the plan is for.' })
   session_id?: string | null;
 
   @field.Instant({ nullable: true })
   scheduled_for?: Date | null;
-
-  @field.OneOf(status)
-  status?: NewPlan['status'];
 }
 
 export class CreateLessonPlan extends PlanFields implements Interdependent {
@@ -42,6 +33,12 @@ export class CreateLessonPlan extends PlanFields implements Interdependent {
 
   @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner. The first owner, if it is left out.' })
   created_by?: string | null;
+
+  @field.Json({ bytes: MOST_BYTES }, { nullable: true, description: 'Any names and values, at most 256 kB as JSON.' })
+  plan_data?: Record<string, unknown> | null;
+
+  @field.OneOf(status, { default: 'draft' })
+  status: NewPlan['status'] = 'draft';
 
   [TOGETHER](): Fault[] {
     if (!scope.includes(this.scope)) return [];
@@ -56,14 +53,20 @@ export class UpdateLessonPlan extends PlanFields {
 
   @field.OneOf(scope, { description: 'Requires the id of its kind, and no other.' })
   scope?: NewPlan['scope'];
+
+  @field.Json({ bytes: MOST_BYTES }, { description: 'Replaces all of it: any names and values, at most 256 kB as JSON.' })
+  plan_data?: Record<string, unknown>;
+
+  @field.OneOf(status)
+  status?: NewPlan['status'];
 }
 
 export function newPlanBy(body: CreateLessonPlan): NewPlan {
-  const { title, scope, plan_data: planData = {}, status = 'draft' } = body;
+  const { title, scope, status } = body;
   return {
     title,
     scope,
-    planData,
+    planData: body.plan_data ?? {},
     status,
     classroomId: body.classroom_id ?? null,
     groupId: body.group_id ?? null,

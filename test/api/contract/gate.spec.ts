@@ -1,0 +1,99 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { importFolder } from '../../../apps/cli/src/import/importer.js';
+import { sizeOf, writeDemo } from '../../../apps/cli/src/demo/demo.js';
+import { createFixtures } from '../../support/data/fixtures.js';
+import { TestApi } from '../../support/http/api.js';
+import { CONTRACT, OUR_OPERATIONS } from '../../support/http/catalogue.js';
+import { breaking, interfaceOf } from '../../support/http/interface.js';
+import { documentOf, keyedReads, keyedRoutes, nameOf, type Route, validPath } from '../../support/http/routes.js';
+import { fixture } from '../../support/process/fixture.js';
+
+/** The interface of the last release; `npm run released` writes it. */
+const RELEASED = new URL('released.txt', import.meta.url);
+
+// The prefix of the real client's keys.
+const api = await fixture(TestApi.start({ API_KEY_PREFIX: 'ei' }));
+const { a: full } = await createFixtures(api);
+const reads = keyedReads(api);
+const withoutIds = reads.filter(({ path }) => !path.includes(':'));
+
+describe('the routes', () => {
+  it('are the 93 of the contract and those that the decisions call ours', async () => {
+    const decisions = await readFile(new URL('../../../docs/decisions/operations.md', import.meta.url), 'utf8');
+    const ours = [...decisions.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[^`]+)`/g)].map(([, name]) => name!);
+    expect(CONTRACT).toHaveLength(93);
+    expect(ours.sort()).toEqual([...OUR_OPERATIONS].sort());
+    expect(keyedRoutes(api).map(nameOf).sort()).toEqual([...CONTRACT, ...ours].sort());
+  });
+});
+
+describe('the document', () => {
+  it('takes nothing away from the last release, and demands nothing more', async () => {
+    const lines = interfaceOf(await documentOf(api));
+    if (process.env.RECORD_RELEASE) await writeFile(RELEASED, `${lines.join('\n')}\n`);
+    expect(breaking((await readFile(RELEASED, 'utf8')).trimEnd().split('\n'), lines)).toEqual([]);
+  });
+
+  it.each([
+    ['an operation', (line: string) => line !== 'GET /v1/students', 'gone: GET /v1/students'],
+    ['a field', (line: string) => !line.startsWith('Student.email:'), 'gone: Student.email: null|string'],
+    ['a value', (line: string) => line !== 'GET /v1/sessions ?status = "pending"', 'gone: GET /v1/sessions ?status = "pending"'],
+  ])('would be refused without %s', async (_what, kept, told) => {
+    const lines = interfaceOf(await documentOf(api));
+    expect(breaking(lines, lines.filter(kept))).toEqual([told]);
+  });
+
+  it('would be refused with a field that requests newly have to give', async () => {
+    const lines = interfaceOf(await documentOf(api));
+    expect(breaking(lines, [...lines, 'CreateLead.consent: boolean!'])).toEqual(['newly required: CreateLead.consent: boolean!']);
+    expect(breaking(lines, [...lines, 'CreateLead.consent: boolean', 'NewShape.name: string!'])).toEqual([]);
+  });
+});
+
+describe('every GET with a key of the real client’s prefix', () => {
+  /** The routes whose answer does not fit its schema, which the client for tests checks. */
+  async function misfits(routes: Route[], key: string, path: (route: Route) => string): Promise<string[]> {
+    const faults: string[] = [];
+    for (const route of routes) {
+      const { status } = await api.get(path(route), key).catch((error: unknown) => ({ status: String(error) }));
+      if (status !== 200) faults.push(`${nameOf(route)}: ${status}`);
+    }
+    return faults;
+  }
+
+  it('fits its schema in a full organization', async () => {
+    expect(full.key).toMatch(/^ei_live_/);
+    expect(await misfits(reads, full.key, (route) => validPath(route, full))).toEqual([]);
+  });
+
+  it('fits its schema in an empty one', async () => {
+    const key = await api.key((await api.make.organization()).id);
+    const optional = withoutIds.filter(({ path }) => path !== '/v1/users');
+    expect(await misfits(optional, key, (route) => validPath(route, full).replace(/\?.*/, ''))).toEqual([]);
+  });
+
+  it('fits its schema in the demo', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tutoring-demo-'));
+    const [demo] = await writeDemo({ folder, ...sizeOf('small'), seed: 7, now: new Date() });
+    const { id } = await api.make.organization({ timeZone: demo!.timeZone });
+    await importFolder({ url: api.database.ownerUrl, organizationId: id, folder: demo!.folder });
+    await rm(folder, { recursive: true });
+    const key = await api.key(id, { platformBlog: true });
+    const lists = withoutIds.filter(({ path }) => path !== '/v1/users');
+    expect(await misfits(lists, key, (route) => validPath(route, full).replace(/\?.*/, ''))).toEqual([]);
+    // The records of each list, by the ids that it tells.
+    const records = reads.filter(({ path }) => /^[^:]+\/:\w+$/.test(path));
+    const found: string[] = [];
+    for (const route of records) {
+      const list = route.path.replace(/\/:\w+$/, '');
+      if (!lists.some(({ path }) => path === list)) continue;
+      const body = (await api.get(list, key)).body as { id: string }[] | { data: { id: string }[] };
+      for (const { id: record } of (Array.isArray(body) ? body : body.data).slice(0, 5)) {
+        found.push(...(await misfits([route], key, () => `${list}/${record}`)));
+      }
+    }
+    expect(found).toEqual([]);
+  });
+});
