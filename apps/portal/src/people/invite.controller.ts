@@ -28,7 +28,8 @@ export class InviteController {
   /** @param lead somebody who asked about lessons, whose data fill in the form */
   @Get()
   async form(@Managing() organization: Managed, @Query('lead') lead: unknown): Promise<Page> {
-    const known = lead === undefined ? {} : await this.knownOf(organization, pathId(String(lead)));
+    const known =
+      lead === undefined ? {} : await this.knownOf(organization, pathId(typeof lead === 'string' ? lead : ''));
     return formPage(organization.role, 'student', known, {});
   }
 
