@@ -90,7 +90,7 @@ describe('an admin whom an API key invites', () => {
     expect((await visitor.get(pages.base)).status).toBe(200);
     for (const address of [await addressOf(pages.ownerId), second.user.email])
       expect(await joining.portal.mailsTo(address, 'manager_added')).toHaveLength(1);
-    expect(await joining.portal.mailsTo(email, 'role_changed')).toHaveLength(1);
+    expect(await joining.portal.mailsTo(email, 'approval_given')).toMatchObject([{ role: 'admin' }]);
     expect(await pages.audited('approve_member')).toEqual([{ user_id: id, by: pages.ownerId }]);
   });
 

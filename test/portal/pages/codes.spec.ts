@@ -146,14 +146,14 @@ describe('the page of a person', () => {
       expect((await pages.owner.get(pages.base.replace('/people', ''))).text).toContain('One person is waiting');
       const shown = (await pages.owner.get(`${pages.base}/${id}`)).text;
       expect(shown).toContain('asks to be a parent of Tim Canary');
-      const answer = await pages.owner.post(`${pages.base}/parents/${id}/${act}`, { from: 'person' });
+      const answer = await pages.owner.post(`${pages.base}/parents/${id}/${act}`, { from: `/${id}` });
       expect(answer.headers.location).toBe(`${pages.base}/${id}`);
       expect((await pages.owner.follow(answer)).text).toContain(told);
       expect((await joining.api.get(`/v1/parents/${id}`, pages.provisioning.key)).status).toBe(seen);
       expect((await pages.owner.get(pages.base)).text).not.toContain('is waiting');
     } // prettier-ignore
     const tutor = await pages.waitingTutor();
-    await pages.owner.post(`${pages.base}/members/${tutor.id}/approve`, { from: 'person' });
+    await pages.owner.post(`${pages.base}/members/${tutor.id}/approve`, { from: `/${tutor.id}` });
     expect((await pages.owner.get(`${pages.base}/${tutor.id}`)).text).toContain('approved');
   });
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -27,9 +28,20 @@ describe('enquiries', () => {
   });
 
   it('lead to the page that invites a student, with what is known', async () => {
-    await lead({ name: 'Mai Anh Nguyen', email: 'mai+1@example.org' });
-    const query = 'role=student&amp;first_name=Mai&amp;last_name=Anh+Nguyen&amp;email=mai%2B1%40example.org&amp;phone=';
-    expect(await textOf('?status=new')).toContain(`href="${pages.base}/invite?${query}"`);
+    const { id } = await lead({ name: 'Mai Anh Nguyen', email: 'mai+1@example.org', phone: '+61 3 5550 1234' });
+    const link = `${pages.base}/invite?lead=${id}`;
+    expect(await textOf('?status=new')).toContain(`href="${link}"`);
+    const { text } = await pages.owner.get(link);
+    for (const known of ['Mai', 'Anh Nguyen', 'mai+1@example.org', '+61 3 5550 1234']) expect(text).toContain(`value="${known}"`);
+    const other = await make.row('leads', { organizationId: (await make.organization()).id, name: 'Foreign' });
+    const wrong = [other.id, randomUUID(), 'x', ''].map((one) => pages.owner.get(`${pages.base}/invite?lead=${one}`));
+    expect((await Promise.all(wrong)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  });
+
+  it('put nothing of a person into an address', async () => {
+    await lead({ name: 'Private Person', email: 'private@example.org', phone: '5550 9999' });
+    const hrefs = [...(await textOf('')).matchAll(/(?:href|action)="([^"]*)"/g)].map(([, href]) => href!).join(' ');
+    expect(hrefs).not.toMatch(/private|5550/i);
   });
 
   it('change their state, as the API does, and that is audited', async () => {

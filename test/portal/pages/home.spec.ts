@@ -182,3 +182,13 @@ describe('the outbox', () => {
     expect(await look(someone, '/outbox')).toContain('and 28 more notices');
   });
 });
+
+it('lists who is new, and not who was removed since, however many', async () => {
+  const someone = await portal.someone('owner');
+  const { id } = someone.organization;
+  await make.student(id, { user: { firstName: 'Stays', lastName: 'Here' } });
+  for (let more = 0; more < 7; more++) await make.member(id, { role: 'student', status: 'archived', user: { firstName: 'Gone' } });
+  const text = await look(someone);
+  expect(text).toContain('Stays Here');
+  expect(text).not.toContain('Gone');
+});

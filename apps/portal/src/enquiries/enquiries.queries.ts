@@ -48,6 +48,10 @@ export const leadsPage = (organizationId: string, status: string | null, after: 
   FROM (SELECT * FROM leads WHERE organization_id = ${organizationId}${page(status, after)} LIMIT ${rows}) l
   ORDER BY l.created_at DESC, l.id DESC`;
 
+/** What is known of somebody who asked. */
+export const leadById = (organizationId: string, id: string): Sql => sql`
+  SELECT name, email, phone FROM leads WHERE organization_id = ${organizationId} AND id = ${id}`;
+
 const shownRequest = (organizationId: string): Sql => sql`
   SELECT b.id, b.status, s.name AS subject, b.student_id, b.preferred_mode AS mode, b.preferred_days AS days,
     b.duration_minutes AS minutes, b.message, b.created_at,

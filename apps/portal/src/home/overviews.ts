@@ -75,7 +75,7 @@ export class Overviews {
         dayInFigures(organizationId, from, to),
         sessionsBetween(organizationId, from, to, MOST_SESSIONS + 1),
         requestsSince(organizationId, from, MOST_REQUESTS),
-        peoplePage(organizationId, readFilter({ days: '7' }), null, MOST_PEOPLE + 1),
+        peoplePage(organizationId, readFilter({ days: '7' }), null, MOST_PEOPLE + 1, true),
       ),
       this.outbox.allowance(organizationId),
     ]);

@@ -87,7 +87,7 @@ export class CodesController {
     const done = this.codes.undo(organization, organization.by, codeId, since).then(({ removed, left }) => {
       const people = removed === 1 ? '1 person' : `${removed.toLocaleString('en-AU')} people`;
       if (left > 0) return seeOther(again, 'notice', `${people} removed. There are more: continue below.`);
-      const text = removed === 0 ? 'Nobody is left to remove.' : `${people} removed. They see nothing any more.`;
+      const text = removed === 0 ? 'Nobody is left to remove.' : `${people} removed. They can no longer see anything.`;
       return seeOther(list, 'success', text);
     });
     return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));

@@ -1,4 +1,4 @@
-import { Controller, Get, Post } from '@nestjs/common';
+import { Controller, Get, Post, Query } from '@nestjs/common';
 import { type Invited, Inviting, type WantedPerson } from '@app/accounts';
 import { Outbox } from '@app/jobs';
 import type { Person } from '@app/people';
@@ -7,6 +7,8 @@ import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/acc
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { PeopleService } from './people.service.js';
 
 const ROLES: readonly string[] = ['student', 'tutor', 'admin'] satisfies WantedPerson['role'][];
 const PERSON = ['first_name', 'last_name', 'email', 'phone'] as const;
@@ -20,11 +22,15 @@ export class InviteController {
   constructor(
     private readonly inviting: Inviting,
     private readonly outbox: Outbox,
+    private readonly people: PeopleService,
   ) {}
 
+  /** @param lead somebody who asked about lessons, whose data fill in the form */
   @Get()
-  form(@Managing() { role }: Managed): Page {
-    return formPage(role, 'student', {}, {});
+  async form(@Managing() organization: Managed, @Query('lead') lead: unknown): Promise<Page> {
+    const known =
+      lead === undefined ? {} : await this.knownOf(organization, pathId(typeof lead === 'string' ? lead : ''));
+    return formPage(organization.role, 'student', known, {});
   }
 
   /** The answer shows a link at most once, so it is not a redirect. */
@@ -50,6 +56,13 @@ export class InviteController {
     const { email, firstName, lastName } = wanted.person;
     const shown = wanted.role === 'admin' ? email : `${firstName} ${lastName}`;
     return page('people/invited', { ...invited, role, name: shown, email, mails: this.outbox.sendsMail });
+  }
+
+  /** Leads have one name; nobody knows for sure where it splits, so the form shows it. */
+  private async knownOf(organization: Managed, leadId: string): Promise<Record<string, string>> {
+    const { name, email, phone } = await this.people.lead(organization, leadId);
+    const [first = '', ...last] = name.trim().split(/\s+/);
+    return { first_name: first, last_name: last.join(' '), email: email ?? '', phone: phone ?? '' };
   }
 }
 

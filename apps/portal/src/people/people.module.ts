@@ -134,7 +134,7 @@ function answered<T>(
   const from = form.text('from');
   const query = Object.fromEntries(new URLSearchParams(from));
   const filtered = `/o/${slug}/people${queryOf(readFilter(query), readPlace(query.after))}`;
-  const list = from === 'person' && userId !== null ? `/o/${slug}/people/${userId}` : filtered;
+  const list = userId !== null && from === `/${userId}` ? `/o/${slug}/people/${userId}` : filtered;
   const done = work.then((result) => {
     const text = told(result);
     return typeof text === 'string' ? seeOther(list, 'success', text) : seeOther(list, text.kind, text.text);

@@ -50,11 +50,18 @@ const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization
 
 /**
  * A page of people, newest first. Students, staff and parents are read from an index each and merged; logins are joined only to the rows of the
- * page, because row-level security makes joins costly. @param rows one more than are shown
+ * page, because row-level security makes joins costly. @param rows one more than are shown @param current leaves out whoever was removed
  */
-export function peoplePage(organizationId: string, filter: PeopleFilter, after: Place | null, rows: number): Sql {
+export function peoplePage(
+  organizationId: string,
+  filter: PeopleFilter,
+  after: Place | null,
+  rows: number,
+  current = false,
+): Sql {
   const { status, role, days } = filter;
-  const since = days ? sql`AND created_at > now() - ${days}::integer * interval '1 day'` : empty;
+  const added = days ? sql`AND created_at > now() - ${days}::integer * interval '1 day'` : empty;
+  const since = current ? sql`${added} AND status <> 'archived'` : added;
   const before = after ? sql`${since} AND (created_at, user_id) < (${after.at.toISOString()}, ${after.id})` : since;
   const members = (
     which: Sql,

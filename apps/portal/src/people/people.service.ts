@@ -3,6 +3,8 @@ import { type AccountInvite, AccountInvites, Invitations, type Provisioner, type
 import { type Actor, AuditLog } from '@app/audit';
 import { Approvals, type Asking } from '@app/accounts';
 import { Database } from '@app/database';
+import { leadById, type LeadRow } from '../enquiries/enquiries.queries.js';
+import { PageError } from '../web/page-error.js';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import { matches, type PeopleFilter } from './people.filter.js';
@@ -52,6 +54,13 @@ export class PeopleService {
     const page = invitesPage(organizationId, ending, after, ROWS + 1);
     const [rows] = await this.db.read<[InviteRow]>({ organizationId }, page);
     return listed(rows);
+  }
+
+  /** Somebody who asked about lessons. @throws PageError 404 */
+  async lead({ organizationId }: Membership, id: string): Promise<Pick<LeadRow, 'name' | 'email' | 'phone'>> {
+    const [[lead]] = await this.db.read<[LeadRow]>({ organizationId }, leadById(organizationId, id));
+    if (!lead) throw PageError.notFound();
+    return lead;
   }
 
   approve(tenant: Membership, by: Actor, userId: string, as: Asking): Promise<void> {

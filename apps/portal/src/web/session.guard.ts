@@ -5,6 +5,9 @@ import { ConfirmationNeeded, PageError, SignInNeeded } from './page-error.js';
 import { RouteTable } from './route-table.js';
 import { type Membership, Sessions, type SignedIn } from './sessions.js';
 
+/** Where on its page a form was: a filter, or the page of one entry below a list. */
+const FROM = /^(\?|\/[\w-]+$)/;
+
 const MANAGERS = new Set<Membership['role']>(['owner', 'admin']);
 
 /** Whether somebody manages this organization. */
@@ -37,10 +40,13 @@ export class SessionGuard implements CanActivate {
   }
 
   /** The page that a request is for; for a form, the page that it is on. */
-  private pageOf({ method, params, originalUrl }: Request, handler: object): string | null {
+  private pageOf({ method, params, originalUrl, body }: Request, handler: object): string | null {
     if (method === 'GET' || method === 'HEAD') return originalUrl;
     const page = this.routes.pageOf(handler);
-    return page && page.replaceAll(/:([^/]+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+    if (!page) return null;
+    const { from } = (body ?? {}) as { from?: unknown };
+    const rest = typeof from === 'string' && FROM.test(from) ? from : '';
+    return page.replaceAll(/:([^/]+)/g, (_, name: string) => encodeURIComponent(String(params[name]))) + rest;
   }
 }
 

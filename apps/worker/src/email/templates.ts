@@ -13,7 +13,7 @@ export interface Rendered {
 const ROLES = {
   owner: 'an owner',
   tutor: 'a tutor',
-  admin: 'an administrator',
+  admin: 'an admin',
   student: 'a student',
   parent: 'a parent',
 } as const;

@@ -46,7 +46,7 @@ export class Approvals {
       if (!row!.done) return false;
       await this.waiting.settle(organizationId, userId, as);
       const manages = role === 'owner' || role === 'admin';
-      await this.tell(provisioner, manages ? 'role_changed' : 'approval_given', role, userId, '/sign-in');
+      await this.tell(provisioner, 'approval_given', role, userId, '/sign-in');
       if (manages) await this.notices.managerAdded(organizationId, by, userId, role);
       return true;
     });
