@@ -42,8 +42,8 @@ async function office() {
 const PAID = { amount: '50.00', payment_type: 'bank_transfer', received_on: '2026-03-02' };
 
 /** Name and amount of each figure at the top of a page. */
-const figures = (html: string) =>
-  Object.fromEntries([...html.matchAll(/<dt>([^<]+)<\/dt><dd>(.*?)<\/dd>/g)].map(([, name, text]) => [name, text!.replaceAll(/<[^>]+>/g, '')]));
+const figures = (html: string): Record<string, string> =>
+  Object.fromEntries<string>([...html.matchAll(/<dt>([^<]+)<\/dt><dd>(.*?)<\/dd>/g)].map(([, name, text]) => [name!, text!.replaceAll(/<[^>]+>/g, '')]));
 
 const listed = (html: string) =>
   [...html.matchAll(/<strong>([^<]+)<\/strong><\/a>(?: <span class="chip[^"]*">([^<]+))?/g)].map(([, number, chip]) => [number, chip]);
@@ -110,7 +110,7 @@ describe('an invoice', () => {
     const refused = async (path: string, fields: Record<string, string>) => {
       const { text } = await room.post(path, fields).expect(422);
       expect(text).toContain('There is a problem');
-      return Object.fromEntries([...text.matchAll(/<p class="error" id="([\w-]+)-error">([^<]+)/g)].map(([, at, what]) => [at, what]));
+      return Object.fromEntries<string>([...text.matchAll(/<p class="error" id="([\w-]+)-error">([^<]+)/g)].map(([, at, what]) => [at!, what!]));
     };
     for (const amount of ['', 'x', '0', '-1', '1.234', '1e3', '1,000.00'])
       expect([amount, await refused(`/invoices/${id}/pay`, { ...PAID, amount })]).toEqual([

@@ -14,7 +14,7 @@ import {
 } from './invoices.queries.js'; // prettier-ignore
 
 const PAGE = 20;
-const MOST_OF_FAMILY = 50;
+const MOST_OF_FAMILY = 30;
 const MOST_HISTORY = 50;
 
 /** What families owe and have paid, to be read. */

@@ -55,7 +55,7 @@ export function readLine(form: Form): Read<WrittenLine> {
   const [description, quantity, typed] = [form.text('description'), form.text('quantity') || '1', form.text('unit')];
   const size = centsOf(typed.replace(/^[-−]/, ''));
   const errors: Errors = {
-    ...((description.length < 1 || [...description].length > 500) && { description: 'Enter up to 500 characters.' }),
+    ...((description === '' || description.length > 500) && { description: 'Enter up to 500 characters.' }),
     ...((!/^\d{1,4}$/.test(quantity) || +quantity < 1 || +quantity > 1_000) && {
       quantity: 'Enter a number up to 1,000.',
     }),
