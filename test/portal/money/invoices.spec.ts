@@ -43,7 +43,9 @@ const PAID = { amount: '50.00', payment_type: 'bank_transfer', received_on: '202
 
 /** Name and amount of each figure at the top of a page. */
 const figures = (html: string): Record<string, string> =>
-  Object.fromEntries<string>([...html.matchAll(/<dt>([^<]+)<\/dt><dd>(.*?)<\/dd>/g)].map(([, name, text]) => [name!, text!.replaceAll(/<[^>]+>/g, '')]));
+  Object.fromEntries<string>(
+    [...html.matchAll(/<dt>([^<]+)<\/dt><dd>(.*?)<\/dd>/g)].map(([, name, text]) => [name!, text!.replaceAll(/<[^>]+>/g, '')]),
+  );
 
 const listed = (html: string) =>
   [...html.matchAll(/<strong>([^<]+)<\/strong><\/a>(?: <span class="chip[^"]*">([^<]+))?/g)].map(([, number, chip]) => [number, chip]);
