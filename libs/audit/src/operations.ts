@@ -105,6 +105,12 @@ const WORDS = {
   'POST /v1/expenses/:claim_id/reject': 'Rejected an expense',
   'POST /v1/expenses/:claim_id/reimburse': 'Reimbursed an expense',
 
+  issue_invoice: 'Issued an invoice',
+  void_invoice: 'Voided an invoice',
+  add_invoice_line: 'Added a line to an invoice',
+  remove_invoice_line: 'Removed a line from an invoice',
+  record_payment: 'Recorded a payment',
+  refund_payment: 'Refunded a payment',
   approve_mileage: 'Approved a trip',
   reject_mileage: 'Rejected a trip',
   reimburse_mileage: 'Reimbursed a trip',

@@ -11,7 +11,7 @@ async function office() {
   const organization = await make.organization({ timeZone: 'Australia/Melbourne', currency: 'AUD' });
   const owner = await portal.someone('owner', { organization });
   const tutor = await make.tutor(organization.id, { user: { firstName: 'Ann', lastName: 'Lee' } });
-  const base = `/o/${organization.slug}/approvals`;
+  const base = `/o/${organization.slug}/money/approvals`;
   const look = async (query = '') => (await portal.get(`${base}${query}`, owner.cookie).expect(200)).text;
   const decide = (path: string, fields: Record<string, string> = {}) => portal.post(`${base}/${path}`, fields, owner.cookie);
   /** What the next page says at its top. */

@@ -28,7 +28,7 @@ describe('the earnings by month', () => {
     await make.tutor(other.id, { user: { id: evil.id } });
     await make.session(other.id, { tutorId: evil.id, startsAt: new Date('2026-04-20T13:00:00.000Z'), tutorPayCents: 999, status: 'completed' });
 
-    const { text, headers } = await portal.get(`/o/${slug}/approvals/download?from=2026-03&to=2026-04`, owner.cookie).expect(200);
+    const { text, headers } = await portal.get(`/o/${slug}/money/approvals/download?from=2026-03&to=2026-04`, owner.cookie).expect(200);
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(headers['content-disposition']).toBe(`attachment; filename=earnings-${slug}-2026-03-to-2026-04.csv`);
     expect(text.split('\r\n')).toEqual([
@@ -38,7 +38,7 @@ describe('the earnings by month', () => {
       `2026-04,${left.id},Gone Away,0,-12.27,0.00,-12.27,AUD`,
       '',
     ]);
-    const may = await portal.get(`/o/${slug}/approvals/download?from=2026-05&to=2026-05`, owner.cookie);
+    const may = await portal.get(`/o/${slug}/money/approvals/download?from=2026-05&to=2026-05`, owner.cookie);
     expect(may.text.trim()).toBe('month,tutor_id,tutor,sessions,earned,paid_out,unpaid,currency');
   });
 

@@ -22,6 +22,15 @@ const COOKIE_ALONE = [
   'POST /o/:slug/enquiries/leads/:lead_id', 'POST /o/:slug/enquiries/requests/:request_id',
   // Where the organization can be reached; nothing is sent there.
   'POST /o/:slug/settings',
+  // They write down what was billed and paid elsewhere, move no money and give nobody access; each has a way back and an audit row.
+  'POST /o/:slug/money/invoices/:invoice_id/finalize', 'POST /o/:slug/money/invoices/:invoice_id/void',
+  'POST /o/:slug/money/invoices/:invoice_id/add-line', 'POST /o/:slug/money/invoices/:invoice_id/remove-line',
+  'POST /o/:slug/money/invoices/:invoice_id/pay', 'POST /o/:slug/money/families/:user_id/pay',
+  'POST /o/:slug/money/payments/:payment_id/refund',
+  'POST /o/:slug/money/approvals/mileage/:trip_id/:action', 'POST /o/:slug/money/approvals/expenses/:claim_id/:action',
+  // The state of what somebody wrote or asked for; nobody comes in, and nobody is mailed.
+  'POST /o/:slug/enquiries/leads/:lead_id', 'POST /o/:slug/enquiries/requests/:request_id',
+  'POST /o/:slug/inbox/:inbox_message_id/read', 'POST /o/:slug/inbox/:inbox_message_id/archive',
   'POST /o/:slug/outbox/messages/:message_id/retry', 'POST /o/:slug/outbox/allow', 'POST /o/:slug/build-hook/test',
 ].sort(); // prettier-ignore
 

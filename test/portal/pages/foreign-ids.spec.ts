@@ -8,6 +8,8 @@ import { fixture } from '../../support/process/fixture.js';
 const IDS: Record<string, string> = {
   trip_id: 'SELECT id FROM mileage_trips WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   claim_id: 'SELECT id FROM expense_claims WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  invoice_id: 'SELECT id FROM invoices WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  payment_id: 'SELECT id FROM payments WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,
@@ -35,6 +37,7 @@ const FIELDS = {
   overlap: 'now',
   status: 'lost',
   action: 'decline',
+  ...{ line_id: randomUUID(), amount: '1.00', payment_type: 'cash', description: 'x', unit: '1.00' },
 };
 
 /** Each row that belongs to the other organization or its owner. The API notes a key's last use a moment after it. */
@@ -43,6 +46,10 @@ const STATE = `
   UNION ALL SELECT 'member', to_jsonb(m) FROM members m WHERE organization_id = $1
   UNION ALL SELECT 'parent', to_jsonb(p) FROM parents p WHERE organization_id = $1
   UNION ALL SELECT 'trip', to_jsonb(t) FROM mileage_trips t WHERE organization_id = $1
+  UNION ALL SELECT 'invoice', to_jsonb(v) FROM invoices v WHERE organization_id = $1
+  UNION ALL SELECT 'line', to_jsonb(v) FROM invoice_lines v WHERE organization_id = $1
+  UNION ALL SELECT 'payment', to_jsonb(v) FROM payments v WHERE organization_id = $1
+  UNION ALL SELECT 'allocation', to_jsonb(v) FROM payment_allocations v WHERE organization_id = $1
   UNION ALL SELECT 'claim', to_jsonb(c) FROM expense_claims c WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
   UNION ALL SELECT 'lead', to_jsonb(l) FROM leads l WHERE organization_id = $1
@@ -66,6 +73,8 @@ beforeAll(async () => {
   await joining.portal.make.row('leads', { organizationId: foreign.provisioning.id, name: 'Priya' });
   await joining.portal.make.row('booking_requests', { organizationId: foreign.provisioning.id });
   await joining.portal.make.parent(foreign.provisioning.id, { children: [child.id] });
+  for (const status of ['draft', 'open'] as const) await joining.portal.make.invoice(foreign.provisioning.id, child.id, { status });
+  await joining.portal.make.payment(foreign.provisioning.id, { studentId: child.id });
   const tutor = await joining.portal.make.tutor(foreign.provisioning.id);
   await joining.portal.make.mileage(foreign.provisioning.id, tutor.id);
   await joining.portal.make.expense(foreign.provisioning.id, tutor.id);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Invites } from '@app/people';
+import type { Tables } from '../database/tables.js';
 import type { JoinFixture } from './join-fixture.js';
 import { busyOffice } from './join-states.js';
 import type { PeoplePages } from './people-pages.js';
@@ -15,6 +16,12 @@ export interface FullOrganization extends PeoplePages {
   codeId: string;
   /** A booking request. */
   requestId: string;
+  /** An invoice in each state. */
+  invoices: Record<Tables['invoices']['status'], string>;
+  /** A student and a parent with much money. */
+  payers: string[];
+  /** A payment that can be refunded. */
+  paymentId: string;
 }
 
 /** Fills an organization, and the account of its owner. */
@@ -76,8 +83,9 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
     [at],
   );
   const requestId = await fillEnquiries(joining, at);
+  const money = await fillMoney(joining, at);
   await fillAccount(joining, office.ownerId);
-  return Object.assign(office, { slug, keyId, codeId, requestId });
+  return Object.assign(office, { slug, keyId, codeId, requestId, ...money });
 }
 
 /** Trips and expenses in every state. */
@@ -89,6 +97,38 @@ async function fillClaims({ portal: { make } }: JoinFixture, at: string): Promis
       await make.expense(at, id, { status, category: 'other', vendor: LONG, receiptPhotoUrl: `https://example.org/${more}` });
     }
   }
+}
+
+/** A family with invoices in every state, payments and sessions that nobody has completed. */
+async function fillMoney({ portal: { make } }: JoinFixture, at: string) {
+  const child = await make.student(at, { user: { firstName: LONG, lastName: LONG } });
+  const parent = await make.parent(at, { children: [child.id], user: { firstName: LONG, lastName: LONG } });
+  const tutor = await make.tutor(at, { user: { firstName: LONG, lastName: LONG } });
+  const invoices = {} as FullOrganization['invoices'];
+  const payment = {
+    amountCents: 123_456_789,
+    paymentType: 'bank_transfer',
+    receivedOn: '2026-03-02',
+    recorded: true,
+    creditCents: 23_456_789,
+  } as const;
+  const { id: paymentId } = await make.payment(at, { ...payment, parentId: parent.id });
+  for (let more = 0; more < 30; more++) {
+    for (const status of ['draft', 'open', 'paid', 'void', 'uncollectible'] as const) {
+      const amounts = { amountDueCents: 123_456_789, amountPaidCents: status === 'open' ? 100_000_000 : 0 };
+      const day = more % 2 ? '2020-01-31' : '2199-12-31';
+      const number = status === 'draft' ? null : `${status} of a former system, number ${more}`;
+      const { id } = await make.invoice(at, child.id, { status, invoiceNumber: number, dueDate: day, sentAt: new Date(), ...amounts });
+      invoices[status] = id;
+      for (const position of more === 29 ? [0, 1, 2] : [0])
+        await make.invoiceLine(at, id, { position, description: LONG.repeat(4), quantity: position + 1, amountCents: 41_152_263 });
+      const applied = { organizationId: at, paymentId, invoiceId: id, amountCents: 100_000_000 };
+      if (status === 'open') await make.row('payment_allocations', applied);
+    }
+    await make.payment(at, { ...payment, studentId: child.id, refundAmountCents: 100 });
+    await make.session(at, { tutorId: tutor.id, title: LONG, status: 'scheduled', startsAt: new Date(Date.UTC(2026, 0, 1 + more)) });
+  }
+  return { invoices, payers: [child.id, parent.id], paymentId };
 }
 
 /** Keys in every state, and half a year of revoked ones. @returns the id of one that can be replaced */

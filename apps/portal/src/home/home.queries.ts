@@ -1,6 +1,7 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { KEY_IS } from '@app/accounts';
 import { visiblePerson } from '@app/people';
+import { isDue, isOverdue } from '../money/invoices.queries.js';
 import { waitingParents } from '../people/people.queries.js';
 
 /** A session of the day, with the names that the organization may see. */
@@ -19,7 +20,14 @@ export type OpenSessionRow = Pick<SessionRow, 'id' | 'title' | 'starts_at'>;
 
 /** What waits for somebody, each counted up to a maximum. */
 export type NeedsRow = Record<
-  'waiting' | 'without_tutor' | 'dead_mails' | 'expiring_keys' | 'unused_keys' | 'ending_invites',
+  | 'waiting'
+  | 'overdue'
+  | 'not_completed'
+  | 'without_tutor'
+  | 'dead_mails'
+  | 'expiring_keys'
+  | 'unused_keys'
+  | 'ending_invites',
   number
 >;
 
@@ -83,6 +91,8 @@ export function needs(organizationId: string, most: number): Sql {
   return sql`
     SELECT ${count(sql`(SELECT user_id FROM members WHERE organization_id = ${organizationId} AND approval_requested_at IS NOT NULL
         UNION ALL (${waitingParents(organizationId)})) w`)} AS waiting,
+      ${count(sql`invoices WHERE organization_id = ${organizationId} AND ${isOverdue(organizationId)}`)} AS overdue,
+      ${count(sql`sessions WHERE ${isDue(organizationId)}`)} AS not_completed,
       ${count(sql`sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL
         AND status IN ('pending', 'scheduled') AND starts_at > now()`)} AS without_tutor,
       ${count(sql`outbox WHERE organization_id = ${organizationId} AND topic = 'email' AND status = 'dead'`)} AS dead_mails,

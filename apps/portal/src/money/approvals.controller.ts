@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import type { ClaimAction } from '@app/billing';
 import { CLAIM } from '@app/database';
-import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { formats } from '../web/formats.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -15,13 +15,12 @@ import { ApprovalsService } from './approvals.service.js';
 import { monthsUntil } from './months.js';
 
 /** What tutors claim for trips and expenses, for owners and admins to decide. */
-@Controller('o/:slug/approvals')
+@Controller('o/:slug/money/approvals')
 @ForManagers()
 export class ApprovalsController {
   constructor(private readonly approvals: ApprovalsService) {}
 
   @Get()
-  @InNavigation({ label: 'Approvals', summary: 'Trips and expenses that tutors claim.', order: 25 })
   async list(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const [filter, after] = [readFilter(query), readPlace(query.after)];
     const { rows, currency, next } = await this.approvals.list(organization, filter, after);
@@ -51,7 +50,7 @@ export class ApprovalsController {
     const action = CLAIM.actions.find((one) => one === named);
     if (!action) throw PageError.notFound();
     const query = Object.fromEntries(new URLSearchParams(form.text('from')));
-    const list = `/o/${slug}/approvals${queryOf(readFilter(query), readPlace(query.after))}`;
+    const list = `/o/${slug}/money/approvals${queryOf(readFilter(query), readPlace(query.after))}`;
     const amount = kind === 'expenses' && action === 'approve' ? form.text('amount') : '';
     const cents = amount === '' ? null : centsOf(amount);
     if (amount !== '' && cents === null) return seeOther(list, 'problem', 'Enter an amount such as 12.50.');

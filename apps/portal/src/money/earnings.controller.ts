@@ -9,7 +9,7 @@ import { currencyOf, staffNames } from './approvals.queries.js';
 import { eachMonth, readMonths } from './months.js';
 
 /** What tutors earned and were paid, month by month, as a file for a spreadsheet. */
-@Controller('o/:slug/approvals/download')
+@Controller('o/:slug/money/approvals/download')
 @ForManagers()
 export class EarningsController {
   constructor(

@@ -1,13 +1,19 @@
 import { Module } from '@nestjs/common';
-import { PayModule } from '@app/billing';
+import { BillingModule, PayModule } from '@app/billing';
 import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalsService } from './approvals.service.js';
+import { Bookkeeping } from './bookkeeping.js';
+import { BooksController } from './books.controller.js';
 import { EarningsController } from './earnings.controller.js';
+import { InvoicesController } from './invoices.controller.js';
+import { Ledger } from './ledger.js';
+import { PaymentsController } from './payments.controller.js';
 
-/** Money: what tutors claim and earn. */
+/** Money: what families owe and pay, and what tutors claim and earn. */
 @Module({
-  imports: [PayModule],
-  controllers: [ApprovalsController, EarningsController],
-  providers: [ApprovalsService],
+  imports: [BillingModule, PayModule],
+  // The files come before the invoices and payments, for whose ids their names would be taken.
+  controllers: [BooksController, InvoicesController, PaymentsController, ApprovalsController, EarningsController],
+  providers: [ApprovalsService, Bookkeeping, Ledger],
 })
 export class MoneyModule {}

@@ -29,7 +29,10 @@ export const account: Grants = {
       portal:
         'SELECT (api_key_id, organization_id, sealed, expires_at), INSERT (api_key_id, organization_id, sealed), DELETE',
     },
-    idempotency_keys: { api: 'SELECT, INSERT, UPDATE' },
+    idempotency_keys: {
+      api: 'SELECT, INSERT, UPDATE',
+      portal: 'INSERT (organization_id, operation, key, request_hash, expires_at)',
+    },
     // Append-only.
     audit_log: { api: 'INSERT', worker: 'INSERT', portal: 'SELECT, INSERT' },
     // Written only by log_requests.

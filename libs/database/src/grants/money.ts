@@ -5,10 +5,20 @@ export const money: Grants = {
   tables: {
     adjustments: { api: 'SELECT, INSERT, UPDATE (voided, voided_at)', portal: 'SELECT' },
     payouts: { api: 'SELECT, INSERT', portal: 'SELECT' },
-    invoices: { api: 'SELECT, INSERT, UPDATE' },
-    invoice_lines: { api: 'SELECT, INSERT, DELETE' },
-    payments: { api: 'SELECT, INSERT, UPDATE' },
-    payment_allocations: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    invoices: {
+      api: 'SELECT, INSERT, UPDATE',
+      portal: `SELECT, INSERT, UPDATE (invoice_number, status, amount_due_cents, amount_paid_cents, due_date, sent_at, paid_at,
+        collecting)`,
+    },
+    invoice_lines: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
+    payments: {
+      api: 'SELECT, INSERT, UPDATE',
+      portal: 'SELECT, INSERT, UPDATE (status, refund_amount_cents, credit_cents)',
+    },
+    payment_allocations: {
+      api: 'SELECT, INSERT, UPDATE, DELETE',
+      portal: 'SELECT, INSERT, UPDATE (amount_cents), DELETE',
+    },
     mileage_trips: {
       api: 'SELECT, UPDATE (status, approved_at)',
       portal: 'SELECT, UPDATE (status, approved_at)',

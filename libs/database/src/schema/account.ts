@@ -103,7 +103,7 @@ export const account = /* sql */ `
   ${secure('api_key_handovers')}
 
   -- The answer to the first request with a key, in the transaction of its effect. answer is null only inside that
-  -- transaction.
+  -- transaction, and for forms of the portal, whose key is the token in the form.
   CREATE TABLE idempotency_keys (
     organization_id uuid NOT NULL REFERENCES organizations,
     operation text NOT NULL,
@@ -140,6 +140,8 @@ export const account = /* sql */ `
   CREATE INDEX audit_log_person ON audit_log (organization_id, person_id, created_at, id) INCLUDE (api_key_id, user_id)
     WHERE person_id IS NOT NULL;
   CREATE INDEX audit_log_key ON audit_log (organization_id, api_key_id, created_at, id) WHERE api_key_id IS NOT NULL;
+  CREATE INDEX audit_log_invoice ON audit_log (organization_id, (details ->> 'invoice_id'), created_at, id)
+    WHERE details ->> 'invoice_id' IS NOT NULL;
   CREATE INDEX audit_log_networks ON audit_log (created_at) WHERE network IS NOT NULL;
   ${secure('audit_log')}
 

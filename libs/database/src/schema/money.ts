@@ -137,6 +137,7 @@ export const money = /* sql */ `
   CREATE INDEX payments_keyset ON payments (organization_id, created_at, id);
   CREATE INDEX payments_student_keyset ON payments (organization_id, student_id, created_at, id)
     INCLUDE (tutor_id, status);
+  CREATE INDEX payments_parent_keyset ON payments (organization_id, parent_id, created_at, id) WHERE parent_id IS NOT NULL;
   CREATE INDEX payments_tutor_keyset ON payments (organization_id, tutor_id, created_at, id) INCLUDE (status);
   CREATE INDEX payments_status_keyset ON payments (organization_id, status, created_at, id);
   CREATE INDEX payments_student_credit ON payments (organization_id, student_id) INCLUDE (credit_cents)

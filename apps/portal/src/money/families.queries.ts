@@ -1,0 +1,80 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { visiblePerson } from '@app/people';
+import { payerName } from './invoices.queries.js';
+
+/** A student, or a parent with children here. */
+export interface PayerRow {
+  as: 'student' | 'parent';
+  id: string;
+  name: string | null;
+}
+
+/** The sums of a family: cents of issued invoices, and what is paid beyond them. */
+export interface BalanceRow {
+  invoiced: number;
+  paid: number;
+  open: number;
+  credit: number;
+}
+
+export interface PaymentRow {
+  id: string;
+  payer_id: string | null;
+  payer: string | null;
+  amount: number;
+  refunded: number;
+  credit: number;
+  payment_type: 'card' | 'bank_transfer' | 'cash' | 'external';
+  status: 'pending' | 'succeeded' | 'refunded' | 'failed' | 'disputed' | 'canceled';
+  /** Whether it was recorded here: nothing becomes of imported ones. */
+  recorded: boolean;
+  received_on: string | null;
+  created_at: Date;
+}
+
+const member = raw(visiblePerson('m').full_name);
+const parent = raw(visiblePerson('p').full_name);
+
+/** Somebody whose family pays. Students who have left are found too. */
+export const payer = (organizationId: string, id: string): Sql => sql`
+  SELECT 'student' AS "as", m.user_id AS id, ${member} AS name FROM members m LEFT JOIN users u ON u.id = m.user_id
+  WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND m.role = 'student'
+  UNION ALL SELECT 'parent', p.user_id, ${parent} FROM parents p LEFT JOIN users u ON u.id = p.user_id
+  WHERE p.organization_id = ${organizationId} AND p.user_id = ${id} AND p.enrolled_at IS NOT NULL`;
+
+export const parentsOf = (organizationId: string, studentId: string): Sql => sql`
+  SELECT 'parent' AS "as", p.user_id AS id, ${parent} AS name FROM parent_students l
+  JOIN parents p ON p.organization_id = l.organization_id AND p.user_id = l.parent_id LEFT JOIN users u ON u.id = p.user_id
+  WHERE l.organization_id = ${organizationId} AND l.student_id = ${studentId} ORDER BY l.linked_at, p.user_id`;
+
+export const childrenOf = (organizationId: string, parentId: string): Sql => sql`
+  SELECT 'student' AS "as", m.user_id AS id, ${member} AS name FROM parent_students l
+  JOIN members m ON m.organization_id = l.organization_id AND m.user_id = l.student_id LEFT JOIN users u ON u.id = m.user_id
+  WHERE l.organization_id = ${organizationId} AND l.parent_id = ${parentId} ORDER BY l.linked_at, m.user_id`;
+
+/** The ids of the students for whom somebody pays. */
+export const studentsOf = (organizationId: string, { as, id }: Pick<PayerRow, 'as' | 'id'>): Sql =>
+  as === 'student'
+    ? sql`SELECT ${id}::uuid`
+    : sql`SELECT student_id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${id}`;
+
+export const balanceOf = (organizationId: string, students: Sql, payerId: string): Sql => sql`
+  SELECT coalesce(sum(amount_due_cents), 0)::float8 AS invoiced, coalesce(sum(amount_paid_cents), 0)::float8 AS paid,
+    coalesce(sum(amount_due_cents - amount_paid_cents) FILTER (WHERE status = 'open'), 0)::float8 AS open,
+    (SELECT coalesce(sum(credit_cents), 0)::float8 FROM payments WHERE organization_id = ${organizationId}
+      AND credit_cents > 0 AND (parent_id = ${payerId} OR student_id IN (${students}))) AS credit
+  FROM invoices WHERE organization_id = ${organizationId} AND student_id IN (${students}) AND status IN ('open', 'paid')`;
+
+const shown = (organizationId: string): Sql => sql`p.id, coalesce(p.student_id, p.parent_id) AS payer_id,
+  ${payerName(organizationId)} AS payer, p.amount_cents::float8 AS amount,
+  coalesce(p.refund_amount_cents, 0)::float8 AS refunded, p.credit_cents::float8 AS credit, p.payment_type, p.status,
+  p.recorded, to_char(p.received_on, 'YYYY-MM-DD') AS received_on, p.created_at`;
+
+/** The newest payments of a family. */
+export const paymentsOf = (organizationId: string, students: Sql, payerId: string, most: number): Sql => sql`
+  SELECT ${shown(organizationId)} FROM payments p
+  WHERE p.organization_id = ${organizationId} AND (p.parent_id = ${payerId} OR p.student_id IN (${students}))
+  ORDER BY p.created_at DESC, p.id DESC LIMIT ${most}`;
+
+export const payment = (organizationId: string, id: string): Sql => sql`
+  SELECT ${shown(organizationId)} FROM payments p WHERE p.organization_id = ${organizationId} AND p.id = ${id}`;

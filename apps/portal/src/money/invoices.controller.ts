@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { operationInWords } from '@app/audit';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { placeText, queryOf as query, readPlace } from '../web/place.js';
+import { Bookkeeping } from './bookkeeping.js';
+import { LONGEST_NUMBER, queryOf, readFilter, STATES } from './invoices.filter.js';
+import { Ledger } from './ledger.js';
+import {
+  answered, type Errors, PAYMENT_TYPES, readDueDate, readLine, readPayment, tokenOf,
+} from './money-forms.js'; // prettier-ignore
+import { moneyWords } from './money-words.js';
+import { monthsUntil } from './months.js';
+
+/** The forms of an invoice's page. */
+type InvoiceForm = 'finalize' | 'line' | 'pay' | 'void';
+
+/** Invoices, and what is done about them. */
+@Controller('o/:slug/money')
+@ForManagers()
+export class InvoicesController {
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly books: Bookkeeping,
+  ) {}
+
+  @Get()
+  @InNavigation({ label: 'Money', summary: 'Invoices, payments, and what tutors claim.', order: 24 })
+  async list(@Managing() organization: Managed, @Query() asked: Record<string, unknown>): Promise<Page> {
+    const filter = readFilter(asked);
+    const { invoices, terms, next } = await this.ledger.invoices(organization, filter);
+    return page('money/invoices', {
+      ...{ invoices, filter, states: STATES, longest: LONGEST_NUMBER },
+      ...moneyWords(terms.currency),
+      isFirst: filter.after === null,
+      first: queryOf(filter),
+      next: next && queryOf(filter, next),
+      months: monthsUntil(new Date(), organization.timeZone),
+    });
+  }
+
+  /** Lessons that have begun, so that somebody completes them: until then, nothing of them is billed. */
+  @Get('sessions')
+  async sessions(@Managing() organization: Managed, @Query() asked: Record<string, unknown>): Promise<Page> {
+    const after = readPlace(asked.after);
+    const { sessions, next } = await this.ledger.sessions(organization, after);
+    return page('money/sessions', {
+      sessions,
+      isFirst: after === null,
+      next: next && query({ after: placeText(next) }),
+    });
+  }
+
+  @Get('invoices/:invoice_id')
+  show(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page> {
+    return this.shown(organization, pathId(id));
+  }
+
+  @Post('invoices/:invoice_id/finalize')
+  finalize(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
+    const due = readDueDate(organization.form);
+    return this.done(organization, pathId(id), 'finalize', 'The invoice was issued.', due, (token, dueDate) =>
+      this.books.finalize(organization, token, pathId(id), dueDate),
+    );
+  }
+
+  @Post('invoices/:invoice_id/add-line')
+  addLine(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
+    const line = readLine(organization.form);
+    return this.done(organization, pathId(id), 'line', 'The line was added.', line, (token, value) =>
+      this.books.addLine(organization, token, pathId(id), value),
+    );
+  }
+
+  @Post('invoices/:invoice_id/remove-line')
+  removeLine(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
+    const line = { value: pathId(organization.form.text('line_id')) };
+    return this.done(organization, pathId(id), 'line', 'The line was removed.', line, (token, lineId) =>
+      this.books.removeLine(organization, token, pathId(id), lineId),
+    );
+  }
+
+  @Post('invoices/:invoice_id/void')
+  void(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
+    const rebill = { value: organization.form.text('rebill') === 'yes' };
+    return this.done(organization, pathId(id), 'void', 'The invoice was voided.', rebill, (token, value) =>
+      this.books.void(organization, token, pathId(id), value),
+    );
+  }
+
+  /** Money that a student or a parent sent for this invoice. */
+  @Post('invoices/:invoice_id/pay')
+  async pay(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
+    const invoiceId = pathId(id);
+    const { invoice, parents } = await this.ledger.invoice(organization, invoiceId);
+    const payerId = organization.form.text('payer') || invoice.student_id;
+    if (![invoice.student_id, ...parents.map((one) => one.id)].includes(payerId)) throw PageError.notFound();
+    const payer = payerId === invoice.student_id ? { studentId: payerId } : { parentId: payerId };
+    const payment = readPayment(organization.form);
+    return this.done(organization, invoiceId, 'pay', 'The payment was recorded.', payment, (token, value) =>
+      this.books.record(organization, token, { ...value, payer, invoiceId, currency: null, sessionId: null }),
+    );
+  }
+
+  private done<T>(
+    organization: Managed,
+    id: string,
+    form: InvoiceForm,
+    done: string,
+    read: { value: T } | { errors: Errors },
+    work: (token: string, value: T) => Promise<boolean>,
+  ): Promise<Page | SeeOther> {
+    const again = (errors: Errors) => this.shown(organization, id, form, errors);
+    if ('errors' in read) return again(read.errors);
+    const back = `/o/${organization.slug}/money/invoices/${id}`;
+    return answered(work(tokenOf(organization.form), read.value), { back, done }, again);
+  }
+
+  /** @param form the one that was sent, and is wrong */
+  private async shown(organization: Managed, id: string, form: InvoiceForm | null = null, errors: Errors = {}) {
+    const { history, ...found } = await this.ledger.invoice(organization, id);
+    const typed = (name: string) => organization.form.text(name);
+    const data = {
+      ...found,
+      ...moneyWords(found.terms.currency),
+      history: history.map(({ operation, ...row }) => ({ ...row, what: operationInWords(operation) ?? operation })),
+      types: PAYMENT_TYPES,
+      token: form ? tokenOf(organization.form) : randomUUID(),
+      errorsOf: (one: InvoiceForm) => (one === form ? errors : {}),
+      // What somebody typed into the form that is wrong, or else what it begins with.
+      valueOf: (one: InvoiceForm, name: string, initial = '') => (one === form ? typed(name) : initial),
+    };
+    return page('money/invoice', data, form ? 422 : 200);
+  }
+}

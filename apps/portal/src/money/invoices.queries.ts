@@ -1,0 +1,174 @@
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
+import { visiblePerson } from '@app/people';
+import type { Place } from '../web/place.js';
+import { type InvoiceFilter, type InvoiceState, numbersMeant, STATES } from './invoices.filter.js';
+
+/** An invoice as lists show it. Amounts are cents, days YYYY-MM-DD. */
+export interface InvoiceRow {
+  id: string;
+  number: string | null;
+  student_id: string;
+  student: string | null;
+  state: InvoiceState;
+  due: number;
+  paid: number;
+  due_date: string | null;
+  created_at: Date;
+}
+
+export interface InvoiceDetails extends InvoiceRow {
+  sent_at: Date | null;
+  paid_at: Date | null;
+}
+
+export interface LineRow {
+  id: string;
+  description: string | null;
+  quantity: number;
+  unit: number;
+  amount: number;
+  /** Whether a lesson brought it. */
+  lesson: boolean;
+}
+
+/** Money of a payment that pays an invoice. */
+export interface AppliedRow {
+  payment_id: string;
+  invoice_id: string;
+  number: string | null;
+  amount: number;
+  payer_id: string | null;
+  payer: string | null;
+  payment_type: string;
+  received_on: string | null;
+  created_at: Date;
+}
+
+/** Something that was done to an invoice, and by whom. */
+export interface HistoryRow {
+  operation: string;
+  person: string | null;
+  key: string | null;
+  created_at: Date;
+}
+
+export interface TermsRow {
+  currency: string;
+  /** Today, where the organization is, and when what is issued today is due. */
+  today: string;
+  due: string;
+}
+
+/** A session that has begun and is not completed. */
+export interface DueSessionRow {
+  id: string;
+  title: string | null;
+  starts_at: Date;
+  tutor_id: string | null;
+  tutor: string | null;
+  students: string[];
+}
+
+const nameOf = raw(visiblePerson('m').full_name);
+
+/** The name of a member, and of a parent. */
+export const memberName = (organizationId: string, id: Sql): Sql => sql`(SELECT ${nameOf} FROM members m
+  LEFT JOIN users u ON u.id = m.user_id WHERE m.organization_id = ${organizationId} AND m.user_id = ${id})`;
+export const parentName = (organizationId: string, id: Sql): Sql => sql`(SELECT ${raw(visiblePerson('r').full_name)}
+  FROM parents r LEFT JOIN users u ON u.id = r.user_id WHERE r.organization_id = ${organizationId} AND r.user_id = ${id})`;
+
+/** The names of who made a payment `p`. */
+export const payerName = (organizationId: string): Sql =>
+  sql`coalesce(${memberName(organizationId, sql`p.student_id`)}, ${parentName(organizationId, sql`p.parent_id`)})`;
+
+const today = (organizationId: string): Sql =>
+  sql`(SELECT (now() AT TIME ZONE time_zone)::date FROM organizations WHERE id = ${organizationId})`;
+
+/** Open invoices whose day has passed. */
+export const isOverdue = (organizationId: string): Sql => sql`status = 'open' AND due_date < ${today(organizationId)}`;
+
+const isIn = (organizationId: string, state: InvoiceState): Sql =>
+  state === 'overdue'
+    ? isOverdue(organizationId)
+    : state === 'open'
+      ? sql`status = 'open' AND (due_date IS NULL OR due_date >= ${today(organizationId)})`
+      : sql`status = ${state}`;
+
+const shown = (organizationId: string): Sql => sql`i.id, i.invoice_number AS number, i.student_id,
+  ${memberName(organizationId, sql`i.student_id`)} AS student, i.amount_due_cents::float8 AS due,
+  i.amount_paid_cents::float8 AS paid, to_char(i.due_date, 'YYYY-MM-DD') AS due_date, i.created_at`;
+
+/** A page of invoices: those of a state before those of the next one, each newest first. */
+export function invoicesPage(organizationId: string, filter: InvoiceFilter, most: number): Sql {
+  const { state, number, student, after } = filter;
+  const first = after ? STATES.indexOf(after.state) : 0;
+  const which = sql`${number === '' ? empty : sql`AND invoice_number = ANY (${numbersMeant(number)})`}
+    ${student === null ? empty : sql`AND student_id = ${student}`}`;
+  const parts = STATES.map((one, rank) => {
+    const beyond =
+      after && rank === first ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id}::uuid)` : empty;
+    return sql`(SELECT *, ${rank}::integer AS rank FROM invoices
+      WHERE organization_id = ${organizationId} AND ${isIn(organizationId, one)} ${which} ${beyond}
+      ORDER BY created_at DESC, id DESC LIMIT ${most})`;
+  }).filter((_, rank) => rank >= first && (state === null || STATES[rank] === state));
+  if (parts.length === 0) return sql`SELECT WHERE false`;
+  return sql`
+    SELECT ${shown(organizationId)}, (${[...STATES]}::text[])[i.rank + 1] AS state
+    FROM (${join(parts, ' UNION ALL ')}) i ORDER BY i.rank, i.created_at DESC, i.id DESC LIMIT ${most}`;
+}
+
+/** The newest invoices of some students. */
+export const invoicesOf = (organizationId: string, students: Sql, most: number): Sql => sql`
+  SELECT ${shown(organizationId)}, CASE WHEN ${isOverdue(organizationId)} THEN 'overdue' ELSE i.status END AS state
+  FROM invoices i WHERE i.organization_id = ${organizationId} AND i.student_id IN (${students})
+  ORDER BY i.created_at DESC, i.id DESC LIMIT ${most}`;
+
+export const invoice = (organizationId: string, id: string): Sql => sql`
+  SELECT ${shown(organizationId)}, i.sent_at, i.paid_at,
+    CASE WHEN ${isOverdue(organizationId)} THEN 'overdue' ELSE i.status END AS state
+  FROM invoices i WHERE i.organization_id = ${organizationId} AND i.id = ${id}`;
+
+export const linesOf = (organizationId: string, id: string): Sql => sql`
+  SELECT id, description, quantity, unit_amount_cents::float8 AS unit, amount_cents::float8 AS amount,
+    session_id IS NOT NULL AS lesson
+  FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`;
+
+/** What was applied, in the order in which it was. @param which SQL about the allocation `a` */
+export const appliedOf = (organizationId: string, which: Sql): Sql => sql`
+  SELECT a.payment_id, a.invoice_id, i.invoice_number AS number, a.amount_cents::float8 AS amount,
+    coalesce(p.student_id, p.parent_id) AS payer_id, ${payerName(organizationId)} AS payer, p.payment_type,
+    to_char(p.received_on, 'YYYY-MM-DD') AS received_on, a.created_at
+  FROM payment_allocations a JOIN payments p ON p.organization_id = a.organization_id AND p.id = a.payment_id
+  JOIN invoices i ON i.organization_id = a.organization_id AND i.id = a.invoice_id
+  WHERE a.organization_id = ${organizationId} AND ${which} ORDER BY a.id`;
+
+/** What was done to an invoice, the latest first. Refused tries are in the audit log alone. */
+export const historyOf = (organizationId: string, id: string, most: number): Sql => sql`
+  SELECT l.operation, l.created_at, ${memberName(organizationId, sql`l.user_id`)} AS person,
+    (SELECT name FROM api_keys k WHERE k.organization_id = ${organizationId} AND k.id = l.api_key_id) AS key
+  FROM audit_log l WHERE l.organization_id = ${organizationId} AND l.details ->> 'invoice_id' = ${id} AND l.status < 400
+  ORDER BY l.created_at DESC, l.id DESC LIMIT ${most}`;
+
+export const termsOf = (organizationId: string): Sql => sql`
+  SELECT currency, to_char(now() AT TIME ZONE time_zone, 'YYYY-MM-DD') AS today,
+    to_char((now() AT TIME ZONE time_zone)::date + payment_terms_days, 'YYYY-MM-DD') AS due
+  FROM organizations WHERE id = ${organizationId}`;
+
+/** Begun, and not completed. Those that are scheduled are few beside those that were held, and have an index of their own. */
+export const isDue = (organizationId: string): Sql =>
+  sql`organization_id = ${organizationId} AND status = 'scheduled' AND starts_at <= now()`;
+
+/** The sessions that have begun and are not completed, the latest first. */
+export function sessionsDue(organizationId: string, before: Place | null, most: number): Sql {
+  const beyond = before ? sql`WHERE (starts_at, id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
+  return sql`
+    WITH due AS MATERIALIZED (SELECT id, starts_at FROM sessions WHERE ${isDue(organizationId)})
+    SELECT s.id, s.title, s.starts_at, s.tutor_id, ${memberName(organizationId, sql`s.tutor_id`)} AS tutor,
+      ARRAY(SELECT ${nameOf} FROM lesson_participants p
+        JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
+        LEFT JOIN users u ON u.id = m.user_id
+        WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.status IN ('pending', 'accepted')
+        ORDER BY p.created_at, p.student_id LIMIT 4) AS students
+    FROM (SELECT id FROM due ${beyond} ORDER BY starts_at DESC, id DESC LIMIT ${most}) d
+    JOIN sessions s ON s.organization_id = ${organizationId} AND s.id = d.id ORDER BY s.starts_at DESC, s.id DESC`;
+}

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database } from '@app/database';
+import { PageError } from '../web/page-error.js';
+import type { Place } from '../web/place.js';
+import type { Membership } from '../web/sessions.js';
+import {
+  type BalanceRow, balanceOf, childrenOf, parentsOf, payer, type PayerRow, payment, type PaymentRow, paymentsOf, studentsOf,
+} from './families.queries.js'; // prettier-ignore
+import type { InvoiceFilter, InvoicePlace } from './invoices.filter.js';
+import {
+  type AppliedRow, appliedOf, type DueSessionRow, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow,
+  invoicesOf, invoicesPage, type LineRow, linesOf, sessionsDue, type TermsRow, termsOf,
+} from './invoices.queries.js'; // prettier-ignore
+
+const PAGE = 20;
+const MOST_OF_FAMILY = 30;
+const MOST_HISTORY = 50;
+
+/** What families owe and have paid, to be read. */
+@Injectable()
+export class Ledger {
+  constructor(private readonly db: Database) {}
+
+  async invoices({ organizationId }: Membership, filter: InvoiceFilter) {
+    const [rows, [terms]] = await this.db.read<[InvoiceRow, TermsRow]>(
+      { organizationId },
+      invoicesPage(organizationId, filter, PAGE + 1),
+      termsOf(organizationId),
+    );
+    const shown = rows.slice(0, PAGE);
+    const last = rows.length > PAGE ? shown.at(-1)! : null;
+    const next: InvoicePlace | null = last && { state: last.state, at: last.created_at, id: last.id };
+    return { invoices: shown, terms: terms!, next };
+  }
+
+  /** @throws PageError 404 if the organization has no such invoice */
+  async invoice({ organizationId }: Membership, id: string) {
+    const at = { organizationId };
+    const [[found], lines, applied, history, [terms]] = await this.db.read<
+      [InvoiceDetails, LineRow, AppliedRow, HistoryRow, TermsRow]
+    >(
+      at,
+      invoice(organizationId, id),
+      linesOf(organizationId, id),
+      appliedOf(organizationId, sql`a.invoice_id = ${id}`),
+      historyOf(organizationId, id, MOST_HISTORY),
+      termsOf(organizationId),
+    );
+    if (!found) throw PageError.notFound();
+    const [parents] = await this.db.read<[PayerRow]>(at, parentsOf(organizationId, found.student_id));
+    return { invoice: found, lines, applied, history, terms: terms!, parents };
+  }
+
+  /** @throws PageError 404 for somebody who is neither a student nor a parent here */
+  async family({ organizationId }: Membership, id: string) {
+    const at = { organizationId };
+    const [[found]] = await this.db.read<[PayerRow]>(at, payer(organizationId, id));
+    if (!found) throw PageError.notFound();
+    const students = studentsOf(organizationId, found);
+    const relatives = found.as === 'student' ? parentsOf(organizationId, id) : childrenOf(organizationId, id);
+    const [relations, [balance], invoices, payments, [terms]] = await this.db.read<
+      [PayerRow, BalanceRow, InvoiceRow, PaymentRow, TermsRow]
+    >(
+      at,
+      relatives,
+      balanceOf(organizationId, students, id),
+      invoicesOf(organizationId, students, MOST_OF_FAMILY),
+      paymentsOf(organizationId, students, id, MOST_OF_FAMILY),
+      termsOf(organizationId),
+    );
+    return { payer: found, relations, balance: balance!, invoices, payments, terms: terms!, most: MOST_OF_FAMILY };
+  }
+
+  /** @throws PageError 404 if the organization has no such payment */
+  async payment({ organizationId }: Membership, id: string) {
+    const [[found], applied, [terms]] = await this.db.read<[PaymentRow, AppliedRow, TermsRow]>(
+      { organizationId },
+      payment(organizationId, id),
+      appliedOf(organizationId, sql`a.payment_id = ${id}`),
+      termsOf(organizationId),
+    );
+    if (!found) throw PageError.notFound();
+    return { payment: found, applied, terms: terms! };
+  }
+
+  async sessions({ organizationId }: Membership, before: Place | null) {
+    const [rows] = await this.db.read<[DueSessionRow]>(
+      { organizationId },
+      sessionsDue(organizationId, before, PAGE + 1),
+    );
+    const shown = rows.slice(0, PAGE);
+    const last = rows.length > PAGE ? shown.at(-1)! : null;
+    return { sessions: shown, next: last && { at: last.starts_at, id: last.id } };
+  }
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import type { Received, WrittenLine } from '@app/billing';
+import { canonicalUuid } from '@app/database';
+import { Refused } from '@app/rules';
+import type { Form } from '../web/form.js';
+import { type Page, seeOther, type SeeOther } from '../web/pages.js';
+import { centsOf } from './amounts.js';
+
+/** What is wrong with the fields of a form, by their ids in the page; `form` for what concerns no single one. */
+export type Errors = Record<string, string>;
+
+/** What somebody typed, or what is wrong with it. */
+export type Read<T> = { value: T } | { errors: Errors };
+
+/** The ways in which money reaches an organization outside of this service. */
+export const PAYMENT_TYPES = { bank_transfer: 'Bank transfer', cash: 'Cash', external: 'Another way' } as const;
+
+type PaymentType = keyof typeof PAYMENT_TYPES;
+type TypedPayment = Pick<Received, 'amountCents' | 'type' | 'receivedOn'>;
+
+const AMOUNT = 'Enter an amount such as 12.50.';
+const DAY = 'Enter a day.';
+const MOST_UNIT = 1_000_000_000;
+
+/** A form without a token counts each time it is sent. */
+export const tokenOf = (form: Form): string => canonicalUuid(form.text('form_token')) ?? randomUUID();
+
+export function readPayment(form: Form): Read<TypedPayment> {
+  const [amount, type, day] = [readAmount(form), form.text('payment_type'), readDay(form, 'received_on')];
+  const known = Object.hasOwn(PAYMENT_TYPES, type);
+  if (amount !== null && known && day !== undefined)
+    return { value: { amountCents: amount, type: type as PaymentType, receivedOn: day } };
+  return {
+    errors: {
+      ...(amount === null && { amount: AMOUNT }),
+      ...(!known && { payment_type: 'Choose how it was paid.' }),
+      ...(day === undefined && { received_on: DAY }),
+    },
+  };
+}
+
+export function readRefund(form: Form): Read<number> {
+  const amount = readAmount(form);
+  return amount === null ? { errors: { amount: AMOUNT } } : { value: amount };
+}
+
+/** A day, or null for the one that the organization's terms give. */
+export function readDueDate(form: Form): Read<string | null> {
+  const day = readDay(form, 'due_date');
+  return day === undefined ? { errors: { due_date: DAY } } : { value: day };
+}
+
+/** A negative amount is a discount. */
+export function readLine(form: Form): Read<WrittenLine> {
+  const [description, quantity, typed] = [form.text('description'), form.text('quantity') || '1', form.text('unit')];
+  const size = centsOf(typed.replace(/^[-−]/, ''));
+  const errors: Errors = {
+    ...((description === '' || description.length > 500) && { description: 'Enter up to 500 characters.' }),
+    ...((!/^\d{1,4}$/.test(quantity) || +quantity < 1 || +quantity > 1_000) && {
+      quantity: 'Enter a number up to 1,000.',
+    }),
+    ...((size === null || size > MOST_UNIT) && { unit: 'Enter an amount such as 12.50, or -12.50 for a discount.' }),
+  };
+  if (size === null || Object.keys(errors).length > 0) return { errors };
+  const unitCents = BigInt(/^[-−]/.test(typed) ? -size : size);
+  return { value: { description, quantity: Number(quantity), unitCents } };
+}
+
+/** Where the reasons of the rules are shown. */
+const FIELDS: Record<string, string> = { amount_cents: 'amount', received_on: 'received_on', invoice_id: 'payer' };
+
+/**
+ * The answer to a form.
+ *
+ * @param work false if the form had been sent before
+ * @param again its page, with what is wrong
+ */
+export async function answered(
+  work: Promise<boolean>,
+  { back, done }: { back: string; done: string },
+  again: (errors: Errors) => Promise<Page>,
+): Promise<Page | SeeOther> {
+  try {
+    return (await work)
+      ? seeOther(back, 'success', done)
+      : seeOther(
+          back,
+          'notice',
+          'This form had been sent before, and counts once. To do it again, use the form below.',
+        );
+  } catch (error) {
+    if (!(error instanceof Refused) || error.why.kind === 'not_found') throw error;
+    if (error.why.kind !== 'invalid') return seeOther(back, 'notice', error.message);
+    return again(
+      Object.fromEntries(error.why.refusals.map(({ at, reason }) => [FIELDS[at.join('.')] ?? 'form', reason])),
+    );
+  }
+}
+
+function readAmount(form: Form): number | null {
+  return centsOf(form.text('amount')) || null;
+}
+
+/** YYYY-MM-DD; null if there is none, undefined if it is no day. */
+function readDay(form: Form, name: string): string | null | undefined {
+  const text = form.text(name);
+  if (text === '') return null;
+  const day = /^2\d{3}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
+  return day && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) ? text : undefined;
+}

@@ -1,0 +1,15 @@
+import { formats } from '../web/formats.js';
+import { decimalOf, moneyIn } from './amounts.js';
+
+/** How the templates of money write amounts and days. */
+export function moneyWords(currency: string) {
+  const { date } = formats('UTC');
+  return {
+    money: moneyIn(currency),
+    /** A day, YYYY-MM-DD, in words. */
+    day: (day: string): string => date(new Date(day)),
+    /** Cents, as people type them. */
+    decimal: (cents: number): string => decimalOf(BigInt(cents)),
+    currency,
+  };
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { type Page, page, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { Bookkeeping } from './bookkeeping.js';
+import { Ledger } from './ledger.js';
+import { answered, type Errors, PAYMENT_TYPES, readPayment, readRefund, tokenOf } from './money-forms.js';
+import { moneyWords } from './money-words.js';
+
+/** What families owe and have paid, and their payments. */
+@Controller('o/:slug/money')
+@ForManagers()
+export class PaymentsController {
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly books: Bookkeeping,
+  ) {}
+
+  @Get('families/:user_id')
+  family(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page> {
+    return this.familyPage(organization, pathId(id));
+  }
+
+  /** Money that pays what is due first, or becomes credit. */
+  @Post('families/:user_id/pay')
+  async pay(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page | SeeOther> {
+    const userId = pathId(id);
+    const read = readPayment(organization.form);
+    const again = (errors: Errors) => this.familyPage(organization, userId, errors);
+    if ('errors' in read) return again(read.errors);
+    const { payer } = await this.ledger.family(organization, userId);
+    const received = {
+      ...read.value,
+      ...{ invoiceId: null, sessionId: null, currency: null },
+      payer: payer.as === 'student' ? { studentId: userId } : { parentId: userId },
+    };
+    const to = { back: `/o/${organization.slug}/money/families/${userId}`, done: 'The payment was recorded.' };
+    return answered(this.books.record(organization, tokenOf(organization.form), received), to, again);
+  }
+
+  @Get('payments/:payment_id')
+  payment(@Managing() organization: Managed, @Param('payment_id') id: string): Promise<Page> {
+    return this.paymentPage(organization, pathId(id));
+  }
+
+  @Post('payments/:payment_id/refund')
+  async refund(@Managing() organization: Managed, @Param('payment_id') id: string): Promise<Page | SeeOther> {
+    const paymentId = pathId(id);
+    const read = readRefund(organization.form);
+    const again = (errors: Errors) => this.paymentPage(organization, paymentId, errors);
+    if ('errors' in read) return again(read.errors);
+    const { payment, terms } = await this.ledger.payment(organization, paymentId);
+    const left = payment.amount - payment.refunded;
+    // In the words of this page: the rule speaks of cents.
+    if (payment.status === 'succeeded' && read.value > left)
+      return again({ amount: `Only ${moneyWords(terms.currency).money(left)} of it is left.` });
+    const to = { back: `/o/${organization.slug}/money/payments/${paymentId}`, done: 'The refund was recorded.' };
+    return answered(this.books.refund(organization, tokenOf(organization.form), paymentId, read.value), to, again);
+  }
+
+  private async familyPage(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {
+    const found = await this.ledger.family(organization, id);
+    return page(
+      'money/family',
+      { ...found, ...formOf(organization, found.terms.currency, errors) },
+      errors ? 422 : 200,
+    );
+  }
+
+  private async paymentPage(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {
+    const found = await this.ledger.payment(organization, id);
+    return page(
+      'money/payment',
+      { ...found, ...formOf(organization, found.terms.currency, errors) },
+      errors ? 422 : 200,
+    );
+  }
+}
+
+/** What the page's form shows: what was typed, if it is wrong, or else what it begins with. */
+function formOf({ form }: Managed, currency: string, errors: Errors | null) {
+  return {
+    ...moneyWords(currency),
+    types: PAYMENT_TYPES,
+    errors: errors ?? {},
+    token: errors ? tokenOf(form) : randomUUID(),
+    valueOf: (name: string, initial = '') => (errors ? form.text(name) : initial),
+  };
+}
