@@ -1,4 +1,4 @@
-import { CORPUS, findTrespass, PLANTED } from '../support/faults/belonging-runs.js';
+import { CORPUS, findTrespass, MISWRITTEN, PLANTED, withStatement } from '../support/faults/belonging-runs.js';
 import type { IdentityFixture } from '../support/faults/identity-model.js';
 import { closeStage, openStage, withText } from '../support/faults/identity-runs.js';
 
@@ -20,6 +20,12 @@ describe(`whoever is out is out (seed ${seed})`, () => {
 
   it.each(Object.keys(PLANTED) as (keyof typeof PLANTED)[])('finds the planted bug %s', async (bug) => {
     await withText(stage.api, PLANTED[bug], async () => {
+      expect(await findTrespass(stage, PLANTED_RUN)).not.toBeNull();
+    });
+  });
+
+  it.each(Object.keys(MISWRITTEN) as (keyof typeof MISWRITTEN)[])('finds the planted bug %s', async (bug) => {
+    await withStatement(MISWRITTEN[bug], async () => {
       expect(await findTrespass(stage, PLANTED_RUN)).not.toBeNull();
     });
   });

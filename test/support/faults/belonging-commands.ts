@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { Act, CodeKind } from './belonging-oracle.js';
+import type { CodeKind } from './belonging-state.js';
 
-/** Who takes part, by number: see {@link BelongingStage}. The third is an owner who cannot sign in, so they never act. */
+/** Who takes part, by number: see `BelongingStage`. The third is an owner who cannot sign in, so they never act. */
 export const PEOPLE = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 const ACTING = PEOPLE.filter((one) => one !== 2);
 
@@ -53,7 +53,7 @@ const mutual: fc.Arbitrary<[Single, Single]> = fc.oneof(
   ]),
   fc
     .tuple(single, fc.constantFrom(1, 3))
-    .map(([act, who]): [Single, Single] => ['by' in act && act.by !== null ? ({ ...act, by: who } as Single) : act, { do: 'remove', by: 0, who }]),
+    .map(([act, who]): [Single, Single] => ['by' in act && act.by !== null ? { ...act, by: who } : act, { do: 'remove', by: 0, who }]),
   fc.tuple(by, who, as).map(([by, who, as]): [Single, Single] => [
     { do: 'decide', by, who, as, approve: true },
     { do: 'remove', by: 0, who },
@@ -73,5 +73,3 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
 );
-
-export type { Act };

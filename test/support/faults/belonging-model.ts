@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Command, Single } from './belonging-commands.js';
-import { type Act, Belonging, type CodeKind } from './belonging-oracle.js';
+import type { Belonging } from './belonging-oracle.js';
+import type { Act, CodeKind } from './belonging-state.js';
 import { BelongingStage, expected, type Observed, signsIn } from './belonging-organization.js';
 import type { IdentityFixture } from './identity-model.js';
 
@@ -145,7 +146,6 @@ export class BelongingModel {
     const visitor = this.stage.people[6]!.visitor;
     for (const invite of this.belonging.s.invites) {
       const { secret } = this.stage.secrets.get(invite.id!)!;
-      // A page of its own for each network: wrong codes are counted.
       const { status, text } = await visitor.get(`/join/${secret}`);
       const opens = status === 200 && text.includes('Join Demo Tutoring');
       if (opens && invite.state !== 'open') throw new Trespass(`a closed ${invite.kind} still opens`);

@@ -5,7 +5,8 @@ import { newAddress, PeopleFixture } from '../data/provisioning.js';
 import { Visitor } from '../portal/visitor.js';
 import { mailsTo } from '../worker/mailbox.js';
 import type { IdentityFixture } from './identity-model.js';
-import { type Act, Belonging, type CodeKind, type Role, type State } from './belonging-oracle.js';
+import { Belonging } from './belonging-oracle.js';
+import type { Act, CodeKind, Role, State } from './belonging-state.js';
 
 interface Person {
   id: string;
@@ -96,7 +97,7 @@ export class BelongingStage {
     });
   }
 
-  /** Does something over HTTP. @returns the status @throws Error for an answer that means a fault of the server */
+  /** Does something over HTTP, whether or not it is allowed. @throws Error for an answer that means a fault of the server */
   async do(act: Act, { s }: Belonging): Promise<void> {
     const { people, slug, school } = this;
     const page = `/o/${slug}/people`;
@@ -185,7 +186,7 @@ export class BelongingStage {
         ARRAY(SELECT user_id FROM classroom_members WHERE classroom_id = $3)::text[] AS inclass,
         ARRAY(SELECT created_by FROM api_keys WHERE organization_id = $1 AND created_by IS NOT NULL AND revoked_at IS NULL)::text[] AS keys,
         (SELECT json_agg(i ORDER BY created_at, id) FROM (SELECT i.*, encode(sealed, 'hex') AS sealed_code,
-            (SELECT user_id FROM credentials LIMIT 0) AS none, k.created_by AS key_of,
+            k.created_by AS key_of,
             (SELECT id FROM users WHERE email_normalized = lower(i.email)) AS addressee,
             (SELECT coalesce(json_agg(j), '[]') FROM joins j WHERE j.organization_id = $1 AND j.invite_id = i.id) AS joins
           FROM invites i LEFT JOIN api_keys k ON k.id = i.api_key_id WHERE i.organization_id = $1 AND scope <> 'account') i) AS invites`,

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { Sql } from 'sql-template-tag';
+import { Database } from '@app/database';
 import { anyCommand, type Command } from './belonging-commands.js';
 import { BelongingModel } from './belonging-model.js';
 import type { IdentityFixture } from './identity-model.js';
@@ -51,10 +53,33 @@ export const CORPUS: Command[][] = [
 
 /** Planted bugs in the database: a function of the schema, the text to replace in it, and the replacement. */
 export const PLANTED = {
-  'an owner may go who is the last who can sign in': ['other_owner_signs_in', 'SELECT EXISTS', 'SELECT true OR EXISTS'],
+  'the last owner who can sign in may go': ['other_owner_signs_in', 'SELECT EXISTS', 'SELECT true OR EXISTS'],
   'a session that shows former memberships': ['portal_session', "members.user_id = u.id AND status = 'accepted'", 'members.user_id = u.id'],
-  'a parent is approved whom nobody has asked for': ['approve_parent', 'IF NOT EXISTS', 'IF false AND NOT EXISTS'],
 } as const;
+
+/** Planted bugs in statements of the code: the text to replace in them, and the replacement. */
+export const MISWRITTEN = {
+  'a removal that leaves keys': ['UPDATE api_keys SET revoked_at = now()', 'UPDATE api_keys SET revoked_at = NULL'],
+  'places that nobody counts': ['SELECT i.places, j.invite_id', 'SELECT NULL::integer AS places, j.invite_id'],
+  'a replaced code that still opens': ['SET revoked_at = coalesce(revoked_at, now())', 'SET revoked_at = revoked_at'],
+  'an undo that removes those who belonged before': ['t.created_at >= j.joined_at', 'true'],
+  'an undo that removes those who came back': [
+    "UPDATE joins j SET approval = 'approved' FROM invites i\n        WHERE",
+    "UPDATE joins j SET approval = 'approved' FROM invites i\n        WHERE false AND",
+  ],
+  'an act of somebody who has been removed meanwhile': ["AND role IN ('owner', 'admin') FOR SHARE", 'OR true LIMIT 1'],
+} as const;
+
+/** Runs `work` while the statements of the code that contain a text have another one. */
+export async function withStatement([right, wrong]: readonly [string, string], work: () => Promise<void>): Promise<void> {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the instance below
+  const { query } = Database.prototype;
+  const spy = vi.spyOn(Database.prototype, 'query').mockImplementation(function (this: Database, statement: Sql) {
+    const strings = statement.strings.map((text) => text.replaceAll(right, wrong));
+    return query.call(this, new Sql(strings, statement.values));
+  });
+  await work().finally(() => spy.mockRestore());
+}
 
 /** Concurrent sequences, each with its own organizations and people. */
 const AT_ONCE = 6;
