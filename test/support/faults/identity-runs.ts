@@ -107,8 +107,10 @@ export const PLANTED = {
 } as const;
 
 /** Runs `work` with the bug planted in the database. */
-export async function withBug(api: TestApi, bug: keyof typeof PLANTED, work: () => Promise<void>): Promise<void> {
-  const [name, right, wrong] = PLANTED[bug];
+export const withBug = (api: TestApi, bug: keyof typeof PLANTED, work: () => Promise<void>): Promise<void> => withText(api, PLANTED[bug], work);
+
+/** Runs `work` while a function of the schema has another text. */
+export async function withText(api: TestApi, [name, right, wrong]: readonly [string, string, string], work: () => Promise<void>): Promise<void> {
   const admin = new pg.Client({ connectionString: api.database.adminUrl });
   await admin.connect();
   try {

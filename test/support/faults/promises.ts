@@ -213,6 +213,11 @@ export const PROMISES: Promised[] = [
     specs: ['faults/load/paused-postgres'],
   },
   {
+    row: 51,
+    promised: '500 sequences of joins, removals, codes, roles and undo: whoever is out is out, an owner can sign in, places hold',
+    specs: ['faults/input/belonging-model', 'portal/belonging-model'],
+  },
+  {
     row: 52,
     promised: 'guessing from 100 networks at an owner and all codes: the owner signs in in every way, right codes work',
     specs: ['faults/load/lockout', 'portal/sign-in/lockout', 'portal/sign-in/password-attempts', 'portal/sign-in/known-browsers'],

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountInvite, AccountInvites, Invitations, type Provisioner, type SentInvite } from '@app/people';
+import {
+  type AccountInvite,
+  AccountInvites,
+  Invitations,
+  type Provisioner,
+  requireManager,
+  type SentInvite,
+} from '@app/people';
 import { type Actor, AuditLog } from '@app/audit';
 import { Approvals, type Asking } from '@app/accounts';
 import { Database } from '@app/database';
@@ -76,6 +83,7 @@ export class PeopleService {
     const provisioner = provisionerOf(tenant);
     const { organizationId } = tenant;
     return this.db.transaction({ organizationId }, async () => {
+      await requireManager(this.db, organizationId, by);
       const invite =
         as === 'parent'
           ? await this.accountInvites.sendToParent(provisioner, userId)

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database, type Tables } from '@app/database';
-import { Invitations, Invites, InviteTargets, Logins, type StandingCode } from '@app/people';
+import { Invitations, Invites, InviteTargets, Logins, requireManager, type StandingCode } from '@app/people';
 import { Refused } from '@app/rules';
 import type { Doer } from '../membership/membership-notices.js';
 
@@ -49,6 +49,7 @@ export class Codes {
   replace(organizationId: string, by: Actor, id: string): Promise<ReplacedCode> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
+      await requireManager(this.db, organizationId, by);
       const code = await this.hold(organizationId, id);
       if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
       if (!(await this.targets.has(organizationId, code.scope, code.targetId)))
@@ -66,6 +67,7 @@ export class Codes {
   switchOff(organizationId: string, by: Actor, id: string): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
+      await requireManager(this.db, organizationId, by);
       await this.hold(organizationId, id);
       await this.invitations.end(organizationId, id, true);
       await this.audit.add(organizationId, by, 'switch off code', { invite_id: id });

@@ -5,6 +5,7 @@ import { Env, hashOfToken, Vault } from '@app/config';
 import { Database, type Deadline } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
+import { requireManager } from '@app/people';
 import { Refused } from '@app/rules';
 import { ManagerNotices } from '../manager-notices.js';
 import { revokeInvitesOf } from './invites-of-keys.js';
@@ -117,7 +118,7 @@ export class ApiKeys {
   /** Creates a key. @throws Refused for invalid values; KeyMadeBefore if this form was sent before */
   create(organizationId: string, wanted: NewApiKey, by = OPERATOR, handOver?: HandOver): Promise<MadeKey> {
     return this.db.transaction({ organizationId }, async () => {
-      await this.requireManager(organizationId, by);
+      await requireManager(this.db, organizationId, by);
       const made = await this.add(organizationId, wanted, by);
       if (by.userId) await this.refuseTooMany(organizationId);
       const { display, scopes, name } = made;
@@ -142,7 +143,7 @@ export class ApiKeys {
     handOver?: HandOver,
   ): Promise<MadeKey> {
     return this.db.transaction({ organizationId }, async () => {
-      await this.requireManager(organizationId, by);
+      await requireManager(this.db, organizationId, by);
       const [locked] = await this.db.query(sql`
         SELECT FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`);
       if (!locked) throw Refused.notFound();
@@ -247,15 +248,6 @@ export class ApiKeys {
     // An instant is compared by who chose it; whether a day is over depends on the organization's time zone.
     if (row.over && !(expiresAt instanceof Date)) throw expired();
     return { id: row.id, key, expiresAt: row.expires_at, name, scopes, display: maskedKey(prefix, ends) };
-  }
-
-  /** Holds the person who makes a key: their removal ends the key too, or comes before. @throws Refused unless they manage */
-  private async requireManager(organizationId: string, { userId }: Actor): Promise<void> {
-    if (userId === null) return;
-    const [manager] = await this.db.query(sql`
-      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'
-        AND role IN ('owner', 'admin') FOR SHARE`);
-    if (!manager) throw Refused.notFound();
   }
 
   /** @throws Refused when people have created too many; replaced keys do not count as active */

@@ -6,10 +6,12 @@ import {
   Invitations,
   isEmail,
   isName,
+  Logins,
   type NewPerson,
   type Person,
   type Provisioner,
   Provisioning,
+  requireManager,
 } from '@app/people';
 import { type Refusal, Refused } from '@app/rules';
 import { Managers } from './managers.js';
@@ -44,6 +46,7 @@ export class Inviting {
     private readonly provisioning: Provisioning,
     private readonly invitations: Invitations,
     private readonly accountInvites: AccountInvites,
+    private readonly logins: Logins,
     private readonly managers: Managers,
     private readonly audit: AuditLog,
   ) {}
@@ -58,10 +61,11 @@ export class Inviting {
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
     const { organizationId } = provisioner;
     return this.db.transaction({ organizationId }, async () => {
+      await this.logins.holdOrganization(organizationId);
+      await requireManager(this.db, organizationId, by);
       const changer = await this.managers.changer(organizationId, by, by.userId);
-      const role = changer.kind === 'person' ? changer.role : null;
-      if (role !== 'owner' && role !== 'admin') throw Refused.notFound();
-      if (wanted.role === 'admin' && role !== 'owner') throw Refused.invalid(ONLY_OWNERS, 'role');
+      const isOwner = changer.kind === 'person' && changer.role === 'owner';
+      if (wanted.role === 'admin' && !isOwner) throw Refused.invalid(ONLY_OWNERS, 'role');
       const invited =
         wanted.role === 'admin'
           ? await this.admin(by, provisioner, wanted.person)

@@ -20,7 +20,7 @@ export const people: Grants = {
       worker: 'SELECT (id), INSERT',
       portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, declined_at, proof_hash, flooded_at, switched_off)',
     },
-    joins: { api: 'SELECT, DELETE', portal: 'SELECT, INSERT, UPDATE (approval), DELETE' },
+    joins: { api: 'SELECT, UPDATE (approval), DELETE', portal: 'SELECT, INSERT, UPDATE (approval), DELETE' },
     // Maintained by triggers.
     list_counts: { api: 'SELECT' },
   },

@@ -46,6 +46,13 @@ export class Memberships {
         FROM json_to_recordset(${JSON.stringify(returning)}::json) AS r (id uuid, status text, first_name text,
           last_name text, email text, phone text, mailed boolean)
         WHERE m.organization_id = ${organizationId} AND m.user_id = r.id AND m.status = 'archived' RETURNING 1
+      ), readmitted AS (
+        -- They come back by the organization's word: undoing the code that they once came by leaves them.
+        UPDATE joins j SET approval = 'approved' FROM invites i
+        WHERE j.organization_id = ${organizationId} AND i.organization_id = j.organization_id AND i.id = j.invite_id
+          AND ((i.role <> 'parent' AND j.user_id = ANY (${plan.returning.map(({ id }) => id)}::uuid[]))
+            OR (i.role = 'parent' AND j.user_id IN (SELECT p.user_id FROM parents p WHERE p.status = 'archived'
+              AND p.organization_id = ${organizationId} AND p.user_id = ANY (${[...plan.parents.keys()]}::uuid[]))))
       ), reminded AS (
         UPDATE members SET invited_at = now()
         WHERE organization_id = ${organizationId} AND user_id = ANY (${reminded}::uuid[]) AND status = 'pending'
