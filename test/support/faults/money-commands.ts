@@ -37,7 +37,7 @@ const command = fc.record<Command>({
 });
 
 /** Rounds of commands, those of one at the same time. */
-export const history = fc.array(fc.array(command, { minLength: 1, maxLength: 8 }), { minLength: 3, maxLength: 9, size: 'max' });
+export const history = fc.array(fc.array(command, { minLength: 1, maxLength: 8, size: 'max' }), { minLength: 4, maxLength: 8, size: 'max' });
 
 /** A request as it is sent. */
 export interface Wish {
@@ -109,8 +109,23 @@ export interface People {
   parents: string[];
 }
 
+/** What is done instead, nearly always, if there is nothing yet that a command could be about. */
+const MAKER = {
+  ...{ complete: 'book', reopen: 'book', cancel: 'book', 'pay out': 'book' },
+  ...{ line: 'draft', unline: 'draft', finalize: 'draft', void: 'draft', refund: 'pay', unadjust: 'adjust' },
+} as const satisfies Partial<Record<Kind, Kind>>;
+
 /** What a command wishes for in the present state. @param shown the invoices, as the API shows them */
-export function wishOf({ kind, which, variant, cents }: Command, books: MoneyBooks, shown: readonly ShownInvoice[], people: People): Wish {
+export function wishOf(command: Command, books: MoneyBooks, shown: readonly ShownInvoice[], people: People): Wish {
+  const { which, variant, cents } = command;
+  const some: Partial<Record<Kind, number>> = {
+    book: books.lessons.size,
+    draft: shown.length,
+    pay: books.money.length,
+    adjust: books.adjustments.size,
+  };
+  const maker = command.kind in MAKER ? MAKER[command.kind as keyof typeof MAKER] : null;
+  const kind = maker && some[maker] === 0 && variant < 11 ? maker : command.kind;
   const one = <T>(of: readonly T[]): T | undefined => of[which % Math.max(of.length, 1)];
   const student = people.students[which % people.students.length]!;
   const [session, lesson] = one([...books.lessons]) ?? [NOBODY, undefined];
