@@ -11,7 +11,15 @@ import { fixture } from '../../support/process/fixture.js';
 const api = await fixture(TestApi.start());
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-const databaseOf = (rule: object): Database => (rule as { db: Database }).db;
+type Method = (...args: string[]) => Promise<unknown>;
+
+/** Plants a bug in a method. @param bug gets what the method does, its database and its arguments */
+function plant(prototype: object, name: string, bug: (method: () => Promise<unknown>, db: Database, args: string[]) => Promise<unknown>): void {
+  const method = Reflect.get(prototype, name) as Method;
+  vi.spyOn(prototype as Record<string, Method>, name).mockImplementation(function (this: { db: Database }, ...args: string[]) {
+    return bug(() => method.apply(this, args), this.db, args);
+  });
+}
 
 describe(`no money is lost, made or rounded twice (seed ${seed})`, () => {
   afterEach(() => void vi.restoreAllMocks());
@@ -26,36 +34,30 @@ describe(`no money is lost, made or rounded twice (seed ${seed})`, () => {
   });
 
   it('finds the sum being rounded instead of each bill', async () => {
-    const { complete } = Completion.prototype;
-    vi.spyOn(Completion.prototype, 'complete').mockImplementation(async function (this: Completion, ...args) {
-      await complete.apply(this, args);
-      await databaseOf(this).query(sql`
+    plant(Completion.prototype, 'complete', async (complete, db, [organization, session]) => {
+      await complete();
+      await db.query(sql`
         UPDATE sessions s SET amount_owed_cents = (SELECT round(coalesce(sum(p.rate_cents), 0) * s.duration_minutes / 60.0)
           FROM lesson_participants p WHERE p.session_id = s.id AND p.attendance <> 'excused')
-        WHERE s.organization_id = ${args[0]} AND s.id = ${args[1]}`);
+        WHERE s.organization_id = ${organization} AND s.id = ${session}`);
     });
     expect(await findWrongMoney(api, { seed: 7, runs: 50 })).not.toBeNull();
   });
 
   it('finds refunds of what was applied first', async () => {
-    const payments = Payments.prototype as unknown as { appliedOf(...args: string[]): Promise<object[]> };
-    const { appliedOf } = payments;
-    vi.spyOn(payments, 'appliedOf').mockImplementation(async function (this: Payments, ...args) {
-      return (await appliedOf.apply(this as never, args)).reverse();
-    });
+    plant(Payments.prototype, 'appliedOf', async (appliedOf) => ((await appliedOf()) as object[]).reverse());
     expect(await findWrongMoney(api, { seed: 7, runs: 50 })).not.toBeNull();
   });
 
   it('finds numbers that are taken before it is sure that they are used', async () => {
-    const { finalize } = Invoices.prototype;
     const taken = new Map<string, number>();
-    vi.spyOn(Invoices.prototype, 'finalize').mockImplementation(async function (this: Invoices, ...args) {
-      const number = (taken.get(args[0]) ?? 0) + 1;
-      taken.set(args[0], number);
-      await finalize.apply(this, args);
-      await databaseOf(this).query(sql`
+    plant(Invoices.prototype, 'finalize', async (finalize, db, [organization, id]) => {
+      const number = (taken.get(organization!) ?? 0) + 1;
+      taken.set(organization!, number);
+      await finalize();
+      await db.query(sql`
         UPDATE invoices SET invoice_number = ${`INV-${String(number).padStart(6, '0')}`}
-        WHERE organization_id = ${args[0]} AND id = ${args[1]} AND sent_at = now()::timestamptz(3)`);
+        WHERE organization_id = ${organization} AND id = ${id} AND sent_at = now()::timestamptz(3)`);
     });
     expect(await findWrongMoney(api, { seed: 7, runs: 50 })).not.toBeNull();
   });
