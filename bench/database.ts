@@ -71,7 +71,7 @@ async function createAccounts(url: string, encryptionKey: string) {
     const { key } = await keys.create(organizationId, { name: 'bench' });
     const writing = await keys.create(organizationId, {
       name: 'bench',
-      scopes: ['read', 'students:write', 'accounts:write', 'sessions:write', 'blog:write'],
+      scopes: ['read', 'students:write', 'accounts:write', 'sessions:write', 'payments:write', 'blog:write'],
     });
     return { organizationId, otherId, key, keyId: writing.id, writingKey: writing.key };
   } finally {

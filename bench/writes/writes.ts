@@ -3,6 +3,7 @@ import { measureBookings } from './bookings.js';
 import { measureBulkInvites } from './bulk-invites.js';
 import { measureMailDrain } from './mail-drain.js';
 import { measureImages } from './images.js';
+import { measurePayments } from './payments.js';
 import { measureUploads } from './uploads.js';
 
 /** Measures what callers send, and what the worker does with it. */
@@ -12,6 +13,7 @@ export async function measureWrites(bench: Bench): Promise<void> {
   const api = await bench.serveApi({ SMTP_URL: smtpUrl });
   await measureBulkInvites(bench, api);
   await measureBookings(bench, api);
+  await measurePayments(bench, api);
   await measureMailDrain(bench, api, sink, smtpUrl);
   await api.child.stop();
   await measureUploads(bench);

@@ -36,6 +36,10 @@ describe('the demo’s money', () => {
         OR (status = 'draft') <> (invoice_number IS NULL) OR (status IN ('draft', 'void') AND amount_paid_cents > 0)`,
       'money from before the invoice, or for somebody else': `SELECT p.id FROM payments p JOIN invoices i ON i.id = p.invoice_id
         WHERE p.created_at <= i.created_at OR p.student_id <> i.student_id`,
+      'lesson on an invoice at another price than its session, or twice': `SELECT l.id FROM invoice_lines l JOIN sessions s ON s.id = l.session_id
+        WHERE l.amount_cents <> s.amount_owed_cents OR s.status <> 'completed' OR EXISTS (SELECT FROM invoice_lines o WHERE o.session_id = s.id AND o.id <> l.id)`,
+      'refund of more or less than was paid': `SELECT id FROM payments WHERE (status = 'refunded') <> (refund_amount_cents IS NOT NULL)
+        OR refund_amount_cents <> amount_cents`,
       'credit, or money that this service could refund': `SELECT id FROM payments WHERE recorded OR credit_cents > 0`,
     }),
   )('has no %s', async (_, sql) => {

@@ -66,8 +66,8 @@ export class Completion {
     });
     await this.db.query(sql`
       UPDATE sessions SET status = 'completed', completed_at = now() WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
-    await this.lessons.writePlaces(organizationId, places);
     await this.lessons.writeTotals(organizationId, sessionId, owedFor(places), payAt(lesson, places));
+    await this.lessons.writePlaces(organizationId, places);
     await this.drafts.charge(
       organizationId,
       places.flatMap((place) => lineOf(place, lesson)),
@@ -105,8 +105,8 @@ export class Completion {
     const places = lesson.places.filter(takesPart).map((place) => {
       return { ...place, billedCents: shareOf(billAt(place, lesson), hundredths) };
     });
-    await this.lessons.writePlaces(organizationId, places);
     await this.lessons.writeTotals(organizationId, sessionId, owedFor(places), null);
+    await this.lessons.writePlaces(organizationId, places);
     const fee = { description: 'late cancellation', itemType: 'fee' } as const;
     const charges = places.flatMap((place) => lineOf(place, lesson));
     await this.drafts.charge(
@@ -131,11 +131,11 @@ export class Completion {
     const changed = places.find(({ id }) => id === participantId)!;
     if (isBilled(changed) === isBilled(before)) return;
     const after = billed(changed, lesson);
+    const all = places.map((place) => (place.id === participantId ? after : place));
+    await this.lessons.writeTotals(organizationId, lesson.id, owedFor(all), payAt(lesson, all));
+    await this.lessons.writePlaces(organizationId, [after]);
     if (after.billedCents === 0n) await this.drafts.takeBack(organizationId, lesson.id, after.studentId);
     await this.drafts.charge(organizationId, lineOf(after, lesson));
-    const all = places.map((place) => (place.id === participantId ? after : place));
-    await this.lessons.writePlaces(organizationId, [after]);
-    await this.lessons.writeTotals(organizationId, lesson.id, owedFor(all), payAt(lesson, all));
   }
 }
 

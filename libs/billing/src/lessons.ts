@@ -6,6 +6,9 @@ import { billOf, payOf, type PayTerms, type PlacePrice } from './amounts.js';
 
 type Values = (typeof VALUES)['lesson_participants'];
 
+/** The most that a lesson can cost or pay, in cents. */
+const MOST = 1_000_000_000_000n;
+
 export type Attendance = Values['attendance'][number];
 
 /** A student's place in a lesson, with its price. */
@@ -106,8 +109,14 @@ export class Lessons {
       WHERE p.organization_id = ${organizationId} AND p.id = n.id`);
   }
 
-  /** Writes what the session comes to; null if nothing was settled. */
+  /**
+   * Writes what the session comes to; null if nothing was settled. Before the places, none of which comes to more.
+   *
+   * @throws Refused for more than an amount can be, as prices of imported sessions may give
+   */
   async writeTotals(organizationId: string, id: string, owed: bigint | null, pay: bigint | null): Promise<void> {
+    if ((owed ?? 0n) > MOST) throw Refused.invalid('The lesson would cost more than 10,000,000,000.00.');
+    if ((pay ?? 0n) > MOST) throw Refused.invalid('The tutor’s pay would be more than 10,000,000,000.00.');
     await this.db.query(sql`
       UPDATE sessions SET amount_owed_cents = ${written(owed)}::bigint, tutor_pay_cents = ${written(pay)}::bigint, updated_at = now()
       WHERE organization_id = ${organizationId} AND id = ${id}`);

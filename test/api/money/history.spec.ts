@@ -27,4 +27,36 @@ describe('history', () => {
     const open = await make.invoice(school, s3, { amountDueCents: 9_000, amountPaidCents: 4_000 });
     expect((await at.void(open.id)).body).toMatchObject({ status: 'void', amount_paid_cents: 4_000 });
   });
+
+  it('with prices beyond what can be billed or paid is refused, and nothing is written', async () => {
+    const at = await MoneyFixture.open(api);
+    const most = 1_000_000_000_000;
+    const [s1, s2] = at.students;
+    const priced = async (minutes: number, prices: { rate?: number; surcharge?: number; pay?: number }) => {
+      const { id } = await at.lesson(minutes, { student_ids: [s1, s2] });
+      const { rate = null, surcharge = null, pay = null } = prices;
+      await api.make.query('UPDATE lesson_participants SET rate_cents = $2, surcharge_cents = $3 WHERE session_id = $1', [id, rate, surcharge]);
+      await api.make.query('UPDATE sessions SET tutor_pay_rate_cents = $2 WHERE id = $1', [id, pay]);
+      return id;
+    };
+    for (const [minutes, prices] of [
+      [61, { rate: most }],
+      [60, { rate: 1, surcharge: most }],
+      [60, { rate: most / 2 + 1 }],
+      [61, { pay: most }],
+    ] as const) {
+      const id = await priced(minutes, prices);
+      expect([prices, (await at.complete(id)).status]).toEqual([prices, 422]);
+      const cancelled = await at.send('post', `/v1/sessions/${id}/cancel`, { charge_percent: 100 });
+      expect([prices, cancelled.status]).toEqual([prices, 'pay' in prices ? 200 : 422]);
+    }
+    expect(await at.invoices(s1)).toEqual([]);
+
+    const id = await priced(60, { rate: most / 2, pay: most });
+    expect(await at.complete(id, { [s2]: 'excused' })).toMatchObject({ status: 200, body: { amount_owed_cents: most / 2 } });
+    await api.make.query('UPDATE lesson_participants SET rate_cents = $2 WHERE session_id = $1 AND student_id = $3', [id, most, s2]);
+    const place = (await at.participants(id)).find(({ student_id }) => student_id === s2)!;
+    expect((await at.send('patch', `/v1/lesson-participants/${place.id}`, { attendance: 'attended' })).status).toBe(422);
+    expect(await at.faults()).toEqual([]);
+  });
 });

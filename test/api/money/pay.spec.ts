@@ -252,6 +252,24 @@ describe('a payout', () => {
     expect(await school.earnings()).toEqual([1, 1, 1, 0]);
   });
 
+  it('stays when its session is reopened, completed anew for another pay, and not paid out a second time', async () => {
+    const school = await Payroll.open();
+    const key = await api.key(school.at.school, { scopes: ['sessions:write'] });
+    const send = (method: 'post' | 'put', path: string, body?: object) => school.at.send(method, path, body, { key });
+    const { id } = (await school.at.book('2026-04-14T06:00:00Z', { tutor_pay_rate_cents: 5_000 })).body;
+    await send('put', `/v1/sessions/${id}/complete`);
+    expect((await school.pay(5_000, { session_id: id })).status).toBe(201);
+    expect((await send('post', `/v1/sessions/${id}/reopen`)).status).toBe(200);
+    expect(await school.earnings()).toEqual([0, 0, 5_000, -5_000]);
+    expect((await school.at.put(id, { duration_minutes: 90 })).status).toBe(200);
+    expect((await send('put', `/v1/sessions/${id}/complete`)).status).toBe(200);
+    const again = await school.pay(7_500, { session_id: id });
+    expect([again.status, fields(again)]).toEqual([422, ['body.session_id']]);
+    // The rest is paid as one for several sessions.
+    expect((await school.pay(2_500)).status).toBe(201);
+    expect(await school.earnings()).toEqual([1, 7_500, 7_500, 0]);
+  });
+
   it.each([[{ amount_cents: 0 }], [{ amount_cents: -1 }], [{ amount_cents: 1_000_000_000_001 }], [{ currency: 'USD' }], [{ paid_at: 'soon' }]])(
     'is refused with %j',
     async (more) => {

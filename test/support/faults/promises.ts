@@ -227,4 +227,9 @@ export const PROMISES: Promised[] = [
     promised: "500 mails and 20 hanging hooks of one organization: another's mail within 5 s, its rebuild within 10 s",
     specs: ['faults/worker/worker-fairness', 'database/outbox-turns'],
   },
+  {
+    row: 54,
+    promised: '300 random histories of money by 8 clients, with kills: every amount, number and answer as recomputed from the log',
+    specs: ['faults/writes/money-model', 'api/money/histories'],
+  },
 ];

@@ -1,0 +1,47 @@
+import { v7 as uuidv7 } from 'uuid';
+import { asAdmin } from '../database.js';
+import type { Bench, Server } from '../bench.js';
+import { atMost } from '../tables.js';
+import { idOf, measureAgainstBare } from './against-bare.js';
+import { Client } from './client.js';
+
+/** An invoice that no run pays off. */
+const INVOICE = `INSERT INTO invoices (id, organization_id, student_id, invoice_number, status, amount_due_cents, currency, due_date, sent_at)
+  VALUES ($1, $2, $3, $4, 'open', 1000000000, 'AUD', '2030-01-01', now())`;
+
+const WRITES = [
+  `INSERT INTO payments (id, organization_id, student_id, amount_cents, currency, payment_type, status, received_on, recorded)
+   VALUES ($1, $2, $3, $4, 'AUD', 'cash', 'succeeded', current_date, true)`,
+  `INSERT INTO payment_allocations (id, organization_id, payment_id, invoice_id, amount_cents) VALUES ($1, $2, $3, $4, $5)`,
+  `UPDATE invoices SET amount_paid_cents = amount_paid_cents + $3 WHERE organization_id = $1 AND id = $2`,
+] as const;
+
+const CENTS = 100;
+
+/** Compares a payment of an open invoice with the writes of its three rows alone. */
+export async function measurePayments({ database, quick }: Bench, api: Server): Promise<void> {
+  const { organizationId } = database;
+  const [student, other] = [idOf(organizationId, 'student1'), idOf(organizationId, 'student2')];
+  const [paid, barelyPaid] = [uuidv7(), uuidv7()];
+  await asAdmin(database.adminUrl, async (admin) => {
+    await admin.query(INVOICE, [paid, organizationId, student, 'INV-000001']);
+    await admin.query(INVOICE, [barelyPaid, organizationId, other, 'INV-000002']);
+  });
+  const client = new Client(api.url, database.writingKey);
+  const body = Buffer.from(JSON.stringify({ student_id: student, amount_cents: CENTS, payment_type: 'cash' }));
+  const ours = async () =>
+    (await client.send({ path: '/v1/payments', idempotencyKey: uuidv7(), body }, 201)).milliseconds;
+  const bare = () => {
+    const payment = uuidv7();
+    return [
+      { name: 'payment', text: WRITES[0], values: [payment, organizationId, other, CENTS] },
+      { name: 'applied', text: WRITES[1], values: [uuidv7(), organizationId, payment, barelyPaid, CENTS] },
+      { name: 'paid', text: WRITES[2], values: [organizationId, barelyPaid, CENTS] },
+    ];
+  };
+  try {
+    await measureAgainstBare(database, quick, { what: 'Payment of an invoice', ours, bare, target: atMost(4) });
+  } finally {
+    client.close();
+  }
+}
