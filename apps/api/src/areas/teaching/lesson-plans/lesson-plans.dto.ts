@@ -54,7 +54,10 @@ export class UpdateLessonPlan extends PlanFields {
   @field.OneOf(scope, { description: 'Requires the id of its kind, and no other.' })
   scope?: NewPlan['scope'];
 
-  @field.Json({ bytes: MOST_BYTES }, { description: 'Replaces all of it: any names and values, at most 256 kB as JSON.' })
+  @field.Json(
+    { bytes: MOST_BYTES },
+    { description: 'Replaces all of it: any names and values, at most 256 kB as JSON.' },
+  )
   plan_data?: Record<string, unknown>;
 
   @field.OneOf(status)
