@@ -1,4 +1,4 @@
-import { CORPUS, findTrespass, MISWRITTEN, PLANTED, withStatement } from '../support/faults/belonging-runs.js';
+import { CONNECTIONS, CORPUS, findTrespass, MISWRITTEN, PLANTED, withStatement } from '../support/faults/belonging-runs.js';
 import type { IdentityFixture } from '../support/faults/identity-model.js';
 import { closeStage, openStage, withText } from '../support/faults/identity-runs.js';
 
@@ -8,7 +8,7 @@ let stage: IdentityFixture;
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 28));
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage(CONNECTIONS);
 });
 
 afterAll(() => closeStage(stage));
