@@ -1,4 +1,4 @@
-import { findTrespass } from '../../support/faults/belonging-runs.js';
+import { CONNECTIONS, findTrespass } from '../../support/faults/belonging-runs.js';
 import { closeStage, openStage } from '../../support/faults/identity-runs.js';
 import { reached } from '../../support/faults/promise.js';
 
@@ -12,7 +12,7 @@ describe(`whoever is out is out (seed ${seed})`, () => {
   it.each(Array.from({ length: SEQUENCES / BATCH }, (_, batch) => seed + batch))(
     `in ${BATCH} random sequences of up to 20, from seed %d`,
     async (from) => {
-      const stage = await openStage();
+      const stage = await openStage(CONNECTIONS);
       const trespass = await findTrespass(stage, { seed: from, runs: BATCH, longest: 20 }).finally(() => closeStage(stage));
       reached(51, `${BATCH} sequences of up to 20`, from);
       expect(trespass).toBeNull();

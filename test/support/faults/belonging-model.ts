@@ -41,7 +41,8 @@ export class BelongingModel {
     const singles = command.do === 'both' ? command.acts : [command];
     const acts = singles.flatMap((single) => this.resolved(single) ?? []);
     const before = this.belonging;
-    await Promise.all(acts.map((act) => this.stage.do(act, before)));
+    const all = () => Promise.all(acts.map((act) => this.stage.do(act, before)));
+    await (acts.length === 2 ? this.stage.together(all) : all());
     const orders = acts.length === 2 ? [acts, acts.toReversed()] : [acts];
     await this.agree(
       orders.map((order) => before.after(...order)),
@@ -77,7 +78,7 @@ export class BelongingModel {
     const racers = await stage.add(RACERS);
     const invite = this.belonging.s.invites[place]!;
     const taken = this.belonging.taken(invite);
-    invite.places = taken + left;
+    invite.places = Math.max(1, taken + left);
     await stage.limit(invite.id!, invite.places);
     const joins = racers.map((who): Act => ({ do: 'join', who, invite: place }));
     await Promise.all(joins.map((act) => stage.do(act, this.belonging)));

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { SCOPES } from '@app/accounts';
+import { lockNumber } from '@app/database';
 import { Invites } from '@app/people';
 import { newAddress, PeopleFixture } from '../data/provisioning.js';
 import { Visitor } from '../portal/visitor.js';
@@ -154,6 +156,31 @@ export class BelongingStage {
         break;
     }
     if (answer.status >= 500) throw new Error(`${JSON.stringify(act)} was answered ${answer.status}`);
+  }
+
+  /** Starts acts that wait for the organization, and lets them go once each has passed the page's own checks. */
+  async together(acts: () => Promise<unknown>): Promise<void> {
+    const holder = this.stage.make.db.createQueryRunner();
+    const key = lockNumber(`provisioning of ${this.school.id}`);
+    await holder.startTransaction();
+    try {
+      await holder.query('SELECT pg_advisory_xact_lock($1)', [key]);
+      const done = acts();
+      done.catch(() => undefined);
+      for (let tries = 0; tries < 10; tries++) {
+        const rows: unknown = await holder.query(
+          `SELECT count(*)::integer AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+             AND (classid::bigint << 32 | objid::bigint) = $1`,
+          [key],
+        );
+        if ((rows as { waiting: number }[])[0]!.waiting >= 2) break;
+        await setTimeout(10);
+      }
+      await holder.commitTransaction();
+      await done;
+    } finally {
+      await holder.release();
+    }
   }
 
   /** A code that a page showed once, of which the database has only a hash. */

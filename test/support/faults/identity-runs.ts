@@ -9,7 +9,7 @@ import { TestPortal } from '../portal/portal.js';
 import { anyCommand, type Command, FEW } from './identity-commands.js';
 import { Identities, type IdentityFixture } from './identity-model.js';
 
-export async function openStage(): Promise<IdentityFixture> {
+export async function openStage(connections = 4): Promise<IdentityFixture> {
   // Hashing thousands of passwords would take most of the time, and its cost does not matter here.
   vi.spyOn(argon2, 'hash').mockImplementation((password) => Promise.resolve(`hash of ${String(password)}`));
   vi.spyOn(argon2, 'verify').mockImplementation((stored, password) => Promise.resolve(stored === `hash of ${String(password)}`));
@@ -17,7 +17,7 @@ export async function openStage(): Promise<IdentityFixture> {
     SMTP_URL: 'smtp://127.0.0.1:1',
     ENCRYPTION_KEY: randomBytes(32).toString('hex'),
     LOG_LEVEL: 'silent',
-    DATABASE_POOL_SIZE: '4',
+    DATABASE_POOL_SIZE: String(connections),
     TRUST_PROXY: 'true',
   };
   const api = await TestApi.start(settings);
