@@ -56,7 +56,10 @@ describe('a tutor who joins by a code', () => {
     const email = newAddress();
     const early = await joining.invite(provisioning, { scope: 'organization', role: 'tutor', email });
     const id = await joining.joined(code, null, newcomer(email));
-    const [other, decider] = [await joining.provisioning(), { userId: (await make.member(provisioning.id, { role: 'admin' })).id, requestId: 'request-3' }];
+    const [other, decider] = [
+      await joining.provisioning(),
+      { userId: (await make.member(provisioning.id, { role: 'admin' })).id, requestId: 'request-3' },
+    ];
     const decline = (by: PeopleFixture) => joining.portal.app.get(Approvals).decline(provisioner(by), decider, id);
     await expect(decline(other)).rejects.toMatchObject({ why: { kind: 'not_found' } });
     await decline(provisioning);

@@ -41,8 +41,8 @@ export class BelongingModel {
     const singles = command.do === 'both' ? command.acts : [command];
     const acts = singles.flatMap((single) => this.resolved(single) ?? []);
     const before = this.belonging;
-    const all = () => Promise.all(acts.map((act) => this.stage.do(act, before)));
-    await (acts.length === 2 ? this.stage.together(all) : all());
+    const begun = acts.map((act) => () => this.stage.do(act, before));
+    await (acts.length === 2 ? this.stage.together(begun) : begun[0]?.());
     const orders = acts.length === 2 ? [acts, acts.toReversed()] : [acts];
     await this.agree(
       orders.map((order) => before.after(...order)),

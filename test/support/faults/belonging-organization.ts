@@ -20,7 +20,6 @@ interface Person {
 const AT_START: Role[] = ['owner', 'owner', 'owner', 'admin', 'tutor'];
 const CAST = 8;
 const WITHOUT_CREDENTIALS = 2;
-
 export const signsIn = (person: number): boolean => person !== WITHOUT_CREDENTIALS;
 
 /** A real organization, with what people do in it over HTTP. */
@@ -159,25 +158,28 @@ export class BelongingStage {
   }
 
   /** Starts acts that wait for the organization, and lets them go once each has passed the page's own checks. */
-  async together(acts: () => Promise<unknown>): Promise<void> {
+  async together(acts: (() => Promise<unknown>)[]): Promise<void> {
     const holder = this.stage.make.db.createQueryRunner();
     const key = lockNumber(`provisioning of ${this.school.id}`);
     await holder.startTransaction();
     try {
       await holder.query('SELECT pg_advisory_xact_lock($1)', [key]);
-      const done = acts();
-      done.catch(() => undefined);
-      for (let tries = 0; tries < 10; tries++) {
-        const rows: unknown = await holder.query(
-          `SELECT count(*)::integer AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-             AND (classid::bigint << 32 | objid::bigint) = $1`,
-          [key],
-        );
-        if ((rows as { waiting: number }[])[0]!.waiting >= 2) break;
-        await setTimeout(10);
+      const done: Promise<unknown>[] = [];
+      for (const act of acts) {
+        done.push(act());
+        void Promise.allSettled(done);
+        for (let tries = 0; tries < 10; tries++) {
+          const rows: unknown = await holder.query(
+            `SELECT count(*)::integer AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+               AND (classid::bigint << 32 | objid::bigint) = $1`,
+            [key],
+          );
+          if ((rows as { waiting: number }[])[0]!.waiting >= done.length) break;
+          await setTimeout(10);
+        }
       }
       await holder.commitTransaction();
-      await done;
+      await Promise.all(done);
     } finally {
       await holder.release();
     }
