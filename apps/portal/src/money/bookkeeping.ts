@@ -4,6 +4,7 @@ import sql from 'sql-template-tag';
 import { type AuditDetails, AuditLog, type Operation } from '@app/audit';
 import { Invoices, Payments, type Received, type WrittenLine } from '@app/billing';
 import { Database } from '@app/database';
+import { requireManager } from '@app/people';
 import type { Managed } from '../web/access.decorators.js';
 
 type By = Pick<Managed, 'organizationId' | 'by'>;
@@ -71,6 +72,7 @@ export class Bookkeeping {
     work: () => Promise<AuditDetails>,
   ): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
+      await requireManager(this.db, organizationId, by);
       const hash = createHash('sha256').update(key).digest();
       const [first] = await this.db.query(sql`
         INSERT INTO idempotency_keys (organization_id, operation, key, request_hash, expires_at)

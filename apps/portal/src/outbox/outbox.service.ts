@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
+import { requireManager } from '@app/people';
 import {
   inWords,
   type MailAllowance,
@@ -65,6 +66,7 @@ export class OutboxService {
   async retry(organizationId: string, by: Actor, id: string): Promise<boolean> {
     if (!(await this.messages.exists(organizationId, id))) throw PageError.notFound();
     return this.db.transaction({ organizationId }, async () => {
+      await requireManager(this.db, organizationId, by);
       const queued = await this.messages.retry(id);
       if (queued) await this.audit.add(organizationId, by, 'retry_mail', { message_id: id });
       return queued;
@@ -74,6 +76,7 @@ export class OutboxService {
   /** @throws PageError 404 for an address whose suppression affects none of the organization's mails */
   async allow(organizationId: string, by: Actor, address: string): Promise<void> {
     await this.db.transaction({ organizationId }, async () => {
+      await requireManager(this.db, organizationId, by);
       if (!(await this.messages.allow(address))) throw PageError.notFound();
       await this.audit.add(organizationId, by, 'allow_address', {});
     });
