@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { lockNumber } from '../../../libs/database/src/locks.js';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
 import { PASSWORD, type Someone, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -16,10 +17,6 @@ const COOKIE_ALONE = [
   // Mails to addresses that the organization has entered, calls to its hook, and the end of invites: nobody new comes in.
   'POST /o/:slug/people/:kind/:user_id/send-invite', 'POST /o/:slug/people/:kind/:user_id/revoke-invites',
   'POST /o/:slug/people/invites/:invite_id/revoke',
-  // The day's work: each decision has its audit row, and lets nobody in.
-  'POST /o/:slug/approvals/mileage/:trip_id/:action', 'POST /o/:slug/approvals/expenses/:claim_id/:action',
-  'POST /o/:slug/inbox/:inbox_message_id/read', 'POST /o/:slug/inbox/:inbox_message_id/archive',
-  'POST /o/:slug/enquiries/leads/:lead_id', 'POST /o/:slug/enquiries/requests/:request_id',
   // Where the organization can be reached; nothing is sent there.
   'POST /o/:slug/settings',
   // They write down what was billed and paid elsewhere, move no money and give nobody access; each has a way back and an audit row.
@@ -206,5 +203,27 @@ it('somebody who has just confirmed opens every such page, and every such form d
       expect([action, answer.status < 400, answer.headers.location ?? ''].join(' ')).not.toContain('/confirm');
     }
     expect([nameOf(route), await make.query(STATE, [owner.organization.id, owner.user.id])]).not.toEqual([nameOf(route), before]);
+  }
+});
+
+it('of somebody who is removed at the same moment, no form does anything', async () => {
+  for (const route of forms.filter(({ path }) => path.startsWith('/o/'))) {
+    const owner = await school({ hook: !route.path.endsWith('/build-hook/add') });
+    const ids = [owner.organization.id, owner.user.id];
+    const [form] = await formsOn(route, owner);
+    const removal = make.db.createQueryRunner();
+    await removal.startTransaction();
+    await removal.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(`provisioning of ${owner.organization.id}`)]);
+    await removal.query(`UPDATE members SET status = 'archived', archived_at = now() WHERE organization_id = $1 AND user_id = $2`, ids);
+    const answered = portal.post(form!.action, form!.fields, owner.cookie).then(({ status }) => status);
+    await vi.waitFor(async () => {
+      const waiting = await make.query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      expect([nameOf(route), waiting.length]).toEqual([nameOf(route), 1]);
+    });
+    const before = await removal.query(STATE, ids);
+    await removal.commitTransaction();
+    await removal.release();
+    expect(await answered).toBeLessThan(500);
+    expect([nameOf(route), await make.query(STATE, ids)]).toEqual([nameOf(route), before]);
   }
 });

@@ -182,6 +182,7 @@ export class ApiKeys {
   /** Revokes a key at once, and the open invites that it made. Idempotent. @throws Refused when this organization has no such key */
   revokeOf(organizationId: string, id: string, by = OPERATOR): Promise<ListedKey> {
     return this.db.transaction({ organizationId }, async () => {
+      await requireManager(this.db, organizationId, by);
       const revoked = await this.db.query(sql`
         WITH revoked AS (
           UPDATE api_keys SET revoked_at = now()
