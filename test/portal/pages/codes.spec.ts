@@ -38,7 +38,7 @@ describe('the page of codes', () => {
     const { text } = await pages.owner.get(codes);
     for (const part of [
       'Permanent code for students', 'Permanent code for tutors', 'Students of the classroom Year 9 Algebra', 'Parents of Tim Canary',
-      '1 of 40 places taken', '0 of 2 places taken', '1 person joined since', 'Only a hash of this code is stored', 'made with the API key',
+      '1 of 40 places taken', '0 of 2 places taken', '1 person joined since', 'Only a hash of this code is stored', 'Made with the API key',
       'everybody waits for your approval',
     ]) expect(text).toContain(part); // prettier-ignore
     expect(shownCodes(text)).toHaveLength(3);
@@ -54,7 +54,7 @@ describe('the page of codes', () => {
     const { text } = await pages.owner.follow(answer);
     expect(text).toContain('The old code has stopped working');
     expect(shownCodes(text).filter((code) => before.includes(code))).toHaveLength(1);
-    expect(text).toContain('made by');
+    expect(text).toContain('Made by');
     const group = await idOf({ scope: 'group', group_id: (await make.group(here(), { name: 'Violins' })).id });
     const shown = await pages.owner.post(`${codes}/${group.id}/replace`, {});
     expect(shown.status).toBe(200);

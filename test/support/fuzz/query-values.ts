@@ -27,11 +27,11 @@ export async function parametersOfReads(api: TestApi): Promise<Parameter[]> {
   });
 }
 
-function kindOf(name: string, declared: DeclaredKind, { type, format, enum: values, pattern, examples }: Schema): Kind {
+function kindOf(name: string, declared: DeclaredKind, { type, format, enum: values, pattern, examples, minLength }: Schema): Kind {
   if (values) return 'enum';
   if (format === 'uuid') return 'uuid';
   if (type === 'integer' || type === 'boolean') return type;
-  return BY_KIND.get(declared) ?? (name === 'cursor' ? 'cursor' : pattern && examples ? 'token' : 'text');
+  return BY_KIND.get(declared) ?? (name === 'cursor' ? 'cursor' : pattern && examples && minLength === undefined ? 'token' : 'text');
 }
 
 /** URL-encoded values that each kind must accept. */

@@ -127,7 +127,7 @@ export async function meteredPortal(): Promise<Metered> {
     positions: positionsOf(routes, owner),
     start: (flags, more) => ApiProcess.start({ ...settings, ...more }, flags, 'portal'),
     faults: ({ status, headers, body }) => [
-      ...(/json|html/.test(headers['content-type'] ?? '') || status === 303 ? [] : ['neither a page nor JSON']),
+      ...(/json|html|csv/.test(headers['content-type'] ?? '') || status === 303 ? [] : ['neither a page, JSON nor CSV']),
       ...(Buffer.byteLength(body) > 100_000 ? ['a page of more than 100 kB'] : []),
     ],
     close: () => portal.stop(),

@@ -3,7 +3,8 @@ import {
   type Caller, flag, instant, integer, kinds, like, list, nullable, parameter, Source, text, texts, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
-const sourceName = kinds.text({ min: 1, max: 100 });
+const { parse, schema } = kinds.text({ min: 1, max: 100 });
+const sourceName = { parse, schema: { ...schema, examples: ['own', 'vcaa'] } };
 
 const OWN = ({ organizationId }: Caller) => sql`q.organization_id = ${organizationId}`;
 const CATALOGUES = sql`q.organization_id IS NULL`;
