@@ -220,7 +220,7 @@ it('of somebody who is removed at the same moment, no form does anything', async
       const waiting = await make.query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
       expect([nameOf(route), waiting.length]).toEqual([nameOf(route), 1]);
     });
-    const before = await removal.query(STATE, ids);
+    const before = (await removal.query(STATE, ids)) as object[];
     await removal.commitTransaction();
     await removal.release();
     expect(await answered).toBeLessThan(500);
