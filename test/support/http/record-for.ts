@@ -52,6 +52,8 @@ const claims = (status: 'logged' | 'approved'): MakeRecords => async (make, id) 
   };
 }; // prettier-ignore
 
+const LARGE = { amountCents: 1_000_000_000, creditCents: 1_000_000_000 };
+
 /** A session that has not been paid out. */
 const unpaid: MakeRecords = async (make, id) => {
   const tutor_id = (await make.tutor(id)).id;
@@ -92,7 +94,8 @@ const RECORDS: Record<string, MakeRecords> = {
     return { session_id: session_id!, student_id: student_id!, parent_id: parent.id, invoice_id: (await make.invoice(id, student_id!)).id };
   },
   'POST /v1/payments/:payment_id/refund': async (make, id) => ({
-    payment_id: (await make.payment(id, { recorded: true, creditCents: 8500, studentId: (await make.student(id)).id })).id,
+    // Enough for as many refunds as the fuzzer sends.
+    payment_id: (await make.payment(id, { recorded: true, ...LARGE, studentId: (await make.student(id)).id })).id,
   }),
   'POST /v1/students/:student_id/offboard': newcomer('student', 'student_id'),
   'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({
