@@ -35,8 +35,8 @@ export class Completion {
   ) {}
 
   /**
-   * Bills everybody who takes part and is not excused, and settles what the tutor gets. Who is not named keeps the
-   * attendance that was recorded before, and else attended.
+   * Bills everybody who takes part and is not excused, and settles what the tutor gets. A student who is not
+   * named keeps the attendance recorded before, or else counts as attended.
    *
    * @throws Refused before the start, for strangers, and for another attendance than that of the first time
    */

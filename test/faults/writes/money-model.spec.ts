@@ -10,7 +10,7 @@ import { TestApi } from '../../support/http/api.js';
 const HISTORIES = Number(process.env.HISTORIES ?? 300);
 /** Each batch has its own database. */
 const BATCH = 50;
-/** A round takes about as long, so that most kills hit a request (ms). */
+/** The latest kill after a round begins (ms): about as long as a round takes, so that most kills interrupt a request. */
 const LATEST_MS = 80;
 /** The same for all processes: what one has stored, the next one reads. */
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');

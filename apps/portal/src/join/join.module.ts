@@ -53,7 +53,7 @@ class JoinController {
     return page('join/joined', { ...rest, name, slug, waits });
   }
 
-  /** What declining has done. Declared before `join/:secret`, too. */
+  /** Tells the person what became of their invite. Declared before `join/:secret`, which would match this path. */
   @Get('join/declined')
   declined(@Req() request: Request): Page | SeeOther {
     const declined = this.cookie.read(request, 'declined');

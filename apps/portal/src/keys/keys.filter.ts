@@ -5,7 +5,7 @@ import { queryOf as query } from '../web/place.js';
 /** Enough for the name or the shown characters. A whole key, pasted by mistake, is cut, so that most of it never leaves the browser. */
 export const LONGEST_SEARCH = 40;
 
-/** Invalid values are ignored. Other pages link to `?unused=30` and `?expiring=14`. */
+/** The filter in the query; invalid values are ignored. The home page links to `?unused=30` and `?expiring=14`. */
 export function readFilter({ search, unused, expiring }: Record<string, unknown>): KeyFilter {
   const text = typeof search === 'string' && isStorable(search) ? search.trim().slice(0, LONGEST_SEARCH) : '';
   return { search: text, unused: unused === '30', expiring: expiring === '14' };

@@ -154,7 +154,7 @@ export const termsOf = (organizationId: string): Sql => sql`
     to_char((now() AT TIME ZONE time_zone)::date + payment_terms_days, 'YYYY-MM-DD') AS due
   FROM organizations WHERE id = ${organizationId}`;
 
-/** Begun, and not completed. Those that are scheduled are few beside those that were held, and have an index of their own. */
+/** Sessions that have begun and are still to be completed. Only scheduled ones are looked at: they are few, and indexed on their own. */
 export const isDue = (organizationId: string): Sql =>
   sql`organization_id = ${organizationId} AND status = 'scheduled' AND starts_at <= now()`;
 

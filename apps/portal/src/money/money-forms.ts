@@ -101,7 +101,7 @@ function readAmount(form: Form): number | null {
   return centsOf(form.text('amount')) || null;
 }
 
-/** YYYY-MM-DD; null if there is none, undefined if it is no day. */
+/** A day, YYYY-MM-DD; null for an empty field, undefined for anything else. */
 function readDay(form: Form, name: string): string | null | undefined {
   const text = form.text(name);
   if (text === '') return null;
