@@ -3,7 +3,8 @@ import type { IdentityFixture } from '../support/faults/identity-model.js';
 import { closeStage, openStage, withText } from '../support/faults/identity-runs.js';
 
 let stage: IdentityFixture;
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 28));
+/** Fixed, so that what lands does not depend on luck; the fault runs try others. */
+const seed = Number(process.env.SEED ?? 111_692_451);
 
 beforeAll(async () => {
   stage = await openStage(CONNECTIONS);

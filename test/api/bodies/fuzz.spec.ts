@@ -4,8 +4,8 @@ import { fixture } from '../../support/process/fixture.js';
 
 /** 5,000 generated requests: none makes the service fail or reveal internals. */
 const REQUESTS = 2_500;
-/** One fixed seed and one that changes; repeat a failure with SEED=… in the environment. */
-const SEEDS = [20_260_501, Number(process.env.SEED ?? Date.now() % 4_294_967_296)];
+/** Fixed, so that what lands does not depend on luck; the fault run tries others. */
+const SEEDS = process.env.SEED ? [Number(process.env.SEED)] : [20_260_501, 20_261_124];
 
 const target = await fixture(FuzzTarget.open());
 const { check } = target;

@@ -4,7 +4,8 @@ import { Random } from '../../support/data/random.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** A sample of test/faults/input/linear-work.spec.ts, without any check on time. */
-const seed = Number(process.env.SEED ?? Date.now() % 4_294_967_296);
+/** Fixed, so that what lands does not depend on luck; the fault runs try others. */
+const seed = Number(process.env.SEED ?? 20_260_501);
 
 const api = await fixture(meteredApi());
 

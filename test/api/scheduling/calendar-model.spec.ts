@@ -6,7 +6,8 @@ import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** Fixed, so that what lands does not depend on luck; the fault runs try others. */
+const seed = Number(process.env.SEED ?? 111_692_451);
 
 describe(`no tutor is booked twice (seed ${seed})`, () => {
   it('in random histories by up to eight clients at once', async () => {

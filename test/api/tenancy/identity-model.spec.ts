@@ -5,7 +5,8 @@ import { closeStage, CORPUS, findBreach, openStage, PLANTED, withBug } from '../
 const PLANTED_RUN = { seed: 7, runs: CORPUS.length, longest: 10, fast: true };
 
 let stage: IdentityFixture;
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** Fixed, so that what lands does not depend on luck; the fault runs try others. */
+const seed = Number(process.env.SEED ?? 111_692_451);
 
 beforeAll(async () => {
   stage = await openStage();

@@ -102,7 +102,12 @@ export class BelongingStage {
   async do(act: Act, { s }: Belonging): Promise<void> {
     const { people, slug, school } = this;
     const page = `/o/${slug}/people`;
-    const as = (person: number) => people[person]!.visitor;
+    /** Joining gives the browser a new session: a form that was under way with the old one is sent once more. */
+    const post = async (person: number, path: string, form: Record<string, string>) => {
+      const { visitor } = people[person]!;
+      const answer = await visitor.post(path, form);
+      return answer.headers.location?.startsWith('/sign-in') ? visitor.post(path, form) : answer;
+    };
     const target = 'who' in act ? people[act.who]! : null;
     const invite = 'invite' in act ? s.invites[act.invite]! : null;
     let answer: { status: number; text?: string; headers: Record<string, string> };
@@ -110,15 +115,15 @@ export class BelongingStage {
       case 'join':
       case 'declineMail': {
         const { secret, proof } = this.secrets.get(invite!.id!)!;
-        if (proof) await as(act.who).get(`/join/${secret}?proof=${proof}`);
-        answer = await as(act.who).post(`/join/${secret}${act.do === 'join' ? '' : '/decline'}`, {});
+        if (proof) await people[act.who]!.visitor.get(`/join/${secret}?proof=${proof}`);
+        answer = await post(act.who, `/join/${secret}${act.do === 'join' ? '' : '/decline'}`, {});
         break;
       }
       case 'answer':
-        answer = await as(act.who).post(`/organizations/${school.id}/${act.accept ? 'accept' : 'decline'}`, {});
+        answer = await post(act.who, `/organizations/${school.id}/${act.accept ? 'accept' : 'decline'}`, {});
         break;
       case 'invite':
-        answer = await as(act.by).post(`${page}/invite`, { role: act.role, first_name: 'Mia', last_name: 'Nguyen', email: target!.email });
+        answer = await post(act.by, `${page}/invite`, { role: act.role, first_name: 'Mia', last_name: 'Nguyen', email: target!.email });
         break;
       case 'keyInvite': {
         const key = act.by === null ? school.key : this.keys.findLast(({ by }) => by === act.by)?.text;
@@ -126,29 +131,29 @@ export class BelongingStage {
         return;
       }
       case 'decide':
-        answer = await as(act.by).post(`${page}/${act.as}s/${target!.id}/${act.approve ? 'approve' : 'decline'}`, {});
+        answer = await post(act.by, `${page}/${act.as}s/${target!.id}/${act.approve ? 'approve' : 'decline'}`, {});
         break;
       case 'remove':
-        answer = await as(act.by).post(`${page}/${target!.id}/remove`, {});
+        answer = await post(act.by, `${page}/${target!.id}/remove`, {});
         break;
       case 'keyRemove':
         answer = await school.post(`/v1/${{ student: 'students', staff: 'tutors', parent: 'parents' }[act.as]}/${target!.id}/offboard`, {});
         break;
       case 'leave':
-        answer = await as(act.who).post(`/organizations/${school.id}/leave`, {});
+        answer = await post(act.who, `/organizations/${school.id}/leave`, {});
         break;
       case 'role':
-        answer = await as(act.by).post(`${page}/${target!.id}/role`, { role: act.role });
+        answer = await post(act.by, `${page}/${target!.id}/role`, { role: act.role });
         break;
       case 'replace':
-        answer = await as(act.by).post(`${page}/codes/${invite!.id}/replace`, {});
+        answer = await post(act.by, `${page}/codes/${invite!.id}/replace`, {});
         this.lastShown = /\/join\/([2-9A-Z]{12})"/.exec(answer.text ?? '')?.[1] ?? this.lastShown;
         break;
       case 'switchOff':
-        answer = await as(act.by).post(`${page}/codes/${invite!.id}/switch-off`, {});
+        answer = await post(act.by, `${page}/codes/${invite!.id}/switch-off`, {});
         break;
       case 'undo':
-        answer = await as(act.by).post(`${page}/codes/${invite!.id}/undo`, { since: act.moment });
+        answer = await post(act.by, `${page}/codes/${invite!.id}/undo`, { since: act.moment });
         break;
       case 'makeKey':
         answer = await this.makeKey(act.by);
