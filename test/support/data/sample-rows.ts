@@ -34,6 +34,7 @@ const BY_TYPE: Record<string, () => unknown> = {
   'timestamp(3) with time zone': () => '2026-03-02T09:00:00Z',
   bytea: () => randomBytes(32),
   'uuid[]': () => [uuidv7()],
+  jsonb: () => ({}),
 };
 
 /** Makes rows for any table from the migrated schema's description of its columns. */

@@ -265,6 +265,13 @@ export interface Tables {
     serial: number | null;
     collecting: boolean;
   };
+  isochrones: {
+    organizationId: string;
+    postcode: string;
+    minutes: number;
+    reached: unknown;
+    computedAt: Date;
+  };
   joins: {
     organizationId: string;
     inviteId: string;

@@ -97,4 +97,15 @@ export const enquiries = /* sql */ `
     lat double precision NOT NULL CHECK (lat BETWEEN -90 AND 90),
     lng double precision NOT NULL CHECK (lng BETWEEN -180 AND 180)
   );
+
+  -- How far one can drive from the postcode of a tutor. reached: by postcode, kilometers and minutes, up to so many minutes.
+  CREATE TABLE isochrones (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    postcode text CHECK (char_length(postcode) BETWEEN 1 AND 20),
+    minutes integer NOT NULL CHECK (minutes BETWEEN 1 AND 240),
+    reached jsonb NOT NULL CHECK (jsonb_typeof(reached) = 'object'),
+    computed_at timestamptz(3) NOT NULL DEFAULT now(),
+    PRIMARY KEY (organization_id, postcode)
+  );
+  ${secure('isochrones')}
 `;

@@ -93,6 +93,6 @@ export type GapsQuery = InstanceType<typeof GapsQuery>;
 
 export const RefreshQuery = queryOf([
   subject('Only tutors who teach this subject, by its id or code.'),
-  parameter('minutes', kinds.integer(1, 240), 'How long a drive may take.'),
+  orDefault(parameter('minutes', kinds.integer(1, 240), 'How long a drive may take.'), 30),
 ]);
 export type RefreshQuery = InstanceType<typeof RefreshQuery>;
