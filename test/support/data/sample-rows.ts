@@ -17,6 +17,7 @@ const BY_NAME: Record<string, unknown> = {
   method: 'GET',
   period_end: '2100-01-01',
   preferred_times: { monday: ['16:00-18:00'] },
+  postcode: '3056',
   start_time: '16:00',
   end_time: '20:30',
   timezone: 'Australia/Melbourne',
