@@ -1,5 +1,5 @@
 export {
-  Coverage, type CoverageGap, covers, distanceBetween, shownDistance, teach,
+  Coverage, type CoverageGap, covers, distanceBetween, placeOf, shownDistance, teach,
 } from './coverage.js'; // prettier-ignore
 export { EnquiriesModule } from './enquiries.module.js';
 export { type Computed, Isochrones } from './isochrones.js';

@@ -139,7 +139,7 @@ export class Isochrones {
         SET minutes = excluded.minutes, reached = excluded.reached, computed_at = excluded.computed_at`);
     await this.db.query(sql`
       DELETE FROM isochrones i WHERE i.organization_id = ${organizationId} AND NOT EXISTS (
-        SELECT FROM ${TUTORS} WHERE ${tutorsOf(organizationId)} AND t.home_postcode = i.postcode)`);
+        SELECT FROM ${TUTORS} WHERE ${tutorsOf(organizationId)} AND home.postcode = i.postcode)`);
   }
 
   private async from({ postcode, near, ...home }: Home, minutes: number, signal: AbortSignal): Promise<Isochrone> {

@@ -544,6 +544,7 @@ export interface Tables {
   };
   places: {
     postcode: string;
+    compact: string;
     suburb: string | null;
     lat: number;
     lng: number;

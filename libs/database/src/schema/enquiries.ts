@@ -90,9 +90,10 @@ export const enquiries = /* sql */ `
     NULLS NOT DISTINCT WHERE is_default;
   ${secure('locations')}
 
-  -- The operator's: where a postcode is, about. It says nothing about any organization.
+  -- The operator's: where a postcode is, about. It says nothing about any organization. compact: the postcode as it is compared.
   CREATE TABLE places (
     postcode text PRIMARY KEY CHECK (char_length(postcode) BETWEEN 1 AND 20),
+    compact text NOT NULL GENERATED ALWAYS AS (upper(replace(postcode, ' ', ''))) STORED UNIQUE,
     suburb text CHECK (char_length(suburb) BETWEEN 1 AND 200),
     lat double precision NOT NULL CHECK (lat BETWEEN -90 AND 90),
     lng double precision NOT NULL CHECK (lng BETWEEN -180 AND 180)
