@@ -73,7 +73,7 @@ describe('imports', () => {
       rules: [],
       billing: ['database', 'rules', 'scheduling'],
       scheduling: ['database', 'rules'],
-      enquiries: ['database', 'people', 'rules', 'scheduling'],
+      enquiries: ['concurrency', 'config', 'database', 'people', 'rules', 'scheduling'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       messaging: ['database', 'people', 'rules'],

@@ -46,6 +46,12 @@ describe('places', () => {
     ]);
   });
 
+  it('are the same in capitals and with other spaces, and shown as the last file has them', async () => {
+    expect(await load('postcode,lat,lng\nsw1a 1aa,1,1\nSW1A1AA,2,2')).toBe(1);
+    expect(await load('postcode,lat,lng\nSW1A  1AA,3,3')).toBe(1);
+    expect(await schema.all(`DELETE FROM places WHERE postcode ILIKE 'sw%' RETURNING postcode, lat`)).toEqual([{ postcode: 'SW1A  1AA', lat: 3 }]);
+  });
+
   it.each([
     ['', ['places.csv: has no line of headings']],
     ['postcode,suburb\n9009,x', ['places.csv:1: lat: is missing from the headings', 'places.csv:1: lng: is missing from the headings']],

@@ -12,6 +12,7 @@ const NEVER: Record<string, string> = {
   audit_log: MADE_HERE,
   idempotency_keys: MADE_HERE,
   invites: 'their secrets are known only where they were made',
+  isochrones: 'a refresh computes them anew',
   joins: 'they are of invites',
   list_counts: DERIVED,
   organization_conversations: DERIVED,

@@ -11,7 +11,8 @@ const WISH: Wish = {
 };
 const DAY = 1_440;
 const at = (day: number, from: number, to: number) => [day * DAY + from * 60, day * DAY + to * 60] as const;
-const IDEAL: Candidate = { id: 'a', teaches: true, mode: 'both', hours: [at(1, 15, 19), at(4, 9, 10)], upcoming: 0, distanceKm: 0, covers: true };
+const HOURS = [at(1, 15, 19), at(4, 9, 10)];
+const IDEAL: Candidate = { id: 'a', teaches: true, mode: 'both', hours: HOURS, upcoming: 0, distanceKm: 0, roadMinutes: null, covers: true };
 const of = (candidate: Partial<Candidate>, wish: Partial<Wish> = {}) => ranked({ ...WISH, ...wish }, [{ ...IDEAL, ...candidate }])[0]!;
 
 const wishes: fc.Arbitrary<Wish> = fc.record({
@@ -33,6 +34,7 @@ const candidates: fc.Arbitrary<Candidate[]> = fc.uniqueArray(
     hours: fc.array(hours, { maxLength: 6 }),
     upcoming: fc.nat(200),
     distanceKm: fc.option(fc.integer({ min: 0, max: 3_000 }).map((tenths) => tenths / 10)),
+    roadMinutes: fc.option(fc.nat(240)),
     covers: fc.boolean(),
   }),
   { selector: ({ id }) => id, maxLength: 12 },

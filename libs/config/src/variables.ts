@@ -123,6 +123,13 @@ export const groups = {
       sender('Tutoring <no-reply@localhost>'),
     ),
   },
+  'Road times': {
+    ROUTING_URL: about(
+      'An OSRM server of your own, such as `http://127.0.0.1:5000`. It is sent coordinates of postcodes, and nothing else. Unset: no road times.',
+      baseUrl(),
+    ),
+    ROUTING_TIMEOUT_SECONDS: about('How long one refresh of road times waits for it, in all.', integer(5, 1, 30)),
+  },
   'Storage of images': {
     STORAGE: about(
       'Where images are kept: `disk` (in `DATA_DIR`, served at `/media`) or `s3`.',
@@ -147,5 +154,6 @@ export const variables = {
   ...groups['npm start'],
   ...groups['The service'],
   ...groups.Mail,
+  ...groups['Road times'],
   ...groups['Storage of images'],
 };

@@ -5,6 +5,13 @@ import { Database, idOf, type Tenant } from '@app/database';
 /** The mean radius of the Earth (km). */
 const EARTH = 6_371;
 
+/** SQL for a postcode as it is compared, and as `places.compact` has it: in capitals, without spaces. */
+const compact = (postcode: string): string => `upper(replace(${postcode}, ' ', ''))`;
+
+/** SQL for the place of a postcode. @param alias of `places` @param postcode SQL */
+export const placeOf = (alias: string, postcode: string): Sql =>
+  raw(`LEFT JOIN places ${alias} ON ${alias}.compact = ${compact(postcode)}`);
+
 /** SQL for the great-circle distance between two places (km); null if one is unknown. @param from @param to aliases of `places` */
 export function distanceBetween(from: string, to: string): string {
   // Without the condition, the distance to nowhere would be that to the antipodes: least() ignores nulls.
@@ -16,23 +23,24 @@ export function distanceBetween(from: string, to: string): string {
 /** SQL for a distance as it is shown: to a tenth of a kilometre. */
 export const shownDistance = (km: string): string => `round((${km})::numeric, 1)::double precision`;
 
+/** SQL for the postcodes that a tutor names, as they are compared. */
+const namedBy = (profile: string): string =>
+  `string_to_array(${compact(`array_to_string(${profile}.service_postcodes, ',')`)}, ',')`;
+
 /**
  * SQL for whether a tutor teaches in person at a postcode: everywhere, in this postcode by name, or near enough to their home.
  *
  * @param profile alias of `tutor_profiles` @param postcode SQL @param km the distance from the tutor's home, in SQL
  */
-export function covers(profile: string, postcode: string, km: string): string {
+export function covers(profile: string, postcode: string, km: string, named = namedBy(profile)): string {
   return `coalesce(${profile}.teaching_mode IN ('in_person', 'both') AND (${profile}.serves_all_areas
-    OR ${postcode} = ANY (${profile}.service_postcodes) OR ${km} <= ${profile}.max_travel_km), false)`;
+    OR ${compact(postcode)} = ANY (${named}) OR ${km} <= ${profile}.max_travel_km), false)`;
 }
-
-const KM = distanceBetween('home', 'there');
-const COVERS = (postcode: string) => raw(covers('t', postcode, KM));
 
 /** The accepted staff with a tutor profile, as `m`, with it as `t` and the place where they live as `home`. */
 export const TUTORS = sql`members m
   JOIN tutor_profiles t ON t.organization_id = m.organization_id AND t.user_id = m.user_id
-  LEFT JOIN places home ON home.postcode = t.home_postcode`;
+  ${placeOf('home', 't.home_postcode')}`;
 
 /** The condition for those who are tutors of the organization now. */
 export const tutorsOf = (organizationId: string): Sql =>
@@ -71,7 +79,10 @@ export class Coverage {
     const { organizationId } = tenant;
     const wanted = sql`(SELECT id FROM subjects WHERE organization_id = ${organizationId}
       AND id = ${subject === null ? sql`NULL` : idOf('subjects', organizationId, subject)})`;
-    const covering = postcode === null ? sql`count(*)` : sql`count(*) FILTER (WHERE ${COVERS('wanted.postcode')})`;
+    const covering =
+      postcode === null
+        ? sql`count(*)`
+        : sql`count(*) FILTER (WHERE ${raw(covers('t', 'wanted.postcode', distanceBetween('home', 'there')))})`;
     const [[found]] = await this.db.read<[CoverageSummary]>(
       tenant,
       sql`
@@ -79,7 +90,7 @@ export class Coverage {
           count(*) FILTER (WHERE t.teaching_mode IN ('in_person', 'both'))::int AS "inPerson",
           count(*) FILTER (WHERE t.teaching_mode IN ('online', 'both'))::int AS online, (${covering})::int AS "coveringArea"
         FROM ${TUTORS} CROSS JOIN (SELECT ${postcode}::text AS postcode) wanted
-        LEFT JOIN places there ON there.postcode = wanted.postcode
+        ${placeOf('there', 'wanted.postcode')}
         WHERE ${tutorsOf(organizationId)}${subject === null ? empty : sql` AND ${teach(wanted)}`}`,
     );
     return found!;
@@ -96,23 +107,29 @@ export class Coverage {
   ): Promise<CoverageGap[]> {
     const { organizationId } = tenant;
     const ofSubject = subject === null ? empty : sql` AND b.subject_id = ${idOf('subjects', organizationId, subject)}`;
+    const far = distanceBetween('m', 'there');
     const [rows] = await this.db.read<[CoverageGap]>(
       tenant,
       sql`
         WITH asked AS MATERIALIZED (
-          SELECT l.postcode, b.subject_id, min(l.suburb) AS suburb, count(*)::int AS requests,
+          SELECT min(l.postcode) AS postcode, b.subject_id, min(l.suburb) AS suburb, count(*)::int AS requests,
             sum(CASE b.status WHEN 'pending' THEN 1 WHEN 'matched' THEN 0.25 ELSE 0.5 END)::double precision AS demand
           FROM booking_requests b JOIN locations l ON l.organization_id = b.organization_id AND l.student_id = b.student_id
           WHERE b.organization_id = ${organizationId} AND l.is_default AND l.postcode IS NOT NULL
             AND b.created_at >= now() - interval '180 days'${ofSubject}
-          GROUP BY l.postcode, b.subject_id)
-        SELECT a.postcode, coalesce(there.suburb, a.suburb) AS suburb, a.subject_id AS "subjectId",
+          GROUP BY ${raw(compact('l.postcode'))}, b.subject_id),
+        -- Once for each tutor, rather than for each of them and each postcode.
+        tutors AS MATERIALIZED (
+          SELECT m.organization_id, m.user_id, t.teaching_mode, t.serves_all_areas, t.max_travel_km, ${raw(namedBy('t'))} AS named,
+            home.lat, home.lng
+          FROM ${TUTORS} WHERE ${tutorsOf(organizationId)})
+        SELECT coalesce(there.postcode, a.postcode) AS postcode, coalesce(there.suburb, a.suburb) AS suburb, a.subject_id AS "subjectId",
           a.demand AS "demandScore", a.requests AS "requestCount", s.supply AS "supplyCount"
-        FROM asked a LEFT JOIN places there ON there.postcode = a.postcode
-        CROSS JOIN LATERAL (SELECT count(*)::int AS supply FROM ${TUTORS} WHERE ${tutorsOf(organizationId)}
-          AND (a.subject_id IS NULL OR ${teach(sql`a.subject_id`)}) AND ${COVERS('a.postcode')}) s
+        FROM asked a ${placeOf('there', 'a.postcode')}
+        CROSS JOIN LATERAL (SELECT count(*)::int AS supply FROM tutors m
+          WHERE (a.subject_id IS NULL OR ${teach(sql`a.subject_id`)}) AND ${raw(covers('m', 'a.postcode', far, 'm.named'))}) s
         WHERE s.supply < ${minTutors}
-        ORDER BY a.demand DESC, a.requests DESC, a.postcode, a.subject_id NULLS LAST LIMIT ${limit}`,
+        ORDER BY a.demand DESC, a.requests DESC, postcode, a.subject_id NULLS LAST LIMIT ${limit}`,
     );
     return rows;
   }

@@ -1,7 +1,8 @@
 export {
-  Coverage, type CoverageGap, covers, distanceBetween, shownDistance, teach,
+  Coverage, type CoverageGap, covers, distanceBetween, placeOf, shownDistance, teach,
 } from './coverage.js'; // prettier-ignore
 export { EnquiriesModule } from './enquiries.module.js';
+export { type Computed, Isochrones } from './isochrones.js';
 export { followingStatuses, type LeadChange, Leads, type LeadStatus, type NewLead } from './leads.js';
 export { type Breakdown, MOST, ranked, type WeekHours } from './score.js';
 export { type Recommendations, type Recommended, TutorSearch } from './tutor-search.js';

@@ -26,6 +26,8 @@ export interface Candidate {
   upcoming: number;
   /** From the student; null if either place is unknown. */
   distanceKm: number | null;
+  /** By road; null if it is not known. */
+  roadMinutes: number | null;
   /** Whether the tutor teaches where the student lives. */
   covers: boolean;
 }
@@ -89,7 +91,7 @@ function scoreOf<Person extends Candidate>(wish: Wish, candidate: Person): Score
 
 function reasonsOf(wish: Wish, candidate: Candidate, served: number, suits: boolean): string[] {
   const { subject, postcode, mode } = wish;
-  const { teaches, upcoming, distanceKm, covers } = candidate;
+  const { teaches, upcoming, distanceKm, roadMinutes, covers } = candidate;
   const days = wantedDays(wish).length;
   return [
     ...(subject === null ? [] : [teaches ? `Teaches ${subject}` : `Does not teach ${subject}`]),
@@ -97,6 +99,7 @@ function reasonsOf(wish: Wish, candidate: Candidate, served: number, suits: bool
     ...(suits && (mode === 'online' || mode === 'in_person') ? [`Teaches ${mode === 'online' ? 'online' : 'in person'}`] : []),
     `${upcoming} ${upcoming === 1 ? 'session' : 'sessions'} ahead`,
     ...(distanceKm === null || mode === 'online' ? [] : [`${distanceKm} km away`]),
+    ...(roadMinutes === null || mode === 'online' ? [] : [`${roadMinutes} ${roadMinutes === 1 ? 'minute' : 'minutes'} by road`]),
     ...(covers && postcode !== null && mode !== 'online' ? [`Teaches in ${postcode}`] : []),
   ]; // prettier-ignore
 }

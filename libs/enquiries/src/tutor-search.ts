@@ -4,7 +4,7 @@ import { Database, type Tenant } from '@app/database';
 import { visibleColumns } from '@app/people';
 import { Refused } from '@app/rules';
 import { dayOf, instantAt, type WeeklyHours } from '@app/scheduling';
-import { covers, distanceBetween, shownDistance, teach, TUTORS, tutorsOf } from './coverage.js';
+import { covers, distanceBetween, placeOf, shownDistance, teach, TUTORS, tutorsOf } from './coverage.js';
 import { type Breakdown, type Candidate, minutesOf, ranked, type WeekHours, type Wish } from './score.js';
 
 /** A tutor for a booking request, with what speaks for them. */
@@ -18,6 +18,8 @@ export interface Recommended {
   upcoming: number;
   teaches: boolean;
   distanceKm: number | null;
+  roadKm: number | null;
+  roadMinutes: number | null;
   /** Whether they teach where the student lives. */
   nearby: boolean;
 }
@@ -28,7 +30,11 @@ export interface Recommendations {
 }
 
 type WishRow = Wish & { subjectId: string | null; zone: string };
-type CandidateRow = Omit<Candidate, 'hours'> & { first_name: string | null; last_name: string | null };
+type CandidateRow = Omit<Candidate, 'hours'> & {
+  first_name: string | null;
+  last_name: string | null;
+  roadKm: number | null;
+};
 type HoursRow = WeeklyHours & { tutorId: string };
 
 /** Finds tutors for booking requests. */
@@ -62,6 +68,8 @@ export class TutorSearch {
         upcoming: candidate.upcoming,
         teaches: candidate.teaches,
         distanceKm: candidate.distanceKm,
+        roadKm: candidate.roadKm,
+        roadMinutes: candidate.roadMinutes,
         nearby: candidate.covers,
       }));
     return { subjectId: wish.subjectId, tutors };
@@ -83,9 +91,11 @@ const KM = distanceBetween('home', 'there');
 const candidatesFor = (organizationId: string, requestId: string): Sql => sql`
   SELECT m.user_id AS id, ${visibleColumns('m', ['first_name', 'last_name'])}, t.teaching_mode AS mode,
     (b.subject_id IS NULL OR ${teach(sql`b.subject_id`)}) AS teaches, coalesce(a.upcoming, 0) AS upcoming,
+    (i.reached -> there.postcode ->> 0)::double precision AS "roadKm", (i.reached -> there.postcode ->> 1)::int AS "roadMinutes",
     ${raw(shownDistance(KM))} AS "distanceKm", ${raw(covers('t', 'l.postcode', KM))} AS covers
   FROM ${TUTORS} LEFT JOIN users u ON u.id = m.user_id
-  JOIN booking_requests b ON b.organization_id = m.organization_id ${HOME} LEFT JOIN places there ON there.postcode = l.postcode
+  JOIN booking_requests b ON b.organization_id = m.organization_id ${HOME} ${placeOf('there', 'l.postcode')}
+  LEFT JOIN isochrones i ON i.organization_id = m.organization_id AND i.postcode = home.postcode
   LEFT JOIN (SELECT tutor_id, count(*)::int AS upcoming FROM sessions
     WHERE organization_id = ${organizationId} AND status <> 'cancelled' AND starts_at > now() GROUP BY tutor_id) a
     ON a.tutor_id = m.user_id

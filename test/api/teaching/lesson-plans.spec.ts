@@ -99,6 +99,15 @@ describe('POST /v1/lesson-plans', () => {
     expect(kept.text).toContain(`"plan_data":${sent}`);
   });
 
+  it.each(['9007199254740992', '9007199254740993', '-9007199254740993', '12345678901234567890', '1e16', '1e400', '1e-21'])(
+    'refuses the number %s, which would come back as another one',
+    async (number) => {
+      const sent = JSON.stringify({ ...plain, plan_data: { nested: [{ n: 'N' }] } }).replace('"N"', number);
+      const { status, body } = await create(sent);
+      expect([status, body.detail]).toMatchObject([422, [{ loc: ['body', 'plan_data'], type: 'value_error' }]]);
+    },
+  );
+
   it('takes any object of at most 256 kB', async () => {
     const sized = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
     expect((await created({ plan_data: sized(262_144) })).plan_data).toEqual(sized(262_144));

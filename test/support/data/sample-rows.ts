@@ -17,6 +17,7 @@ const BY_NAME: Record<string, unknown> = {
   method: 'GET',
   period_end: '2100-01-01',
   preferred_times: { monday: ['16:00-18:00'] },
+  postcode: '3056',
   start_time: '16:00',
   end_time: '20:30',
   timezone: 'Australia/Melbourne',
@@ -34,6 +35,7 @@ const BY_TYPE: Record<string, () => unknown> = {
   'timestamp(3) with time zone': () => '2026-03-02T09:00:00Z',
   bytea: () => randomBytes(32),
   'uuid[]': () => [uuidv7()],
+  jsonb: () => ({}),
 };
 
 /** Makes rows for any table from the migrated schema's description of its columns. */

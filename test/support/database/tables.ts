@@ -265,6 +265,13 @@ export interface Tables {
     serial: number | null;
     collecting: boolean;
   };
+  isochrones: {
+    organizationId: string;
+    postcode: string;
+    minutes: number;
+    reached: unknown;
+    computedAt: Date;
+  };
   joins: {
     organizationId: string;
     inviteId: string;
@@ -537,6 +544,7 @@ export interface Tables {
   };
   places: {
     postcode: string;
+    compact: string;
     suburb: string | null;
     lat: number;
     lng: number;

@@ -153,13 +153,13 @@ export const KIND_ROWS: Record<string, KindRow> = {
   free: {
     kind: json({ bytes: 300, depth: 3 }),
     good: Object.fromEntries(
-      ['{}', '{"a":null,"":[1.5,-0.25,1e20,"\\u0001",true]}', '{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":1,"then":2}', nested(3), `{"a":"${'é'.repeat(146)}"}`].map(
+      ['{}', '{"a":null,"":[1.5,-0.25,1e15,9007199254740991,"\\u0001",true]}', '{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":1,"then":2}', nested(3), `{"a":"${'é'.repeat(146)}"}`].map(
         (text) => [text, JSON.parse(text) as unknown],
       ),
     ),
     bad: {
       too_long: [`{"a":"${'é'.repeat(147)}"}`],
-      value_error: ['{"a":"\\u0000"}', '{"\\u0000":1}', '{"a":["\\ud800"]}', '{"\\udfff":1}', '{"a":1e400}', '{"a":1e21}', '{"a":-1e300}', '{"a":5e-324}', nested(4), '{"a":[[[]]]}'],
+      value_error: ['{"a":"\\u0000"}', '{"\\u0000":1}', '{"a":["\\ud800"]}', '{"\\udfff":1}', '{"a":1e400}', '{"a":1e21}', '{"a":9007199254740993}', '{"a":[-9007199254740992]}', '{"a":1e20}', '{"a":-1e300}', '{"a":5e-324}', nested(4), '{"a":[[[]]]}'],
     },
     query: null,
   },

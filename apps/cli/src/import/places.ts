@@ -19,7 +19,7 @@ const BATCH = 5_000;
 
 /**
  * Stores the places of a CSV file with a line of headings; other columns than those of places are ignored. Of several lines with
- * one postcode, the first counts. Places that are stored already are replaced, and those that the file lacks stay.
+ * one postcode, however it is spelled, the first counts. Places that are stored already are replaced, and those that the file lacks stay.
  *
  * @returns how many places it holds @throws ImportError, having stored nothing
  */
@@ -27,7 +27,11 @@ export async function importPlaces(url: string, path: string): Promise<number> {
   const faults = new Faults();
   const places = await readPlaces(path, faults);
   faults.check();
-  await storePlaces(url, places, 'UPDATE SET suburb = excluded.suburb, lat = excluded.lat, lng = excluded.lng');
+  await storePlaces(
+    url,
+    places,
+    'UPDATE SET postcode = excluded.postcode, suburb = excluded.suburb, lat = excluded.lat, lng = excluded.lng',
+  );
   return places.length;
 }
 
@@ -38,7 +42,7 @@ export async function storePlaces(url: string, places: readonly StoredPlace[], c
     for (let from = 0; from < places.length; from += BATCH) {
       await client.query(
         `INSERT INTO places (postcode, suburb, lat, lng)
-          SELECT postcode, suburb, lat, lng FROM jsonb_populate_recordset(NULL::places, $1) ON CONFLICT (postcode) DO ${conflict}`,
+          SELECT postcode, suburb, lat, lng FROM jsonb_populate_recordset(NULL::places, $1) ON CONFLICT (compact) DO ${conflict}`,
         [JSON.stringify(places.slice(from, from + BATCH))],
       );
     }
@@ -48,6 +52,7 @@ export async function storePlaces(url: string, places: readonly StoredPlace[], c
 
 async function readPlaces(path: string, faults: Faults): Promise<StoredPlace[]> {
   const file = basename(path);
+  /** By postcode, as it is compared. */
   const places = new Map<string, StoredPlace>();
   let headings: string[] | null = null;
   for await (const { first, lines } of readLines(path)) {
@@ -62,7 +67,8 @@ async function readPlaces(path: string, faults: Faults): Promise<StoredPlace[]> 
       } else if (values.length > 1 || values[0] !== '') {
         const row = new Map(headings.map((name, place) => [name, values[place] ?? '']));
         const place = placeOf(row, fail);
-        if (place && !places.has(place.postcode)) places.set(place.postcode, place);
+        const compact = place?.postcode.replaceAll(' ', '').toUpperCase();
+        if (compact && !places.has(compact)) places.set(compact, place!);
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { Grants } from '../grants.js';
 
-/** Leads, booking requests, locations and places. */
+/** Leads, booking requests, locations, places and road times. */
 export const enquiries: Grants = {
   tables: {
     leads: {
@@ -13,6 +13,7 @@ export const enquiries: Grants = {
     },
     locations: { api: 'SELECT', portal: 'SELECT' },
     places: { api: 'SELECT', portal: 'SELECT' },
+    isochrones: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
   },
   functions: {},
 };

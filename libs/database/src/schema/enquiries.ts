@@ -90,11 +90,23 @@ export const enquiries = /* sql */ `
     NULLS NOT DISTINCT WHERE is_default;
   ${secure('locations')}
 
-  -- The operator's: where a postcode is, about. It says nothing about any organization.
+  -- The operator's: where a postcode is, about. It says nothing about any organization. compact: the postcode as it is compared.
   CREATE TABLE places (
     postcode text PRIMARY KEY CHECK (char_length(postcode) BETWEEN 1 AND 20),
+    compact text NOT NULL GENERATED ALWAYS AS (upper(replace(postcode, ' ', ''))) STORED UNIQUE,
     suburb text CHECK (char_length(suburb) BETWEEN 1 AND 200),
     lat double precision NOT NULL CHECK (lat BETWEEN -90 AND 90),
     lng double precision NOT NULL CHECK (lng BETWEEN -180 AND 180)
   );
+
+  -- How far one can drive from the postcode of a tutor. reached: by postcode, kilometers and minutes, up to so many minutes.
+  CREATE TABLE isochrones (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    postcode text CHECK (char_length(postcode) BETWEEN 1 AND 20),
+    minutes integer NOT NULL CHECK (minutes BETWEEN 1 AND 240),
+    reached jsonb NOT NULL CHECK (jsonb_typeof(reached) = 'object'),
+    computed_at timestamptz(3) NOT NULL DEFAULT now(),
+    PRIMARY KEY (organization_id, postcode)
+  );
+  ${secure('isochrones')}
 `;

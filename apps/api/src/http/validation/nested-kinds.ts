@@ -82,16 +82,16 @@ export function json({ bytes, depth = 16 }: JsonSize): Kind<RawObject> {
   };
 }
 
-/** Why jsonb, or whoever reads it, could not hold the value as it is. PostgreSQL writes numbers with all their digits. */
+/** Why jsonb, or whoever reads it, could not hold the value as it is. PostgreSQL writes numbers with all their digits; from 2^53 on, a double is not the number that was sent. */
 function unfitFor(value: unknown, depth: number): string | null {
   if (typeof value === 'string') {
     return value.isWellFormed() && !value.includes('\0') ? null : 'Must not contain NUL characters or lone surrogates.';
   }
   if (typeof value === 'number') {
     const size = Math.abs(value);
-    return size === 0 || (size >= 1e-20 && size < 1e21)
+    return size === 0 || (size >= 1e-20 && size <= Number.MAX_SAFE_INTEGER)
       ? null
-      : 'Numbers must be 0, or from 1e-20 to below 1e21 in size.';
+      : 'Numbers must be 0, or from 1e-20 to below 2^53 in size. Send others as text.';
   }
   if (typeof value !== 'object' || value === null) return null;
   if (depth === 0) return 'Must not be nested that deeply.';

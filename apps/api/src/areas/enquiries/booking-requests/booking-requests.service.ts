@@ -38,9 +38,8 @@ export class BookingRequestsService {
         teaches_subject: tutor.teaches,
         distance_km: tutor.distanceKm,
         nearby: tutor.nearby,
-        // Road distances would come from a routing service.
-        road_km: null,
-        road_minutes: null,
+        road_km: tutor.roadKm,
+        road_minutes: tutor.roadMinutes,
       })),
     };
   }

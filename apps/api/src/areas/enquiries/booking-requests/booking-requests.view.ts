@@ -34,6 +34,7 @@ const points = (part: keyof typeof MOST, example: number) => {
 
 /** Of a distance, and of the time that it takes. */
 const KM = { type: ['number', 'null'], minimum: 0 };
+const BY_ROAD = { ...KM, description: 'Null unless it was computed: see `POST /v1/coverage/isochrones/refresh`.' };
 
 export const recommendedTutorShape: Shape = {
   name: 'RecommendedTutor',
@@ -54,8 +55,8 @@ export const recommendedTutorShape: Shape = {
     teaches_subject: BOOLEAN,
     distance_km: withExample(KM, 4.2),
     nearby: { ...BOOLEAN, description: 'Whether the tutor teaches where the student lives.' },
-    road_km: withExample(KM, null),
-    road_minutes: withExample(KM, null),
+    road_km: withExample(BY_ROAD, 5.6),
+    road_minutes: withExample(BY_ROAD, 11),
   }),
 };
 

@@ -1,7 +1,9 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Req, UseGuards } from '@nestjs/common';
+import type { Request } from 'express';
 import {
   type Caller, CurrentCaller, Documented, one, paged, Post, RequireScopes, ValidQuery,
 } from '../../../http/kit.js'; // prettier-ignore
+import { CoverageGuard } from './coverage.guard.js';
 import { GapsQuery, RefreshQuery, SummaryQuery } from './coverage.queries.js';
 import { CoverageService } from './coverage.service.js';
 import { gapShape, refreshShape, summaryShape } from './coverage.view.js';
@@ -38,14 +40,24 @@ export class CoverageController {
 
   @Post('isochrones/refresh', 200)
   @RequireScopes('write')
+  @UseGuards(CoverageGuard)
   @Documented({
     id: 'refresh_coverage_isochrones',
-    summary: 'Recomputes how far tutors can drive',
+    summary: 'Computes how far tutors can drive',
     description:
-      'This service has no routing service: `enabled` is false, and nothing is computed. Distances are great-circle.',
+      'Asks the routing service of this installation how long the drives are from where tutors live to the places that they could ' +
+      'reach within `minutes`: `road_km` and `road_minutes` of recommended tutors. Without a routing service `enabled` is false and ' +
+      'nothing is computed. `considered` are the tutors who teach in person and whose postcode is known; `cached` those of them ' +
+      'whose drives were computed in the last 30 days, which are not computed again; `computed` those whose drives are new. The ' +
+      'others are `failed`: the routing service did not answer for them, or there was no time left. One request asks for at most ' +
+      '20 postcodes and takes a few seconds: repeat it while it computes any.',
     answer: one(refreshShape),
   })
-  refresh(@ValidQuery(RefreshQuery) _query: RefreshQuery) {
-    return this.coverage.refresh();
+  refresh(
+    @CurrentCaller() caller: Caller,
+    @Req() { refreshed }: Request,
+    @ValidQuery(RefreshQuery) _query: RefreshQuery,
+  ) {
+    return this.coverage.refresh(caller, refreshed ?? null);
   }
 }

@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { idOf } from '@app/database';
-import { covers, distanceBetween, shownDistance, teach } from '@app/enquiries';
+import { covers, distanceBetween, placeOf, shownDistance, teach } from '@app/enquiries';
 import { kinds, list, orDefault, parameter, queryOf, Source } from '../../../http/kit.js';
 import { tutorView } from '../tutor.view.js';
 
@@ -33,7 +33,7 @@ const staff = (place: Sql) =>
 
 /** A postcode, where it is, and where the tutor `t` lives. */
 const relatedTo = (wanted: string): Sql => sql`CROSS JOIN (SELECT ${wanted}::text AS postcode) asked
-  LEFT JOIN places there ON there.postcode = asked.postcode LEFT JOIN places home ON home.postcode = t.home_postcode`;
+  ${placeOf('there', 'asked.postcode')} ${placeOf('home', 't.home_postcode')}`;
 
 /** The condition for members with such a profile. */
 const profiled = (condition: Sql, place = raw('')): Sql => sql`EXISTS (SELECT FROM tutor_profiles t ${place}
@@ -93,6 +93,6 @@ export type GapsQuery = InstanceType<typeof GapsQuery>;
 
 export const RefreshQuery = queryOf([
   subject('Only tutors who teach this subject, by its id or code.'),
-  parameter('minutes', kinds.integer(1, 240), 'How long a drive may take.'),
+  orDefault(parameter('minutes', kinds.integer(1, 240), 'How long a drive may take.'), 30),
 ]);
 export type RefreshQuery = InstanceType<typeof RefreshQuery>;

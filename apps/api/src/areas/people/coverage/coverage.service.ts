@@ -1,12 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Coverage } from '@app/enquiries';
-import { Audit, type Caller, Page } from '../../../http/kit.js';
-import type { GapsQuery, SummaryQuery } from './coverage.queries.js';
+import type { Request } from 'express';
+import { type Computed, Coverage, Isochrones } from '@app/enquiries';
+import { Log } from '@app/logging';
+import { Audit, type Caller, Page, whileWaiting } from '../../../http/kit.js';
+import type { GapsQuery, RefreshQuery, SummaryQuery } from './coverage.queries.js';
+
+/** What the routing service said, about how many tutors. */
+export type Refreshed = Computed & { considered: number; cached: number };
 
 @Injectable()
 export class CoverageService {
   constructor(
     private readonly coverage: Coverage,
+    private readonly isochrones: Isochrones,
+    private readonly log: Log,
     private readonly audit: Audit,
   ) {}
 
@@ -38,9 +45,21 @@ export class CoverageService {
     return new Page({ count: shown.length, data: shown.join(',') }, { limit, offset: 0, count: shown.length });
   }
 
-  /** Without a routing service there is nothing to compute. */
-  refresh() {
-    this.audit.note({ enabled: false });
-    return { enabled: false, considered: 0, computed: 0, cached: 0, failed: 0 };
+  /** Asks the routing service before the write begins. Null without one. */
+  async ask(request: Request, { subject, minutes }: RefreshQuery): Promise<Refreshed | null> {
+    if (!this.isochrones.enabled) return null;
+    const caller = request.caller!;
+    const plan = await this.isochrones.plan(caller, subject ?? null, minutes);
+    const found = await whileWaiting(request, () => this.isochrones.compute(caller.organizationId, plan));
+    if (found.problem) this.log.failure(found.problem, request.id, 'routing_failed');
+    return { ...found, considered: plan.considered, cached: plan.cached };
+  }
+
+  async refresh({ organizationId }: Caller, refreshed: Refreshed | null) {
+    if (refreshed) await this.isochrones.keep(organizationId, refreshed.isochrones);
+    const { considered, computed, cached, failed } = refreshed ?? { considered: 0, computed: 0, cached: 0, failed: 0 };
+    const result = { enabled: refreshed !== null, considered, computed, cached, failed };
+    this.audit.note(result);
+    return result;
   }
 }

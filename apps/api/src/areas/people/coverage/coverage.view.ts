@@ -34,10 +34,10 @@ export const gapShape: Shape = {
 export const refreshShape: Shape = {
   name: 'IsochroneRefreshResult',
   schema: objectOf({
-    enabled: { ...BOOLEAN, examples: [false] },
-    considered: { ...COUNT, examples: [0] },
-    computed: { ...COUNT, examples: [0] },
-    cached: { ...COUNT, examples: [0] },
+    enabled: { ...BOOLEAN, description: 'Whether this installation has a routing service.' },
+    considered: { ...COUNT, examples: [7], description: 'The sum of the other three.' },
+    computed: { ...COUNT, examples: [2] },
+    cached: { ...COUNT, examples: [5] },
     failed: { ...COUNT, examples: [0] },
   }),
 };

@@ -18,7 +18,7 @@ export class LessonPlansController {
     description:
       'For the classroom, group or student that its `scope` says. `plan_data` takes any names and values, and is returned ' +
       'as it was sent: names keep their order, except that whole numbers as names come first. Numbers are doubles, as ' +
-      'usual in JSON.',
+      'usual in JSON: send those of 2^53 and beyond as text.',
     answer: one(LESSON_PLANS.view),
     example: {
       title: 'Quadratics, lesson 3',
