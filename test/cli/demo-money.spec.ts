@@ -171,7 +171,8 @@ const SHOWN = {
   'an open invoice that is not due yet': `SELECT organization_id FROM invoices WHERE status = 'open' AND due_date > '${TODAY}'`,
   'a partial refund': `SELECT organization_id FROM payments WHERE refund_amount_cents < amount_cents`,
   'a full refund': `SELECT organization_id FROM payments WHERE status = 'refunded'`,
-  credit: `SELECT organization_id FROM payments WHERE credit_cents > 0`,
+  credit: `SELECT p.organization_id FROM payments p JOIN parents USING (organization_id)
+    WHERE credit_cents > 0 AND user_id = parent_id AND parents.status = 'accepted'`,
   'a collecting draft': `SELECT organization_id FROM invoices WHERE collecting`,
   'a trip that waits for a decision': `SELECT organization_id FROM mileage_trips WHERE status = 'logged'`,
   'a claim that waits for a decision': `SELECT organization_id FROM expense_claims WHERE status = 'logged'`,

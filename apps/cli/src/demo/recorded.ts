@@ -39,8 +39,10 @@ export async function record(db: Database, organizationId: string): Promise<void
     }
     const [family] = await db.query<{ parentId: string; owed: string }>(sql`
       SELECT l.parent_id AS "parentId", coalesce(sum(i.amount_due_cents - i.amount_paid_cents), 0) AS owed FROM parent_students l
+      JOIN parents p ON p.organization_id = l.organization_id AND p.user_id = l.parent_id
       LEFT JOIN invoices i ON i.organization_id = l.organization_id AND i.student_id = l.student_id AND i.status = 'open'
-      WHERE l.organization_id = ${organizationId} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1`);
+      WHERE l.organization_id = ${organizationId}
+      GROUP BY l.parent_id, p.status ORDER BY p.status = 'accepted' DESC, 2 DESC, 1 LIMIT 1`);
     const payment_id = await payments.record(organizationId, {
       payer: { parentId: family!.parentId },
       amountCents: Number(family!.owed) + CREDIT,
