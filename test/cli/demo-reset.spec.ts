@@ -1,4 +1,5 @@
 import { loadEnv } from '@app/config';
+import { SAMPLE_CATALOGUE, sampleQuestions } from '../../apps/cli/src/demo/sample-questions.js';
 import { FirstStart } from '../../apps/cli/src/start/first-start.js';
 import { runHere } from '../support/process/commands.js';
 import { createTestDatabase, urlsOf } from '../support/database/database.js';
@@ -31,9 +32,13 @@ describe('demo --reset', () => {
     await cli('org', 'create', '--name', 'Mine', '--slug', 'mine');
     await cli('owner', 'create', '--org', 'mine', '--email', 'owner@example.net');
     await cli('key', 'create', '--org', 'mine', '--name', 'kept');
+    // An operator has questions of their own in a catalogue of the same name.
+    await make.row('questions', { catalogue: SAMPLE_CATALOGUE });
     const mine = await counts();
     expect(await demo()).toMatchObject({ code: 0, stderr: '' });
     const first = await counts();
+    const [samples] = await make.query(`SELECT count(*)::integer AS count FROM questions WHERE organization_id IS NULL AND catalogue = $1`, [SAMPLE_CATALOGUE]); // prettier-ignore
+    expect(samples).toEqual({ count: sampleQuestions().length + 1 });
     expect(await make.query(`SELECT app_url FROM organizations WHERE slug = 'wattle-lane'`)).toEqual([
       { app_url: 'https://app.wattle-lane.example/' },
     ]);
@@ -42,9 +47,15 @@ describe('demo --reset', () => {
 
     const other = await demo('--seed', '7');
     expect([other.code, other.stdout]).toEqual([1, '']);
-    expect(other.stderr).toMatch(/^The organization "wattle-lane" already exists, [^\n]+ demo --reset --seed 7\n$/);
-    // The same seed finds its own rows.
+    expect(other.stderr).toMatch(/^The organization "wattle-lane" already exists, [^\n]+ demo --reset --size 20 --seed 7\n$/);
+    for (const size of ['19', '21']) {
+      const { code, stderr } = await demo('--size', size);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(`already exists, .+ demo --reset --size ${size} --seed 1\n$`)]);
+    }
+    // The same seed and size find their own rows, and record nothing twice.
+    const again = await counts();
     expect(await demo()).toMatchObject({ code: 0 });
+    expect(await counts()).toEqual(again);
 
     expect(await demo('--reset', '--seed', '7')).toMatchObject({ code: 0, stderr: '' });
     const second = await counts();
@@ -68,6 +79,12 @@ describe('demo --reset', () => {
     const env = loadEnv({ ...urlsOf(database), ENCRYPTION_KEY: 'ab'.repeat(32) }, {});
     await FirstStart.with(env, (first) => first.loadDemo(new AbortController().signal));
     expect(await counts()).toEqual(before);
+
+    // A load that was killed before its last step is finished by the next one.
+    await make.query('DELETE FROM payment_allocations');
+    await make.query('DELETE FROM payments WHERE recorded');
+    expect(await demo('--size', '90')).toMatchObject({ code: 0, stderr: '' });
+    expect((await counts()).payments).toBe(before.payments);
   });
 
   /** Tables whose number of rows depends on the seed. */

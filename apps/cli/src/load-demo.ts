@@ -1,7 +1,12 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { type GivenContact, OrganizationContacts } from '@app/accounts';
 import { AuditLog, OPERATOR } from '@app/audit';
-import { DEMO_PLACES, type DemoSize, writeDemo } from './demo/demo.js';
+import { DEMO_PLACES, type DemoOrganization, type DemoSize, writeDemo } from './demo/demo.js';
+import { record } from './demo/recorded.js';
+import { SAMPLE_CATALOGUE, sampleQuestions } from './demo/sample-questions.js';
+import { importCatalogue } from './import/catalogue.js';
 import { importFolder, type ImportReport } from './import/importer.js';
 import { storePlaces } from './import/places.js';
 import { Failure } from './output.js';
@@ -13,17 +18,20 @@ interface LoadedOrganization {
   report: ImportReport;
 }
 
-/** Demo data from another seed exists. Its rows have different ids but the same addresses, so none can be added. */
+/**
+ * Demo data of another seed or size exists. Rows of another seed have different ids but the same addresses, and another size bills
+ * other lessons on invoices with the same numbers, so that none can be added.
+ */
 export class OtherDemo extends Failure {
-  constructor(slug: string, seed: number) {
+  constructor(slug: string, { students }: DemoSize, seed: number) {
     super(
-      `The organization "${slug}" already exists, with data from another seed. ` +
-        `To replace it: npm run --silent cli -- demo --reset --seed ${seed}`,
+      `The organization "${slug}" already exists, with data of another seed or size. ` +
+        `To replace it: npm run --silent cli -- demo --reset --size ${students} --seed ${seed}`,
     );
   }
 }
 
-/** Writes and imports the demo organizations' folders, adding what is missing. @throws OtherDemo if they exist with another seed */
+/** Writes and imports the demo organizations' folders, adding what is missing. @throws OtherDemo if they exist with another seed or size */
 export async function loadDemo(
   context: Pick<CommandContext, 'env' | 'db' | 'organizations'>,
   options: { folder: string; size: DemoSize; seed: number; onProgress?: (text: string) => void; signal?: AbortSignal },
@@ -37,11 +45,12 @@ export async function loadDemo(
     brands: env.get('BLOG_BRANDS'),
     onProgress: (table, lines) => onProgress(`writing ${table}: ${lines} lines`),
   });
-  for (const { slug, ownerId } of written) {
-    const id = await organizations.idBySlug(slug);
-    if (id && (await isOfOthers(context, id, ownerId))) throw new OtherDemo(slug, seed);
+  for (const organization of written) {
+    const id = await organizations.idBySlug(organization.slug);
+    if (id && (await isOther(context, id, organization))) throw new OtherDemo(organization.slug, size, seed);
   }
   await storePlaces(env.migrationUrl, DEMO_PLACES);
+  await loadQuestions(env.migrationUrl, folder);
   const loaded: LoadedOrganization[] = [];
   for (const { name, slug, timeZone, currency, ownerEmail, folder: source } of written) {
     signal?.throwIfAborted();
@@ -55,6 +64,7 @@ export async function loadDemo(
       onProgress: ({ table, lines }) => onProgress(`${slug}, ${table}: ${lines} lines`),
     });
     await organizations.addOwner(id, ownerEmail);
+    await record(db, id);
     loaded.push({ slug, id, report });
   }
   return loaded;
@@ -71,16 +81,29 @@ function contactOf(slug: string): GivenContact {
   };
 }
 
-/** Whether an organization has people, but not its demo owner. */
-async function isOfOthers(
+/** The catalogue of made-up questions. Nothing that exists is replaced. */
+async function loadQuestions(url: string, folder: string): Promise<void> {
+  const path = join(folder, 'questions.ndjson');
+  await writeFile(
+    path,
+    sampleQuestions()
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join(''),
+  );
+  await importCatalogue({ url, catalogue: SAMPLE_CATALOGUE, path });
+}
+
+/** Whether an organization has people, but other ones than this demo. */
+async function isOther(
   { db }: Pick<CommandContext, 'db'>,
   organizationId: string,
-  ownerId: string,
+  { ownerId, lastStudentId, nextStudentId }: DemoOrganization,
 ): Promise<boolean> {
+  const has = (id: string) => sql`coalesce(bool_or(user_id = ${id}), false)`;
   const [row] = await db.transaction({ organizationId }, () =>
-    db.query<{ others: boolean }>(sql`
-      SELECT count(*) > 0 AND NOT coalesce(bool_or(user_id = ${ownerId}), false) AS others FROM members
+    db.query<{ other: boolean }>(sql`
+      SELECT count(*) > 0 AND NOT (${has(ownerId)} AND ${has(lastStudentId)} AND NOT ${has(nextStudentId)}) AS other FROM members
       WHERE organization_id = ${organizationId}`),
   );
-  return row!.others;
+  return row!.other;
 }

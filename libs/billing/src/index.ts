@@ -3,6 +3,8 @@ export { billOf, type PayTerms, payOf, type PlacePrice, priceOf, shareOf } from 
 export { BillingModule } from './billing.module.js';
 export { type Attended, Completion } from './completion.js';
 export { Invoices, type WrittenLine } from './invoices.js';
+export { isBilled, takesPart } from './lessons.js';
+export { billingOn } from './on.js';
 export { Payments, type Received } from './payments.js';
 export { Adjustments, type NewAdjustment } from './pay/adjustments.js';
 export { type ClaimAction, type ClaimKind, Claims } from './pay/claims.js';

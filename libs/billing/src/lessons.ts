@@ -137,7 +137,8 @@ export function payAt({ pay, minutes }: Lesson, places: readonly Place[]): bigin
   return payOf(pay, places.filter(isBilled), minutes);
 }
 
-export const isBilled = (place: Place): boolean => takesPart(place) && place.attendance !== 'excused';
+export const isBilled = (place: Pick<Place, 'status' | 'attendance'>): boolean =>
+  takesPart(place) && place.attendance !== 'excused';
 
 export const owedFor = (places: readonly Place[]): bigint =>
   places.reduce((sum, { billedCents }) => sum + (billedCents ?? 0n), 0n);

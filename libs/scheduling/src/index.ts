@@ -4,10 +4,13 @@ export type { Clash } from './calendar.js';
 export { Departures, departuresOn, type SessionsAhead, type SessionsLeft } from './departures.js';
 export type { Who } from './lesson-terms.js';
 export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
+export { schedulingOn } from './on.js';
 export { type ParticipantChange, Register } from './register.js';
+export type { RateCell, SessionKind } from './rates.js';
 export { MOST_IN_SERIES, Series } from './series.js';
 export { SchedulingModule } from './scheduling.module.js';
 export { LONGEST, type SessionChange, SessionChanges, SHORTEST } from './session-changes.js';
+export { settle as settleRates } from './settling.js';
 export { type Calendar, type DaysOff, overlappingRules, slots, type WeeklyHours } from './slots.js';
 export {
   addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, occurrences, type Repetition, startOfDay,

@@ -1,7 +1,8 @@
 import { DAY } from './clock.js';
 import type { Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
-import { classroom, classroomCount, group, groupCount, session, sessionCount, STRAY_GROUP } from './teaching-rows.js';
+import { session, sessionCount } from './sessions.js';
+import { classroom, classroomCount, group, groupCount, STRAY_GROUP } from './teaching-rows.js';
 import { remarksOn, tasksIn, TEXTS } from './texts.js';
 
 const MODES = ['vce_exam', 'topic_practice', 'sac', 'homework'];

@@ -12,6 +12,7 @@ import { payRows } from './pay-rows.js';
 import { peopleRows, type Rows, type TableRows } from './people-rows.js';
 import { rateRows } from './rate-rows.js';
 import { School } from './school.js';
+import { sessionRows } from './session-rows.js';
 import { teachingRows } from './teaching-rows.js';
 import { TEXTS } from './texts.js';
 
@@ -27,6 +28,9 @@ export interface DemoOrganization {
   ownerEmail: string;
   /** The owner's id, which differs between seeds. */
   ownerId: string;
+  /** The last student's id, and that of one more: they differ between sizes. */
+  lastStudentId: string;
+  nextStudentId: string;
 }
 
 export interface DemoOptions {
@@ -75,6 +79,7 @@ const ROWS: TableRows = {
   ...peopleRows,
   ...rateRows,
   ...teachingRows,
+  ...sessionRows,
   ...availabilityRows,
   ...enquiryRows,
   ...courseworkRows,
@@ -116,7 +121,18 @@ export async function writeDemo(options: DemoOptions): Promise<DemoOrganization[
       await writeFileOf(join(target, `${table}.ndjson`), rows(school), (lines) => onProgress?.(table, lines));
     }
     const { email: ownerEmail, id: ownerId } = school.staff[0]!;
-    organizations.push({ name, slug, timeZone, currency, folder: target, ownerEmail, ownerId });
+    const [lastStudentId, nextStudentId] = [school.studentId(school.students - 1), school.studentId(school.students)];
+    organizations.push({
+      name,
+      slug,
+      timeZone,
+      currency,
+      folder: target,
+      ownerEmail,
+      ownerId,
+      lastStudentId,
+      nextStudentId,
+    });
   }
   // Leaves out folder paths, so that the file is the same on every machine.
   const listed = organizations.map(({ folder: _, ...organization }) => ({

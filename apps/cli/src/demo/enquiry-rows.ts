@@ -1,7 +1,7 @@
 import { DAY } from './clock.js';
 import type { Row, Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
-import { session, sessionCount } from './teaching-rows.js';
+import { session, sessionCount } from './sessions.js';
 
 const HOUR = 3_600_000;
 const FORMS = ['Free consultation', 'Contact', null];
@@ -77,7 +77,7 @@ const stranger = (school: School, index: number): string => {
 /** Requests that led to lessons, others that came to nothing, and those of the last two weeks. */
 function* bookingRequests(school: School): Rows {
   for (let index = 0; index < school.students; index++) {
-    const lesson = session(school, index % sessionCount(school));
+    const lesson = session(school, Math.floor((index * sessionCount(school)) / school.students));
     if (index % 3 === 0 && lesson.student !== null) {
       const at = lesson.createdAt - DAY;
       yield request(school, index, lesson.student, {

@@ -1,7 +1,8 @@
 import { DAY } from './clock.js';
 import type { Rows, TableRows } from './people-rows.js';
 import { iso, type School } from './school.js';
-import { classroom, classroomCount, group, groupCount, session } from './teaching-rows.js';
+import { session, sessionCount } from './sessions.js';
+import { classroom, classroomCount, group, groupCount } from './teaching-rows.js';
 import { tasksIn, TEXTS } from './texts.js';
 
 const SCOPES = ['student', 'classroom', 'group'] as const;
@@ -18,12 +19,13 @@ const groupOf = (school: School, index: number) => group(school, 2 + (index % (g
 function* lessonPlans(school: School): Rows {
   const count = Math.max(24, Math.ceil(school.students / 2));
   for (let index = 0; index < count; index++) {
-    const createdAt = school.spread('plan', index, count, 110, -2);
     const random = school.random('plan', index);
     const scope = SCOPES[index % 8 < 5 ? 0 : 1 + (index % 2)]!;
     const room = scope === 'classroom' ? roomOf(school, index) : null;
     const team = scope === 'group' ? groupOf(school, index) : null;
-    const lesson = session(school, index);
+    // The last third of the year.
+    const lesson = session(school, Math.floor(sessionCount(school) * (0.65 + (0.35 * index) / count)));
+    const createdAt = lesson.startsAt - 2 * DAY;
     const student = room || team ? null : (lesson.student ?? lesson.participants[0]!);
     const subject = room?.subject ?? team?.subject ?? school.subject(student!);
     const [first, second] = [random.pick(tasksIn(subject.name, 'text')), random.pick(tasksIn(subject.name, 'exam'))];

@@ -2,11 +2,12 @@ import { dayOf } from '@app/scheduling';
 import { DAY } from './clock.js';
 import type { Row, Rows, TableRows } from './people-rows.js';
 import { iso, perTeacher, type School } from './school.js';
-import { allSessions, payOf, type Session } from './teaching-rows.js';
+import { pricesOf } from './prices.js';
+import { allSessions, PAST_DAYS, type Session } from './sessions.js';
 
 /** Tutors are paid every two weeks, for the sessions of two weeks. Period 0 ended yesterday and is not paid yet. */
 const PERIOD_DAYS = 14;
-const PERIODS = 8;
+const PERIODS = PAST_DAYS / PERIOD_DAYS;
 
 /** The days of a period, relative to today. */
 const daysOf = (period: number) => ({ first: -PERIOD_DAYS * (period + 1), last: -PERIOD_DAYS * period - 1 });
@@ -63,15 +64,16 @@ function* payouts(school: School): Rows {
     const period = periodOf(school, lesson.startsAt);
     if (lesson.status !== 'completed' || period < 0 || period >= PERIODS) continue;
     const { id: tutor_id } = lesson.tutor;
+    const pay = pricesOf(school, index, lesson).pay!;
     if (tutor_id !== casual) {
-      earned.get(tutor_id)![period]! += payOf(lesson);
-    } else if (period > 0) {
+      earned.get(tutor_id)![period]! += pay;
+    } else if (period > 0 && pay > 0) {
       const paidAt = iso(lesson.startsAt + DAY);
       yield {
         id: school.id('session-payout', index),
         tutor_id,
         session_id: lesson.id,
-        amount_cents: payOf(lesson),
+        amount_cents: pay,
         currency,
         is_group: lesson.student === null,
         paid_at: paidAt,

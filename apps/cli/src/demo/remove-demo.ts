@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { DEMO_ORGANIZATIONS } from './demo.js';
+import { sampleQuestions } from './sample-questions.js';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
@@ -34,7 +35,7 @@ const temporary = (ids: string) => `
   CREATE TEMPORARY TABLE demo_conversations ON COMMIT DROP AS
   SELECT DISTINCT conversation_id AS id FROM conversation_participants WHERE user_id IN (SELECT id FROM demo_users);`;
 
-/** Removes the demo organizations with all their data, in one transaction. */
+/** Removes the demo organizations with all their data, and the demo's questions, in one transaction. */
 export async function removeDemo(ownerUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl, options: '-c app.maintenance=on' });
   client.on('error', () => undefined);
@@ -47,6 +48,9 @@ export async function removeDemo(ownerUrl: string): Promise<void> {
     );
     const ids = `${escapeLiteral(`{${rows.map(({ id }) => id).join(',')}}`)}::uuid[]`;
     if (rows.length > 0) await remove(client, ids);
+    await client.query('DELETE FROM questions WHERE organization_id IS NULL AND id = ANY ($1)', [
+      sampleQuestions().map(({ id }) => id),
+    ]);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);

@@ -27,6 +27,8 @@ export interface StaffMember extends Person {
   role: 'owner' | 'admin' | 'tutor';
   status: Status;
   teaches: boolean;
+  /** The place among the staff. */
+  index: number;
 }
 
 export interface Subject {
@@ -34,6 +36,10 @@ export interface Subject {
   name: string;
   createdAt: number;
 }
+
+/** Days ago: when the first students joined, when this share of all had, and when the last one did. */
+const [FOUNDED, GROWN, NEWEST] = [385, 345, 30];
+const FIRST = 0.4;
 
 /** Every eighth family has two children here and two parents. */
 const FAMILY = 8;
@@ -47,7 +53,7 @@ const CROWD = 5_000;
 
 /**
  * A demo organization. Stores nothing: computes each value (the 4711th student, the time of the 12th session) from the
- * seed, so that any table can be written on its own and in bounded memory.
+ * seed, so that any table can be written on its own and, but for invoices, in bounded memory.
  */
 export class School {
   readonly clock: Clock;
@@ -168,7 +174,7 @@ export class School {
   }
 
   private parent(index: number, family: number): Person {
-    const createdAt = this.spread('parent', Math.min(family, this.students - 1), this.students, 359, 29);
+    const createdAt = this.studentTime(Math.min(family, this.students - 1)) + DAY;
     const id = this.id('parent', index);
     const { firstName, lastName } = this.named('parent', index, family);
     const email = this.hasPlaceholder(family)
@@ -177,8 +183,20 @@ export class School {
     return { id, firstName, lastName, email, createdAt };
   }
 
+  /** How many students had joined by then: the first ones in the school's first weeks, the others evenly over the year. */
+  joinedBy(daysAgo: number): number {
+    const [first, others] = [(FOUNDED - daysAgo) / (FOUNDED - GROWN), (GROWN - daysAgo) / (GROWN - NEWEST)];
+    const share = daysAgo > GROWN ? FIRST * first : FIRST + (1 - FIRST) * Math.min(others, 1);
+    return Math.max(1, Math.floor(share * this.students));
+  }
+
   private studentTime(index: number): number {
-    return this.spread('student', index, this.students, 360, 30);
+    const share = (index + (this.random('student-time', index).next() % 1000) / 1000) / this.students;
+    const days =
+      share < FIRST
+        ? FOUNDED - (share / FIRST) * (FOUNDED - GROWN)
+        : GROWN - ((share - FIRST) / (1 - FIRST)) * (GROWN - NEWEST);
+    return Math.floor(this.now - days * DAY);
   }
 
   private isActive(index: number): boolean {
@@ -192,7 +210,7 @@ export class School {
       const { firstName, lastName } = this.named('staff', index, index + 1_000_000);
       const email = `${address(firstName, lastName)}.${this.letter}t${index}@example.org`;
       const id = this.id('staff', index);
-      return { id, firstName, lastName, email, createdAt, role, status: 'accepted', teaches: true, ...more };
+      return { id, firstName, lastName, email, createdAt, role, status: 'accepted', teaches: true, index, ...more };
     };
     const tutors = Math.max(5, Math.ceil(this.students / 25));
     return [

@@ -41,6 +41,13 @@ interface Post {
   paragraphs: string[];
 }
 
+interface Question {
+  topic: string;
+  text: string;
+  marks: number;
+  tags: string[];
+}
+
 interface Texts {
   organizations: [Profile, Profile];
   firstNames: string;
@@ -54,6 +61,7 @@ interface Texts {
   attached: string;
   inbox: string[];
   posts: Post[];
+  questions: Question[];
 }
 
 /** The names and texts of assets/demo.yaml, which says what each is for. */

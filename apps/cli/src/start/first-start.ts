@@ -7,6 +7,7 @@ import { ApiKeys, hashPassword, Identities, isPassword, type Organizations } fro
 import type { Env } from '@app/config';
 import { connect, Database, normalizeEmail } from '@app/database';
 import { DEMO_ORGANIZATIONS, sizeOf } from '../demo/demo.js';
+import { isRecorded } from '../demo/recorded.js';
 import { loadDemo, OtherDemo } from '../load-demo.js';
 import { organizationsOf } from '../command-context.js';
 import { dataSecret } from './data-secret.js';
@@ -39,7 +40,7 @@ export class FirstStart {
     return work(firstStart).finally(() => dataSource.destroy());
   }
 
-  /** Loads the demo organizations, unless a key or people in all of them show that they were loaded before. */
+  /** Loads the demo organizations, unless a key or what was recorded last in all of them shows that they were loaded before. */
   async loadDemo(signal: AbortSignal): Promise<void> {
     const known = await this.organizations.idBySlug(DEMO_SLUG);
     if (known && ((await this.keys.list(known)).length > 0 || (await this.isComplete()))) return;
@@ -47,23 +48,18 @@ export class FirstStart {
     try {
       await loadDemo(this, { folder, size: sizeOf('small'), seed: 1, signal });
     } catch (error) {
-      // Somebody chose another seed, whose data serves as well.
+      // Somebody chose another seed or size, whose data serves as well.
       if (!(error instanceof OtherDemo)) throw error;
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   }
 
-  /** Whether every demo organization has people, whatever its seed and size: an import writes all rows or none. */
+  /** Whether every demo organization was loaded to the end, whatever its seed and size. */
   private async isComplete(): Promise<boolean> {
     for (const { slug } of DEMO_ORGANIZATIONS) {
       const organizationId = await this.organizations.idBySlug(slug);
-      const people = organizationId
-        ? await this.db.transaction({ organizationId }, () =>
-            this.db.query(sql`SELECT FROM members WHERE organization_id = ${organizationId} LIMIT 1`),
-          )
-        : [];
-      if (people.length === 0) return false;
+      if (!organizationId || !(await isRecorded(this.db, organizationId))) return false;
     }
     return true;
   }
