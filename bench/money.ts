@@ -61,8 +61,9 @@ const FILL = [
    SELECT gen_random_uuid(), $1::uuid, invoice_id, n % ${ON_AN_INVOICE}, 'Lesson', 1, 8000, 8000, 'session', id FROM lessons
    ORDER BY n DESC, student`,
   `INSERT INTO payments (id, organization_id, student_id, invoice_id, amount_cents, currency, payment_type, status, received_on, recorded,
-     created_at)
-   SELECT gen_random_uuid(), $1::uuid, student_id, id, amount_paid_cents, 'AUD', 'cash', 'succeeded', paid_at, true, created_at FROM invoices
+     credit_cents, created_at)
+   SELECT gen_random_uuid(), $1::uuid, student_id, id, amount_paid_cents, 'AUD', 'cash', 'succeeded', paid_at, true,
+     CASE WHEN created_at > now() - interval '80 days' THEN 100 ELSE 0 END, created_at FROM invoices
    WHERE organization_id = $1 AND status = 'paid' ORDER BY created_at`,
   `DROP TABLE lessons`,
 ];
