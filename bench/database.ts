@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -30,6 +30,8 @@ export interface BenchDatabase {
   writingKey: string;
   /** Id of the writing key. */
   keyId: string;
+  /** The other organization, and its key with the scope `read`. */
+  other: { organizationId: string; key: string };
   encryptionKey: string;
   /** Folder for the run's other files. */
   folder: string;
@@ -50,8 +52,8 @@ export async function startDatabase(): Promise<BenchDatabase> {
     const adminUrl = Object.assign(new URL(postgres.adminUrl), { pathname: new URL(ownerUrl).pathname }).href;
     await migrate(ownerUrl, { api: applicationUrl, worker: workerUrl, portal: portalUrl });
     const encryptionKey = randomBytes(32).toString('hex');
-    const { otherId, ...accounts } = await createAccounts(ownerUrl, encryptionKey);
-    await fill(adminUrl, [accounts.organizationId, otherId]);
+    const accounts = await createAccounts(ownerUrl, encryptionKey);
+    await fill(adminUrl, [accounts.organizationId, accounts.other.organizationId]);
     return { ...accounts, applicationUrl, workerUrl, ownerUrl, adminUrl, encryptionKey, folder, stop };
   } catch (error) {
     await stop();
@@ -73,7 +75,8 @@ async function createAccounts(url: string, encryptionKey: string) {
       name: 'bench',
       scopes: ['read', 'students:write', 'accounts:write', 'sessions:write', 'payments:write', 'blog:write'],
     });
-    return { organizationId, otherId, key, keyId: writing.id, writingKey: writing.key };
+    const other = { organizationId: otherId, key: (await keys.create(otherId, { name: 'bench' })).key };
+    return { organizationId, other, key, keyId: writing.id, writingKey: writing.key };
   } finally {
     await dataSource.destroy();
   }
@@ -125,4 +128,12 @@ async function fill(adminUrl: string, organizations: string[]): Promise<void> {
     for (const statement of FILL) await admin.query(statement, [organizations]);
     await admin.query('VACUUM ANALYZE');
   });
+}
+
+/** The id of a row that the benchmark's database was filled with. */
+export function idOf(organizationId: string, name: string): string {
+  const hash = createHash('md5')
+    .update(organizationId + name)
+    .digest('hex');
+  return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -1,10 +1,10 @@
 /**
  * `npm run bench` compares reads of this API with a bare server (limit/) and with what tutorials build (textbook/), on the
  * same data and alternating within one run. Then it measures writes (writes/), what row-level security adds to pages of a
- * demo with the given number of `--students`, what the request log adds to a read, and what slots cost. `-- --quick` takes less time and
- * reports less. `-- --only reads`, `writes`, `row-security`, `request-log` or `slots` measures one part. `-- --against ../other`
- * compares the reads with those of another built checkout. Timing never fails a run; servers that do not start or
- * responses that differ do.
+ * demo with the given number of `--students`, what the request log adds to a read, what slots cost, and what sums of money
+ * cost in a large organization. `-- --quick` takes less time and reports less. `-- --only reads`, `writes`,
+ * `row-security`, `request-log`, `slots` or `money` measures one part. `-- --against ../other` compares the reads with those
+ * of another built checkout. Timing never fails a run; servers that do not start or responses that differ do.
  */
 import 'reflect-metadata';
 import { cpus } from 'node:os';
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { measureAgainst } from './against.js';
 import { Bench, say } from './bench.js';
 import { HOMEWORK_ROWS } from './database.js';
+import { measureMoney } from './money.js';
 import { measureReads } from './reads.js';
 import { measureRequestLog } from './request-log/request-log.js';
 import { measureRowSecurity } from './row-security.js';
@@ -24,6 +25,7 @@ const PARTS = {
   'row-security': measureRowSecurity,
   'request-log': measureRequestLog,
   slots: measureSlots,
+  money: measureMoney,
 };
 
 const { quick, only, students, against } = parseArgs({

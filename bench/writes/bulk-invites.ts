@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Bench, say, type Server } from '../bench.js';
-import { asAdmin } from '../database.js';
 import { atMost, judged, medianOf, ratioRow, row, under } from '../tables.js';
+import { compareRows } from './against-bare.js';
 import { BareInsert, TABLES } from './bare-insert.js';
 import { Client } from './client.js';
 import { inTurns, type Plan, type Times } from './rounds.js';
@@ -26,7 +26,7 @@ export async function measureBulkInvites(bench: Bench, api: Server): Promise<voi
   const bare = new BareInsert(bench.database);
   await bare.connect();
   try {
-    await compare(bench, client, bare);
+    await compareRows(bench.database.adminUrl, TABLES, [() => invite(client), () => bare.run()], STUDENTS);
     const plan = INVITES[bench.quick ? 'quick' : 'full'];
     say(`\nBulk invite of ${STUDENTS} new students: ${plan.rounds} rounds of ${plan.calls} calls, in turns\n`);
     const [ours, least] = await inTurns([() => invite(client), () => bare.run()], plan);
@@ -73,25 +73,4 @@ function timesTable(ways: Record<string, Times>): string {
     row(name, [medianOf(p50).toFixed(2), medianOf(p95).toFixed(2)]),
   );
   return [row('', ['p50 ms', 'p95 ms']), ...lines].join('\n');
-}
-
-/** Checks that both write the same number of rows into the same tables. */
-async function compare({ database }: Bench, client: Client, bare: BareInsert): Promise<void> {
-  await asAdmin(database.adminUrl, async (admin) => {
-    const count = async () => {
-      const { rows } = await admin.query<Record<string, string>>(
-        `SELECT ${TABLES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(', ')}`,
-      );
-      return TABLES.map((table) => Number(rows[0]![table]));
-    };
-    const counts = [await count()];
-    await invite(client);
-    counts.push(await count());
-    await bare.run();
-    counts.push(await count());
-    const wrote = (step: number) => TABLES.map((_, index) => counts[step]![index]! - counts[step - 1]![index]!);
-    if ([...wrote(1), ...wrote(2)].some((rows) => rows !== STUDENTS)) {
-      throw new Error(`Rows written: ${wrote(1).join()} by the API, ${wrote(2).join()} by the bare insert`);
-    }
-  });
 }

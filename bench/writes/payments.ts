@@ -1,9 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import { asAdmin } from '../database.js';
+import { asAdmin, idOf } from '../database.js';
 import type { Bench, Server } from '../bench.js';
 import { atMost } from '../tables.js';
-import { idOf, measureAgainstBare } from './against-bare.js';
-import { Client } from './client.js';
+import { measureAgainstBare } from './against-bare.js';
 
 /** An invoice that no run pays off. */
 const INVOICE = `INSERT INTO invoices (id, organization_id, student_id, invoice_number, status, amount_due_cents, currency, due_date, sent_at)
@@ -18,19 +17,15 @@ const WRITES = [
 
 const CENTS = 100;
 
-/** Compares a payment of an open invoice with the writes of its three rows alone. */
-export async function measurePayments({ database, quick }: Bench, api: Server): Promise<void> {
-  const { organizationId } = database;
+/** Compares a payment of an open invoice with the writes of its rows alone. */
+export async function measurePayments(bench: Bench, api: Server): Promise<void> {
+  const { organizationId, adminUrl } = bench.database;
   const [student, other] = [idOf(organizationId, 'student1'), idOf(organizationId, 'student2')];
   const [paid, barelyPaid] = [uuidv7(), uuidv7()];
-  await asAdmin(database.adminUrl, async (admin) => {
+  await asAdmin(adminUrl, async (admin) => {
     await admin.query(INVOICE, [paid, organizationId, student, 'INV-000001']);
     await admin.query(INVOICE, [barelyPaid, organizationId, other, 'INV-000002']);
   });
-  const client = new Client(api.url, database.writingKey);
-  const body = Buffer.from(JSON.stringify({ student_id: student, amount_cents: CENTS, payment_type: 'cash' }));
-  const ours = async () =>
-    (await client.send({ path: '/v1/payments', idempotencyKey: uuidv7(), body }, 201)).milliseconds;
   const bare = () => {
     const payment = uuidv7();
     return [
@@ -39,9 +34,12 @@ export async function measurePayments({ database, quick }: Bench, api: Server): 
       { name: 'paid', text: WRITES[2], values: [organizationId, barelyPaid, CENTS] },
     ];
   };
-  try {
-    await measureAgainstBare(database, quick, { what: 'Payment of an invoice', ours, bare, target: atMost(4) });
-  } finally {
-    client.close();
-  }
+  await measureAgainstBare(bench, api, {
+    what: 'Payment of an invoice',
+    path: '/v1/payments',
+    body: () => ({ student_id: student, amount_cents: CENTS, payment_type: 'cash' }),
+    bare,
+    tables: ['payments', 'payment_allocations'],
+    target: atMost(4),
+  });
 }

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { connect, Database, Deadline, DeadlineExceeded, isUnavailable, lockNumber, RetryTransaction } from '@app/database';
 import { createTestDatabase } from '../support/database/database.js';
 
@@ -65,8 +65,58 @@ describe('a unit of work', () => {
   it('does not run again after another error', async () => {
     let runs = 0;
     const failed = db.transaction({ organizationId }, () => db.query(sql`SELECT ${++runs}::int / 0`));
-    await expect(failed).rejects.toMatchObject({ driverError: { code: '22012' } });
+    await expect(failed).rejects.toMatchObject({ code: '22012' });
     expect(runs).toBe(1);
+  });
+
+  it('does not begin if its organization cannot be set', async () => {
+    const failed = db.transaction({ organizationId: '\0' }, () => note('nobody’s'));
+    await expect(failed).rejects.toMatchObject({ code: '22021' });
+    expect(await notes()).toEqual([]);
+  });
+
+  it('takes no statement once its work has ended', async () => {
+    let late: Promise<unknown> = Promise.resolve();
+    const forgotten = async () => {
+      await note('first');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await note('late');
+    };
+    await db.transaction({ organizationId }, async () => {
+      late = forgotten();
+      late.catch(() => undefined);
+      await note('second');
+    });
+    await expect(late).rejects.toThrow('has ended');
+    expect(await notes()).toEqual(['first', 'second']);
+  });
+
+  it('runs again on another connection when a table has changed since its statements were prepared', async () => {
+    await source.query('CREATE TABLE changing AS SELECT 1 AS one');
+    const all = () => db.transaction({ organizationId }, () => db.query(sql`SELECT * FROM changing`));
+    await Promise.all([all(), all()]);
+    await source.query('ALTER TABLE changing ADD COLUMN two integer DEFAULT 2');
+    for (let n = 0; n < 3; n++) expect(await all()).toEqual([{ one: 1, two: 2 }]);
+    await source.query('DROP TABLE changing');
+  });
+
+  it('prepares only so many statements, and runs all', async () => {
+    const prepared = sql`SELECT count(*)::integer AS count FROM pg_prepared_statements`;
+    const count = await db.transaction({ organizationId }, async () => {
+      for (let n = 0; n < 600; n++) expect(await db.query(sql`SELECT ${n}::integer AS ${raw(`"n${n}"`)}`)).toEqual([{ [`n${n}`]: n }]);
+      return (await db.query<{ count: number }>(prepared))[0]!.count;
+    });
+    expect(count).toBeGreaterThan(450);
+    expect(count).toBeLessThan(510);
+  });
+
+  it('counts the rows that a statement has written, and returns those that it names', async () => {
+    await db.transaction({ organizationId }, async () => {
+      await note('one');
+      expect(await db.count(sql`INSERT INTO notes SELECT unnest(ARRAY['two', 'three'])`)).toBe(2);
+      expect(await db.query(sql`UPDATE notes SET note = 'none' WHERE note = 'four' RETURNING note`)).toEqual([]);
+      expect(await db.query(sql`UPDATE notes SET note = 'four' WHERE note = 'one' RETURNING note`)).toEqual([{ note: 'four' }]);
+    });
   });
 
   it('does not nest, and queries need one', async () => {

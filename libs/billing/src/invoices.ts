@@ -5,7 +5,7 @@ import { Database, INVOICE, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/
 import { Refused } from '@app/rules';
 import { addDays, dayOf } from '@app/scheduling';
 import { Drafts, type Line } from './drafts.js';
-import { Settlement } from './settlement.js';
+import { type Held, Settlement } from './settlement.js';
 
 interface Stored {
   id: string;
@@ -80,7 +80,7 @@ export class Invoices {
     }
     const due = dueDate ?? addDays(dayOf(new Date(), invoice.zone), invoice.termsDays);
     await this.number(organizationId, id, due);
-    await this.settlement.settle(organizationId, { studentIds: [invoice.studentId] });
+    await this.settlement.settle(organizationId, invoice.family);
   }
 
   /**
@@ -90,8 +90,7 @@ export class Invoices {
    * @param rebill whether its lines go to the student's collecting draft
    */
   async void(organizationId: string, id: string, rebill: boolean): Promise<void> {
-    const payers = await this.payersOf(organizationId, id);
-    const { studentId, ...invoice } = await this.held(organizationId, id, payers);
+    const invoice = await this.held(organizationId, id, await this.payersOf(organizationId, id));
     const status = INVOICE.next('void', invoice.status);
     if (!status) return;
     await Promise.all([
@@ -105,10 +104,9 @@ export class Invoices {
           WHERE p.organization_id = ${organizationId} AND p.id = s.payment_id)
         UPDATE invoices SET status = ${status}, amount_paid_cents = amount_paid_cents - (SELECT coalesce(sum(cents), 0) FROM sums)
         WHERE organization_id = ${organizationId} AND id = ${id}`),
-      rebill && this.rebill(organizationId, id, studentId),
+      rebill && this.rebill(organizationId, id, invoice.studentId),
     ]);
-    const { studentIds, parentIds } = payers;
-    await this.settlement.settle(organizationId, { studentIds: [...studentIds, studentId], parentIds });
+    await this.settlement.settle(organizationId, invoice.family);
   }
 
   /** Whose money is applied to an invoice, besides its student's. */
@@ -124,15 +122,15 @@ export class Invoices {
   }
 
   /** The invoice, whose accounts are held from now on. */
-  private async held(organizationId: string, id: string, payers = NOBODY): Promise<Stored> {
-    const studentId = await this.studentOf(organizationId, id);
-    await this.settlement.holdFamilies(organizationId, { ...payers, studentIds: [...payers.studentIds, studentId] });
+  private async held(organizationId: string, id: string, payers = NOBODY): Promise<Stored & { family: Held }> {
+    const studentIds = [...payers.studentIds, await this.studentOf(organizationId, id)];
+    const family = await this.settlement.holdFamilies(organizationId, { ...payers, studentIds });
     const [invoice] = await this.db.query<Stored>(sql`
       SELECT i.id, i.student_id AS "studentId", i.status, i.amount_due_cents AS "dueCents", i.due_date::text AS "dueDate",
         o.time_zone AS zone, o.payment_terms_days AS "termsDays"
       FROM invoices i JOIN organizations o ON o.id = i.organization_id
       WHERE i.organization_id = ${organizationId} AND i.id = ${id} FOR UPDATE OF i`);
-    return invoice!;
+    return { ...invoice!, family };
   }
 
   private async studentOf(organizationId: string, id: string): Promise<string> {

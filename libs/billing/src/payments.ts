@@ -49,19 +49,26 @@ export class Payments {
   async record(organizationId: string, received: Received): Promise<string> {
     const { payer, invoiceId, sessionId, amountCents, type } = received;
     const [studentId, parentId] = 'studentId' in payer ? [payer.studentId, null] : [null, payer.parentId];
-    const students = await this.studentsOf(organizationId, payer);
+    const [students, { currency, receivedOn }] = await Promise.all([
+      this.studentsOf(organizationId, payer),
+      this.checkedTerms(organizationId, received),
+    ]);
     const payers = { studentIds: students, parentIds: parentId === null ? [] : [parentId] };
-    await this.settlement.holdFamilies(organizationId, payers);
-    const { currency, receivedOn } = await this.checkedTerms(organizationId, received);
-    if (invoiceId !== null) await this.checkInvoice(organizationId, invoiceId, students);
-    const tutorId = sessionId === null ? null : await this.tutorOf(organizationId, sessionId, students);
+    const held = await this.settlement.holdFamilies(organizationId, payers);
+    const [, tutorId] = await Promise.all([
+      invoiceId !== null && this.checkInvoice(organizationId, invoiceId, students),
+      sessionId === null ? null : this.tutorOf(organizationId, sessionId, students),
+    ]);
     const id = uuidv7();
-    await this.db.query(sql`
-      INSERT INTO payments (id, organization_id, student_id, parent_id, session_id, invoice_id, tutor_id, amount_cents, currency,
-        payment_type, status, received_on, recorded, credit_cents)
-      VALUES (${id}, ${organizationId}, ${studentId}, ${parentId}, ${sessionId}, ${invoiceId}, ${tutorId}, ${amountCents},
-        ${currency}, ${type}, 'succeeded', ${receivedOn}, true, ${amountCents})`);
-    await this.settlement.settle(organizationId, payers);
+    // In one round trip with the reads of settlement, which find the payment.
+    await Promise.all([
+      this.db.query(sql`
+        INSERT INTO payments (id, organization_id, student_id, parent_id, session_id, invoice_id, tutor_id, amount_cents, currency,
+          payment_type, status, received_on, recorded, credit_cents)
+        VALUES (${id}, ${organizationId}, ${studentId}, ${parentId}, ${sessionId}, ${invoiceId}, ${tutorId}, ${amountCents},
+          ${currency}, ${type}, 'succeeded', ${receivedOn}, true, ${amountCents})`),
+      this.settlement.settle(organizationId, held),
+    ]);
     return id;
   }
 
@@ -73,7 +80,7 @@ export class Payments {
    */
   async refund(organizationId: string, id: string, amountCents: number): Promise<void> {
     const payers = await this.concernedBy(organizationId, id);
-    await this.settlement.holdFamilies(organizationId, payers);
+    const held = await this.settlement.holdFamilies(organizationId, payers);
     const [payment] = await this.db.query<Stored>(sql`
       SELECT status, recorded, amount_cents AS amount, coalesce(refund_amount_cents, 0) AS refunded, credit_cents AS credit
       FROM payments WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
@@ -108,7 +115,7 @@ export class Payments {
         FROM (SELECT invoice_id, sum(amount_cents)::bigint AS cents FROM ${back} GROUP BY invoice_id) b
         WHERE i.organization_id = ${organizationId} AND i.id = b.invoice_id`),
     ]);
-    await this.settlement.settle(organizationId, payers);
+    await this.settlement.settle(organizationId, held);
   }
 
   /** The students whose invoices the payer pays. @throws Refused for strangers, and parents without a child here */

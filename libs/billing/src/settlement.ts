@@ -10,6 +10,15 @@ export interface Payers {
   parentIds?: readonly string[];
 }
 
+/** Payers whose accounts are held, with everybody whose money may pay the same invoices. */
+export interface Held {
+  studentIds: readonly string[];
+  /** They, and the other parents of the students. */
+  parentIds: readonly string[];
+  /** The students, and every child of one of the parents. */
+  familyIds: readonly string[];
+}
+
 /** Applies money to invoices. Nothing else does. */
 @Injectable()
 export class Settlement {
@@ -25,23 +34,27 @@ export class Settlement {
     if (names.length > 0) await this.db.lock(...names);
   }
 
-  /** The same for all whose money may pay the same invoices: who pays, and every child of a parent of theirs. */
-  async holdFamilies(organizationId: string, payers: Payers): Promise<void> {
-    const parents = parentsOf(organizationId, payers);
-    const students = await this.db.query<{ id: string }>(sql`
-      SELECT unnest(${payers.studentIds}::uuid[]) AS id
-      UNION SELECT student_id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id IN (${parents})`);
-    await this.hold(
-      organizationId,
-      students.map(({ id }) => id),
-    );
+  /** The same for all whose money may pay the same invoices. */
+  async holdFamilies(organizationId: string, { studentIds, parentIds = [] }: Payers): Promise<Held> {
+    const [found] = await this.db.query<Pick<Held, 'parentIds' | 'familyIds'>>(sql`
+      WITH parents AS (
+        SELECT unnest(${parentIds}::uuid[]) AS id
+        UNION SELECT parent_id FROM parent_students WHERE organization_id = ${organizationId} AND student_id = ANY (${studentIds}::uuid[]))
+      SELECT ARRAY(SELECT id FROM parents) AS "parentIds", ARRAY(SELECT unnest(${studentIds}::uuid[])
+        UNION SELECT student_id FROM parent_students
+        WHERE organization_id = ${organizationId} AND parent_id IN (SELECT id FROM parents)) AS "familyIds"`);
+    const held = { studentIds, ...found! };
+    await this.hold(organizationId, held.familyIds);
+    return held;
   }
 
-  /** Applies all credit of the payers to open invoices, so that it never lies beside debt. The accounts are held. */
-  async settle(organizationId: string, payers: Payers): Promise<void> {
-    const credits = await this.creditsOf(organizationId, payers);
-    if (credits.length === 0) return;
-    const applied = settle(credits, await this.debtsOf(organizationId, credits)).map((allocation) => ({
+  /** Applies all credit of the payers to open invoices, so that it never lies beside debt. */
+  async settle(organizationId: string, held: Held): Promise<void> {
+    const [credits, debts] = await Promise.all([
+      this.creditsOf(organizationId, held),
+      this.debtsOf(organizationId, held),
+    ]);
+    const applied = settle(credits, debts).map((allocation) => ({
       id: uuidv7(),
       payment_id: allocation.paymentId,
       invoice_id: allocation.invoiceId,
@@ -67,32 +80,32 @@ export class Settlement {
   }
 
   /** Oldest first. A student's own money before that of parents, which may be needed for another child. */
-  private async creditsOf(organizationId: string, payers: Payers): Promise<Credit[]> {
+  private async creditsOf(organizationId: string, held: Held): Promise<Credit[]> {
     const rows = await this.db.query<Omit<Credit, 'creditCents'> & { cents: string }>(sql`
       SELECT p.id AS "paymentId", p.credit_cents AS cents, p.invoice_id AS "invoiceId",
         CASE WHEN p.parent_id IS NULL THEN ARRAY[p.student_id] ELSE ARRAY(SELECT l.student_id FROM parent_students l
           WHERE l.organization_id = p.organization_id AND l.parent_id = p.parent_id) END AS "studentIds"
-      FROM payments p WHERE p.organization_id = ${organizationId} AND p.credit_cents > 0
-        AND (p.student_id = ANY (${payers.studentIds}::uuid[]) OR p.parent_id IN (${parentsOf(organizationId, payers)}))
+      FROM payments p WHERE ${hasCredit(organizationId, held)}
       ORDER BY p.parent_id IS NOT NULL, p.created_at, p.id FOR UPDATE OF p`);
     return rows.map(({ cents, ...credit }) => ({ ...credit, creditCents: BigInt(cents) }));
   }
 
-  private async debtsOf(organizationId: string, credits: readonly Credit[]): Promise<Debt[]> {
-    const students = [...new Set(credits.flatMap(({ studentIds }) => studentIds))];
-    const named = credits.flatMap(({ invoiceId }) => invoiceId ?? []);
+  /** What the families owe, and the invoices that their credit was sent for. */
+  private async debtsOf(organizationId: string, held: Held): Promise<Debt[]> {
+    const named = sql`SELECT p.invoice_id FROM payments p WHERE ${hasCredit(organizationId, held)}`;
     const rows = await this.db.query<Omit<Debt, 'outstandingCents'> & { cents: string }>(sql`
       SELECT id, student_id AS "studentId", due_date::text AS "dueDate", status = 'uncollectible' AS uncollectible,
         amount_due_cents - amount_paid_cents AS cents
       FROM invoices WHERE organization_id = ${organizationId} AND amount_due_cents > amount_paid_cents
-        AND (student_id = ANY (${students}::uuid[]) AND status = 'open'
-          OR id = ANY (${named}::uuid[]) AND status IN ('open', 'uncollectible'))
+        AND (student_id = ANY (${held.familyIds}::uuid[]) AND status = 'open'
+          OR id = ANY (ARRAY(${named})) AND status IN ('open', 'uncollectible'))
       ORDER BY id FOR UPDATE`);
     return rows.map(({ cents, ...debt }) => ({ ...debt, outstandingCents: BigInt(cents) }));
   }
 }
 
-function parentsOf(organizationId: string, { studentIds, parentIds = [] }: Payers): Sql {
-  return sql`SELECT unnest(${parentIds}::uuid[]) UNION SELECT parent_id FROM parent_students
-    WHERE organization_id = ${organizationId} AND student_id = ANY (${studentIds}::uuid[])`;
+/** SQL about the payment `p`. */
+function hasCredit(organizationId: string, { studentIds, parentIds }: Held): Sql {
+  return sql`p.organization_id = ${organizationId} AND p.credit_cents > 0
+    AND (p.student_id = ANY (${studentIds}::uuid[]) OR p.parent_id = ANY (${parentIds}::uuid[]))`;
 }

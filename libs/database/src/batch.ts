@@ -102,7 +102,7 @@ class Batch extends Query {
 }
 
 /** SQLSTATEs of statements that were prepared before the schema changed, or that were deallocated. */
-const STALE = new Set(['0A000', '26000']);
+export const STALE: ReadonlySet<string> = new Set(['0A000', '26000']);
 
 /** Converts values as the driver does, before a connection is taken: one that cannot be sent leaves no connection half used. */
 export function sendable(values: unknown[]): unknown[] {

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ClientBase, Pool, QueryResultRow } from 'pg';
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import type { DataSource, EntityManager } from 'typeorm';
-import { type BoundStatement, runTogether, sendable, type Statement } from './batch.js';
+import type { DataSource } from 'typeorm';
+import { type BoundStatement, runTogether, sendable, STALE, type Statement } from './batch.js';
 import { Deadline, DeadlineExceeded } from './deadline.js';
 import { Lease } from './lease.js';
 import { lockNumber } from './locks.js';
@@ -31,7 +31,8 @@ export interface Proof {
 
 /** The ambient transaction, and how to undo its effects outside the database. */
 interface UnitOfWork {
-  manager: EntityManager;
+  /** Null once the work has ended, because the connection is another transaction's then. */
+  client: PoolClient | null;
   undo: (() => Promise<void>)[];
 }
 
@@ -48,16 +49,25 @@ const READ_AS_TENANT = {
 /** The same with timeouts up to the deadline, if they are shorter than the connection's. */
 const READ_IN_TIME = { name: 'read_in_time', text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}` };
 
+/** The same two for writes. */
+const WRITE_AS_TENANT = { name: 'write_as_tenant', text: SET_TENANT };
+const WRITE_IN_TIME = { name: 'write_in_time', text: `${SET_TENANT}, ${SET_TIMEOUTS}` };
+
 /** SQLSTATEs of transactions that had no effect and can run again. */
-const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
+const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected, ...STALE]);
 /** Each concurrent writer of the same rows can cause one retry; the batches of ten organizations may overlap. */
 const ATTEMPTS = 10;
+
+/** The most statements of writes that are prepared. */
+const MOST_WRITTEN = 500;
 
 /** All access to PostgreSQL. A read is one pipelined READ ONLY transaction. A write's transaction is ambient, so no function can forget it. */
 export class Database {
   private readonly ambient = new AsyncLocalStorage<UnitOfWork>();
   /** By text. */
   private readonly statements = new Map<string, Statement>();
+  /** The names of those in writes, which the driver prepares. */
+  private readonly written = new Map<string, string>();
 
   /** @param patience how long an access may take when nothing else sets its deadline (ms) */
   constructor(
@@ -117,35 +127,46 @@ export class Database {
     work: () => Promise<T>,
     isolation?: 'REPEATABLE READ',
   ): Promise<T> {
-    const runner = this.dataSource.createQueryRunner();
+    const client = await this.pool.connect();
+    let unusable = false;
     try {
-      if (!lease.take((await runner.connect()) as ClientBase)) throw new DeadlineExceeded();
-      const run = async (manager: EntityManager) => {
-        const timeouts = lease.timeouts();
-        const settings = timeouts ? `${SET_TENANT}, ${SET_TIMEOUTS}` : SET_TENANT;
-        await manager.query(settings, [...tenantSettings(tenant), ...(timeouts ?? [])]);
-        return this.run(manager, work);
-      };
-      return await (isolation ? runner.manager.transaction(isolation, run) : runner.manager.transaction(run));
-    } finally {
-      await runner.release();
-    }
-  }
-
-  private async run<T>(manager: EntityManager, work: () => Promise<T>): Promise<T> {
-    const undo: UnitOfWork['undo'] = [];
-    try {
-      return await this.ambient.run({ manager, undo }, work);
+      if (!lease.take(client)) throw new DeadlineExceeded();
+      const timeouts = lease.timeouts();
+      const values = tenantSettings(tenant);
+      const settings = timeouts
+        ? { ...WRITE_IN_TIME, values: [...values, ...timeouts] }
+        : { ...WRITE_AS_TENANT, values };
+      // They share a round trip with the first statement of the work, which does nothing if one of them fails.
+      const begun = Promise.all([
+        client.query(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN'),
+        client.query(settings),
+      ]);
+      const result = await this.run(client, begun, work);
+      await client.query('COMMIT');
+      return result;
     } catch (error) {
-      // Not after a failed COMMIT: if the connection is lost, its result is unknown.
-      await Promise.allSettled(undo.map((step) => step()));
+      unusable = STALE.has(sqlStateOf(error) ?? '');
+      await client.query('ROLLBACK').catch(() => (unusable = true));
       throw error;
+    } finally {
+      client.release(unusable);
     }
   }
 
-  /** The ambient transaction's entity manager. */
-  get manager(): EntityManager {
-    return this.unit.manager;
+  /** @param begun the beginning of the transaction @throws its error rather than what follows from it */
+  private async run<T>(client: PoolClient, begun: Promise<unknown>, work: () => Promise<T>): Promise<T> {
+    const unit: UnitOfWork = { client, undo: [] };
+    const [beginning, done] = await Promise.allSettled([begun, this.ambient.run(unit, async () => work())]);
+    unit.client = null;
+    if (beginning.status === 'fulfilled' && done.status === 'fulfilled') return done.value;
+    // Not after a failed COMMIT: if the connection is lost, its result is unknown.
+    await Promise.allSettled(unit.undo.map((step) => step()));
+    throw [beginning, done].find((part) => part.status === 'rejected')!.reason;
+  }
+
+  /** Identifies the ambient transaction. */
+  get unitOfWork(): object {
+    return this.unit;
   }
 
   /** Registers a step that undoes an effect outside the database if the unit of work fails before its commit. */
@@ -161,7 +182,18 @@ export class Database {
 
   /** Rows of a statement inside the ambient transaction. */
   async query<Row extends QueryResultRow>(statement: Sql): Promise<Row[]> {
-    return this.manager.query<Row[]>(statement.text, statement.values);
+    return (await this.execute<Row>(statement)).rows;
+  }
+
+  /** How many rows a statement inside the ambient transaction has written. */
+  async count(statement: Sql): Promise<number> {
+    return (await this.execute(statement)).rowCount ?? 0;
+  }
+
+  private execute<Row extends QueryResultRow>({ text, values }: Sql): Promise<QueryResult<Row>> {
+    const { client } = this.unit;
+    if (!client) throw new Error('The transaction has ended: await all work in it');
+    return client.query<Row>({ name: this.writeName(text), text, values });
   }
 
   /** Waits for the locks with these names, one after the other, and holds them until the end of the ambient transaction. */
@@ -176,6 +208,13 @@ export class Database {
 
   private get pool(): Pool {
     return (this.dataSource.driver as unknown as { master: Pool }).master;
+  }
+
+  /** Undefined for texts after the first ones: some name the columns that they change, of which there are many combinations. */
+  private writeName(text: string): string | undefined {
+    if (!this.written.has(text) && this.written.size < MOST_WRITTEN)
+      this.written.set(text, `w${this.written.size + 1}`);
+    return this.written.get(text);
   }
 
   /** A named statement is parsed once per connection. The texts come from code: there are few, whatever the filters. */

@@ -15,9 +15,6 @@ const CONNECTION_MESSAGES = [
   'Client has encountered a connection error',
   'Client was closed and is not queryable',
   'Query read timeout',
-  // TypeORM's messages for a transaction whose connection broke between two statements.
-  'Database connection provided by a query runner was already released',
-  'Query runner already released',
 ];
 
 /** Whether the database is temporarily unavailable, so that a retry may succeed. */

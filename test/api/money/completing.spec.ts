@@ -1,21 +1,10 @@
-import { MoneyFixture } from '../../support/data/money-fixture.js';
+import { MoneyFixture, refusal } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
-let at: MoneyFixture;
-let s1: string, s2: string, s3: string;
-
-beforeEach(async () => {
-  at = await MoneyFixture.open(api);
-  [s1, s2, s3] = at.students;
-});
-
-afterEach(async () => {
-  expect(await at.faults()).toEqual([]);
-});
-
-const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code];
+let at: MoneyFixture, s1: string, s2: string, s3: string;
+MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2, s3]] = opened));
 
 describe('completing a session', () => {
   it('bills it as a line of the student’s draft', async () => {

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import type { Database } from '@app/database';
 import { Completion } from '../../../libs/billing/src/completion.js';
 import { Invoices } from '../../../libs/billing/src/invoices.js';
+import { Payments } from '../../../libs/billing/src/payments.js';
 import { Settlement } from '../../../libs/billing/src/settlement.js';
 import { findWrongMoney } from '../../support/faults/money-histories.js';
 import { TestApi } from '../../support/http/api.js';
@@ -42,6 +43,11 @@ describe(`no money is lost, made or rounded twice (seed ${seed})`, () => {
         WHERE s.organization_id = ${organization} AND s.id = ${session}`);
     });
     expect(await findWrongMoney(api, { seed: 7, runs: 50 })).not.toBeNull();
+  });
+
+  it('finds refunds that take back what was applied first', async () => {
+    plant(Payments.prototype, 'appliedOf', async (appliedOf) => ((await appliedOf()) as unknown[]).toReversed());
+    expect(await findWrongMoney(api, { seed: 7, runs: 0 })).toContain('"refund"');
   });
 
   it('finds numbers that are taken before it is sure that they are used', async () => {

@@ -1,10 +1,8 @@
-import { MoneyFixture } from '../../support/data/money-fixture.js';
+import { MoneyFixture, refusal } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
-
-const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code];
 
 describe('history', () => {
   it('carries no credit: imported invoices keep what they say was paid, imported payments cannot be refunded', async () => {

@@ -6,17 +6,8 @@ const ROUNDS = 3;
 const TEN = Array.from({ length: 10 }, (_, index) => index);
 
 const api = await fixture(TestApi.start());
-let at: MoneyFixture;
-let s1: string, s2: string, s3: string;
-
-beforeEach(async () => {
-  at = await MoneyFixture.open(api);
-  [s1, s2, s3] = at.students;
-});
-
-afterEach(async () => {
-  expect(await at.faults()).toEqual([]);
-});
+let at: MoneyFixture, s1: string, s2: string, s3: string;
+const next = MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2, s3]] = opened));
 
 const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
 
@@ -28,10 +19,11 @@ describe('at the same time', () => {
   });
 
   it('ten first lines of a student are on one draft', async () => {
-    for (let round = 0; round < ROUNDS; round++, at = await MoneyFixture.open(api)) {
+    for (let round = 0; round < ROUNDS; round++) {
       const lessons = await Promise.all(TEN.map(() => at.lesson(60, { student_ids: at.students })));
       expect(statuses(await Promise.all(lessons.map(({ id }) => at.complete(id))))).toEqual(TEN.map(() => 200));
       for (const student of at.students) expect(await at.draft(student)).toMatchObject({ amount_due_cents: 80_000 });
+      await next();
     }
   });
 

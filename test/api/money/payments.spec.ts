@@ -1,26 +1,10 @@
-import { MoneyFixture } from '../../support/data/money-fixture.js';
+import { melbourne, MoneyFixture, refusal } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const DAY = 86_400_000;
-
 const api = await fixture(TestApi.start());
-let at: MoneyFixture;
-let s1: string, s2: string, s3: string;
-
-/** The day in Melbourne so many days from now. */
-const melbourne = (days: number) => new Intl.DateTimeFormat('en-CA', { timeZone: 'Australia/Melbourne' }).format(Date.now() + days * DAY);
-
-beforeEach(async () => {
-  at = await MoneyFixture.open(api);
-  [s1, s2, s3] = at.students;
-});
-
-afterEach(async () => {
-  expect(await at.faults()).toEqual([]);
-});
-
-const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code];
+let at: MoneyFixture, s1: string, s2: string, s3: string;
+MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2, s3]] = opened));
 
 describe('a payment', () => {
   it('settles what is open; the rest is credit, which pays what is issued later', async () => {

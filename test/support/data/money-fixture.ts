@@ -44,6 +44,14 @@ export interface ShownBalance {
 }
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** The day in Melbourne so many days from now. */
+export const melbourne = (days: number): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone: 'Australia/Melbourne' }).format(Date.now() + days * DAY);
+
+/** The status of an answer and the code of its error. */
+export const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code];
 
 /** An organization in Melbourne that bills: P is the parent of the first two of three students. */
 export class MoneyFixture {
@@ -60,6 +68,25 @@ export class MoneyFixture {
     const key = await api.key(school, { scopes: ['read', 'sessions:write', 'payments:write'] });
     const { id: parent } = await api.make.parent(school, { children: students.slice(0, 2) });
     return new MoneyFixture(calendar, key, parent);
+  }
+
+  /**
+   * Opens an organization before each test of a spec file. Its books must add up after the test.
+   *
+   * @param take gets each one that is opened @returns opens another one
+   */
+  static inEachTest(api: TestApi, take: (at: MoneyFixture, students: MoneyFixture['students']) => void): () => Promise<void> {
+    const opened: MoneyFixture[] = [];
+    const next = async () => {
+      const at = await MoneyFixture.open(api);
+      opened.push(at);
+      take(at, at.students);
+    };
+    beforeEach(next);
+    afterEach(async () => {
+      for (const at of opened.splice(0)) expect(await at.faults()).toEqual([]);
+    });
+    return next;
   }
 
   get students() {

@@ -9,6 +9,14 @@ import { type Answer, type Command, history, methodOf, PATHS, type People, type 
 
 const RETRY_MS = 20;
 
+const does = (kind: Command['kind'], cents: number, variant = 0): Command[] => [{ kind, which: 0, variant, cents }];
+
+/** Histories that always run, because random ones find their bug only sometimes. */
+const CORPUS: Command[][][] = [
+  // A payment of 2,800 pays an invoice of 1,000, then one that is due a day later; 500 go back, which the later one loses.
+  [does('draft', 1_000), does('finalize', 4), does('draft', 2_001), does('finalize', 5), does('pay', 1_400, 1), does('refund', 500, 1)],
+];
+
 /** The API that is written to: where it listens now, and what is done to it while a round is under way. */
 export interface Target {
   port(): number;
@@ -172,7 +180,7 @@ class History {
 
 const told = ({ wish, answer }: Entry): string => `${JSON.stringify(wish)}: ${answer.status} ${JSON.stringify(answer.body)}`;
 
-/** Runs random histories by up to eight clients at once. @returns the first difference from the books, and where; null for none */
+/** Runs the {@link CORPUS}, and random histories by up to eight clients at once. @returns the first difference from the books, and where; null for none */
 export async function findWrongMoney(api: TestApi, plan: { seed: number; runs: number; target?: Target }): Promise<string | null> {
   const { port } = api.server.address() as { port: number };
   const { seed, runs, target = { port: () => port, failures: 0 } } = plan;
@@ -181,6 +189,8 @@ export async function findWrongMoney(api: TestApi, plan: { seed: number; runs: n
     for (const commands of rounds) await one.round(commands);
     await one.compareSums();
   });
-  const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns: runs, endOnFailure: true });
+  const examples = CORPUS.map((rounds): [Command[][]] => [rounds]);
+  const numRuns = examples.length + runs;
+  const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns, examples, endOnFailure: true });
   return failed ? `${String(errorInstance)} in ${JSON.stringify(counterexample)}` : null;
 }

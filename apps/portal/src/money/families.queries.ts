@@ -62,7 +62,7 @@ export const balanceOf = (organizationId: string, students: Sql, payerId: string
   SELECT coalesce(sum(amount_due_cents), 0)::float8 AS invoiced, coalesce(sum(amount_paid_cents), 0)::float8 AS paid,
     coalesce(sum(amount_due_cents - amount_paid_cents) FILTER (WHERE status = 'open'), 0)::float8 AS open,
     (SELECT coalesce(sum(credit_cents), 0)::float8 FROM payments WHERE organization_id = ${organizationId}
-      AND credit_cents > 0 AND (parent_id = ${payerId} OR student_id IN (${students}))) AS credit
+      AND credit_cents > 0 AND (parent_id = ${payerId} OR student_id = ANY (ARRAY(${students})))) AS credit
   FROM invoices WHERE organization_id = ${organizationId} AND student_id IN (${students}) AND status IN ('open', 'paid')`;
 
 const shown = (organizationId: string): Sql => sql`p.id, coalesce(p.student_id, p.parent_id) AS payer_id,
@@ -72,8 +72,10 @@ const shown = (organizationId: string): Sql => sql`p.id, coalesce(p.student_id, 
 
 /** The newest payments of a family. */
 export const paymentsOf = (organizationId: string, students: Sql, payerId: string, most: number): Sql => sql`
-  SELECT ${shown(organizationId)} FROM payments p
-  WHERE p.organization_id = ${organizationId} AND (p.parent_id = ${payerId} OR p.student_id IN (${students}))
+  SELECT ${shown(organizationId)} FROM payments p WHERE p.organization_id = ${organizationId}
+    -- Found by the family first: it has few, the organization many.
+    AND p.id = ANY (ARRAY(SELECT id FROM payments WHERE organization_id = ${organizationId}
+      AND (parent_id = ${payerId} OR student_id = ANY (ARRAY(${students})))))
   ORDER BY p.created_at DESC, p.id DESC LIMIT ${most}`;
 
 export const payment = (organizationId: string, id: string): Sql => sql`

@@ -75,16 +75,14 @@ export class Logins {
       last_name: lastName,
       phone,
     }));
-    const statement = sql`
+    // Counted: RETURNING would need rows to be visible, which row-level security denies before they are members.
+    const added = await this.db.count(sql`
       INSERT INTO users (id, email, email_normalized, placeholder_email, first_name, last_name, phone)
       SELECT id, email, normalized, placeholder, first_name, last_name, phone
       FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r (id uuid, email text, normalized text,
         placeholder boolean, first_name text, last_name text, phone text)
       ORDER BY normalized
-      ON CONFLICT DO NOTHING`;
-    // Counted: RETURNING would need rows to be visible, which row-level security denies before they are members.
-    const runner = this.db.manager.queryRunner!;
-    const { affected } = await runner.query(statement.text, statement.values, true);
-    return affected === logins.length;
+      ON CONFLICT DO NOTHING`);
+    return added === logins.length;
   }
 }

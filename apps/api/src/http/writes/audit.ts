@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { type AuditDetails, AuditLog } from '@app/audit';
 import { Database, Deadline } from '@app/database';
 import type { Attempt } from '../request/attempt.js';
@@ -11,7 +10,7 @@ const REFUSAL_PATIENCE = 2_000;
 @Injectable()
 export class Audit {
   /** By transaction. */
-  private readonly noted = new WeakMap<EntityManager, AuditDetails>();
+  private readonly noted = new WeakMap<object, AuditDetails>();
 
   constructor(
     private readonly db: Database,
@@ -20,7 +19,7 @@ export class Audit {
 
   /** Adds details to the current write's row. */
   note(details: AuditDetails): void {
-    const noted = this.noted.get(this.db.manager);
+    const noted = this.noted.get(this.db.unitOfWork);
     if (!noted) throw new Error('Nothing is being written: details are noted inside a write');
     Object.assign(noted, details);
   }
@@ -33,7 +32,7 @@ export class Audit {
     keep?: (result: T) => Promise<void>,
   ): Promise<T> {
     const details: AuditDetails = {};
-    this.noted.set(this.db.manager, details);
+    this.noted.set(this.db.unitOfWork, details);
     const result = await work();
     await Promise.all([this.add(attempt, statusOf(), 'done', details), keep?.(result)]);
     return result;

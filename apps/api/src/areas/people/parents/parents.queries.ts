@@ -47,8 +47,8 @@ export const PARENT: RecordDeclaration = {
 };
 
 const CREDIT = `(SELECT coalesce(sum(c.credit_cents), 0)::bigint FROM payments c
-  WHERE c.organization_id = p.organization_id AND c.credit_cents > 0 AND (c.parent_id = p.user_id OR c.student_id IN (
-    SELECT s.student_id FROM parent_students s WHERE s.organization_id = p.organization_id AND s.parent_id = p.user_id)))`;
+  WHERE c.organization_id = p.organization_id AND c.credit_cents > 0
+    AND (c.parent_id = p.user_id OR c.student_id = ANY (${CHILDREN})))`;
 
 /** Open and paid amounts of the invoices of a parent's children. */
 export const BALANCE: RecordDeclaration = {
