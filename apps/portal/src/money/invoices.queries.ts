@@ -1,6 +1,5 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { visiblePerson } from '@app/people';
-import type { Place } from '../web/place.js';
 import { type InvoiceFilter, type InvoiceState, numbersMeant, STATES } from './invoices.filter.js';
 
 /** An invoice as lists show it. Amounts are cents, days YYYY-MM-DD. */
@@ -27,8 +26,8 @@ export interface LineRow {
   quantity: number;
   unit: number;
   amount: number;
-  /** Whether a lesson brought it. */
-  lesson: boolean;
+  /** The lesson that brought it. */
+  lesson_id: string | null;
 }
 
 /** Money of a payment that pays an invoice. */
@@ -59,17 +58,7 @@ export interface TermsRow {
   due: string;
 }
 
-/** A session that has begun and is not completed. */
-export interface DueSessionRow {
-  id: string;
-  title: string | null;
-  starts_at: Date;
-  tutor_id: string | null;
-  tutor: string | null;
-  students: string[];
-}
-
-const nameOf = raw(visiblePerson('m').full_name);
+export const nameOf = raw(visiblePerson('m').full_name);
 
 /** The name of a member, and of a parent. */
 export const memberName = (organizationId: string, id: Sql): Sql => sql`(SELECT ${nameOf} FROM members m
@@ -130,7 +119,7 @@ export const invoice = (organizationId: string, id: string): Sql => sql`
 
 export const linesOf = (organizationId: string, id: string): Sql => sql`
   SELECT id, description, quantity, unit_amount_cents::float8 AS unit, amount_cents::float8 AS amount,
-    session_id IS NOT NULL AS lesson
+    session_id AS lesson_id
   FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`;
 
 /** What was applied, in the order in which it was. @param which SQL about the allocation `a` */
@@ -153,22 +142,3 @@ export const termsOf = (organizationId: string): Sql => sql`
   SELECT currency, to_char(now() AT TIME ZONE time_zone, 'YYYY-MM-DD') AS today,
     to_char((now() AT TIME ZONE time_zone)::date + payment_terms_days, 'YYYY-MM-DD') AS due
   FROM organizations WHERE id = ${organizationId}`;
-
-/** Sessions that have begun and are still to be completed. Only scheduled ones are looked at: they are few, and indexed on their own. */
-export const isDue = (organizationId: string): Sql =>
-  sql`organization_id = ${organizationId} AND status = 'scheduled' AND starts_at <= now()`;
-
-/** The sessions that have begun and are not completed, the latest first. */
-export function sessionsDue(organizationId: string, before: Place | null, most: number): Sql {
-  const beyond = before ? sql`WHERE (starts_at, id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
-  return sql`
-    WITH due AS MATERIALIZED (SELECT id, starts_at FROM sessions WHERE ${isDue(organizationId)})
-    SELECT s.id, s.title, s.starts_at, s.tutor_id, ${memberName(organizationId, sql`s.tutor_id`)} AS tutor,
-      ARRAY(SELECT ${nameOf} FROM lesson_participants p
-        JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
-        LEFT JOIN users u ON u.id = m.user_id
-        WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.status IN ('pending', 'accepted')
-        ORDER BY p.created_at, p.student_id LIMIT 4) AS students
-    FROM (SELECT id FROM due ${beyond} ORDER BY starts_at DESC, id DESC LIMIT ${most}) d
-    JOIN sessions s ON s.organization_id = ${organizationId} AND s.id = d.id ORDER BY s.starts_at DESC, s.id DESC`;
-}
