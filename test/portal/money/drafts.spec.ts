@@ -54,7 +54,7 @@ describe('drafting an invoice', () => {
       'field-quantity-2': 'Enter a number up to 1,000.',
       'field-unit-2': 'Enter an amount such as 12.50, or -12.50 for a discount.',
     });
-    expect(Object.keys(await refused(path, { 'unit-4': '5' }))).toEqual(['field-description-4']);
+    expect(Object.keys(await refused(path, { 'unit-3': '5' }))).toEqual(['field-description-3']);
     expect(await drafts()).toEqual([]);
     const form = { ...LINE, unit: '1e3', form_token: randomUUID() };
     const { text } = await post(path, form).expect(422);

@@ -122,14 +122,15 @@ export const linesOf = (organizationId: string, id: string): Sql => sql`
     session_id AS lesson_id
   FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`;
 
-/** What was applied, in the order in which it was. @param which SQL about the allocation `a` */
+/** What was applied, in the order in which it first was. @param which SQL about the allocation `a` */
 export const appliedOf = (organizationId: string, which: Sql): Sql => sql`
-  SELECT a.payment_id, a.invoice_id, i.invoice_number AS number, a.amount_cents::float8 AS amount,
+  SELECT a.payment_id, a.invoice_id, i.invoice_number AS number, a.amount,
     coalesce(p.student_id, p.parent_id) AS payer_id, ${payerName(organizationId)} AS payer, p.payment_type,
     to_char(p.received_on, 'YYYY-MM-DD') AS received_on, a.created_at
-  FROM payment_allocations a JOIN payments p ON p.organization_id = a.organization_id AND p.id = a.payment_id
-  JOIN invoices i ON i.organization_id = a.organization_id AND i.id = a.invoice_id
-  WHERE a.organization_id = ${organizationId} AND ${which} ORDER BY a.id`;
+  FROM (SELECT payment_id, invoice_id, sum(amount_cents)::float8 AS amount, min(id::text) AS first, min(created_at) AS created_at
+    FROM payment_allocations a WHERE organization_id = ${organizationId} AND ${which} GROUP BY payment_id, invoice_id) a
+  JOIN payments p ON p.organization_id = ${organizationId} AND p.id = a.payment_id
+  JOIN invoices i ON i.organization_id = ${organizationId} AND i.id = a.invoice_id ORDER BY a.first`;
 
 /** What was done to an invoice, the latest first. Refused tries are in the audit log alone. */
 export const historyOf = (organizationId: string, id: string, most: number): Sql => sql`

@@ -23,7 +23,7 @@ const DAY = 'Enter a day.';
 const MOST_UNIT = 1_000_000_000;
 
 /** The rows of the form that makes a draft, as they follow the names of its fields. More lines are added to the draft. */
-export const ROWS = ['', '-2', '-3', '-4'] as const;
+export const ROWS = ['', '-2', '-3'] as const;
 
 /** A form without a token counts each time it is sent. */
 export const tokenOf = (form: Form): string => canonicalUuid(form.text('form_token')) ?? randomUUID();
@@ -68,7 +68,9 @@ export function readLine(form: Form, row = ''): Read<WrittenLine> {
   const [description, quantity, typed] = [field('description'), field('quantity') || '1', field('unit')];
   const size = centsOf(typed.replace(/^[-−]/, ''));
   const errors: Errors = {
-    ...((description === '' || description.length > 500) && { [`description${row}`]: 'Enter up to 500 characters.' }),
+    ...((description === '' || description.length > 500) && {
+      [`description${row}`]: 'Say what it is for, in up to 500 characters.',
+    }),
     ...((!/^\d{1,4}$/.test(quantity) || +quantity < 1 || +quantity > 1_000) && {
       [`quantity${row}`]: 'Enter a number up to 1,000.',
     }),
