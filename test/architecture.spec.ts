@@ -166,6 +166,12 @@ describe('one place for each thing', () => {
     expect(files(/hashtext/i).filter((path) => path !== 'libs/database/src/locks.ts')).toEqual([]);
   });
 
+  it('the portal writes for an organization only as one of its managers', () => {
+    const portal = product.filter(({ path }) => path.startsWith('apps/portal/'));
+    // It takes a new key from where it was kept, once, to show it.
+    expect(files(/\.transaction\(/, portal)).toEqual(['apps/portal/src/keys/hand-overs.ts']);
+  });
+
   it('has no barrels except those of libraries and migrations', () => {
     const indexes = product.map(({ path }) => path).filter((path) => path.endsWith('/index.ts'));
     const allowed = /^libs\/([^/]+\/src|database\/src\/migrations)\/index\.ts$/;

@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
 import { Refused, type Refusal } from '@app/rules';
-import { requireManager } from '@app/people';
+import { asManager } from '@app/people';
 import { oneLine } from './one-line.js';
 
 /** How people reach an organization; each null if it did not say. */
@@ -58,8 +58,7 @@ export class OrganizationContacts {
   /** Changes all of it, with an audit row that names what changed. @throws Refused at each value that is not possible */
   async change(organizationId: string, by: Actor, given: GivenContact): Promise<void> {
     const { appUrl, postalAddress, phone, privacyUrl } = contactOf(given);
-    await this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    await asManager(this.db, organizationId, by, async () => {
       const [before] = await this.db.query<{ contact: Contact }>(sql`
         SELECT contact_of(o) AS contact FROM organizations o WHERE o.id = ${organizationId} FOR NO KEY UPDATE`);
       const now = { appUrl, postalAddress, phone, privacyUrl };

@@ -22,21 +22,29 @@ export function requireRole(role: Role, to: 'teach' | 'learn', ...at: (string | 
 }
 
 /**
- * Holds whoever acts as an owner or admin inside the ambient transaction: their removal comes after the act, or before it
- * and nothing is done. A page lets people in before that.
+ * What an owner or admin does, in one transaction that holds them: their removal comes after it, or before it and nothing is
+ * done. A page lets people in before that. API keys and the operator, who are no persons, are not looked up.
  *
+ * @param first takes locks that come before that on the manager
  * @throws Refused for a person who does not manage the organization (any more)
  */
-export async function requireManager(
+export function asManager<T>(
   db: Database,
   organizationId: string,
   { userId }: { userId: string | null },
-): Promise<void> {
-  if (userId === null) return;
-  const [manager] = await db.query(sql`
-    SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'
-      AND role IN ('owner', 'admin') FOR SHARE`);
-  if (!manager) throw Refused.notFound();
+  work: () => Promise<T>,
+  first?: () => Promise<void>,
+): Promise<T> {
+  return db.transaction({ organizationId }, async () => {
+    await first?.();
+    if (userId !== null) {
+      const [manager] = await db.query(sql`
+        SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'
+          AND role IN ('owner', 'admin') FOR SHARE`);
+      if (!manager) throw Refused.notFound();
+    }
+    return work();
+  });
 }
 
 /** The owner in whose name the organization acts if nobody is named: the first one; null if there is none. */

@@ -10,6 +10,7 @@ const IDS: Record<string, string> = {
   claim_id: 'SELECT id FROM expense_claims WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   invoice_id: 'SELECT id FROM invoices WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  lesson_id: 'SELECT id FROM sessions WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,
@@ -50,6 +51,7 @@ const STATE = `
   UNION ALL SELECT 'line', to_jsonb(v) FROM invoice_lines v WHERE organization_id = $1
   UNION ALL SELECT 'payment', to_jsonb(v) FROM payments v WHERE organization_id = $1
   UNION ALL SELECT 'allocation', to_jsonb(v) FROM payment_allocations v WHERE organization_id = $1
+  UNION ALL SELECT 'lesson', to_jsonb(s) FROM sessions s WHERE organization_id = $1
   UNION ALL SELECT 'claim', to_jsonb(c) FROM expense_claims c WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
   UNION ALL SELECT 'lead', to_jsonb(l) FROM leads l WHERE organization_id = $1
@@ -76,6 +78,7 @@ beforeAll(async () => {
   for (const status of ['draft', 'open'] as const) await joining.portal.make.invoice(foreign.provisioning.id, child.id, { status });
   await joining.portal.make.payment(foreign.provisioning.id, { studentId: child.id });
   const tutor = await joining.portal.make.tutor(foreign.provisioning.id);
+  await joining.portal.make.session(foreign.provisioning.id, { tutorId: tutor.id, status: 'completed' });
   await joining.portal.make.mileage(foreign.provisioning.id, tutor.id);
   await joining.portal.make.expense(foreign.provisioning.id, tutor.id);
   await joining.portal.make.row('inbox_messages', { organizationId: foreign.provisioning.id, message: 'Hello' });

@@ -29,7 +29,8 @@ const MORE = [
   'people?status=waiting', 'people?status=archived', 'people/codes?after=9999999999999-ffffffff-ffff-ffff-ffff-ffffffffffff',
   'activity?status=4xx', 'outbox?status=dead', 'audit?day=2020-01-01', 'keys?page=2', 'keys?unused=30', 'money/approvals?state=all',
   'enquiries?status=new', 'inbox?status=archived', 'enquiries/requests?status=declined',
-  'money?state=paid', 'money?number=nothing', 'money/sessions?after=0-ffffffff-ffff-ffff-ffff-ffffffffffff',
+  'money?state=paid', 'money?number=nothing', 'money/sessions?after=0-ffffffff-ffff-ffff-ffff-ffffffffffff', 'money/sessions?state=completed',
+  'money/draft?name=rather', 'money/draft?name=nobody',
 ]; // prettier-ignore
 
 const joining = await fixture(JoinFixture.open());
@@ -45,7 +46,7 @@ beforeAll(async () => {
   full = await fullOrganization(joining);
   empty = await portal.someone('owner');
   const [cookie, secret] = [full.owner.header, 'x'.repeat(43)];
-  const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, invite_id: full.codeId, user_id: full.ownerId, request_id: full.requestId, invoice_id: full.invoices.open, payment_id: full.paymentId, secret };
+  const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, invite_id: full.codeId, user_id: full.ownerId, lesson_id: full.lessons[0]!, request_id: full.requestId, invoice_id: full.invoices.open, payment_id: full.paymentId, secret };
   const routes = portal.routes().filter(({ method, path, access }) => method === 'GET' && access !== 'probe' && !path.endsWith('/download'));
   const fill = (path: string) => path.replaceAll(/:([^/]+)/g, (_, name: string) => ids[name] ?? randomUUID());
   visits = [
@@ -55,6 +56,8 @@ beforeAll(async () => {
       .filter((path) => path.startsWith('/o/') && !path.includes(':'))
       .map((path) => ({ name: `empty: ${path}`, path, cookie: empty.cookie })),
     ...Object.values(full.invoices).map((id) => ({ name: `invoice ${id}`, path: `/o/${full.slug}/money/invoices/${id}`, cookie })),
+    ...full.lessons.map((id) => ({ name: `lesson ${id}`, path: `/o/${full.slug}/money/sessions/${id}`, cookie })),
+    { name: 'draft for a student', path: `/o/${full.slug}/money/families/${full.payers[0]}/draft`, cookie },
     ...full.payers.map((id) => ({ name: `family ${id}`, path: `/o/${full.slug}/money/families/${id}`, cookie })),
     ...MORE.map((query) => ({ name: query, path: `/o/${full.slug}/${query}`, cookie })),
     { name: 'not found', path: `/o/${full.slug}/nothing`, cookie },

@@ -20,6 +20,8 @@ export interface FullOrganization extends PeoplePages {
   invoices: Record<Tables['invoices']['status'], string>;
   /** A student and a parent with much money. */
   payers: string[];
+  /** A session to complete, and one that is completed. */
+  lessons: string[];
   /** A payment that can be refunded. */
   paymentId: string;
 }
@@ -128,7 +130,20 @@ async function fillMoney({ portal: { make } }: JoinFixture, at: string) {
     await make.payment(at, { ...payment, studentId: child.id, refundAmountCents: 100 });
     await make.session(at, { tutorId: tutor.id, title: LONG, status: 'scheduled', startsAt: new Date(Date.UTC(2026, 0, 1 + more)) });
   }
-  return { invoices, payers: [child.id, parent.id], paymentId };
+  const lessons: string[] = [];
+  for (const status of ['scheduled', 'completed'] as const) {
+    const { id } = await make.session(at, { tutorId: tutor.id, title: LONG, status, startsAt: new Date(Date.UTC(2026, 1, 1)) });
+    for (let more = 0; more < 12; more++) {
+      const { id: studentId } = await make.student(at, { user: { firstName: LONG, lastName: LONG } });
+      await make.participant(at, id, studentId, {
+        status: 'accepted',
+        rateCents: 123_456_789,
+        ...(status === 'completed' && { billedCents: 123_456_789 }),
+      });
+    }
+    lessons.push(id);
+  }
+  return { invoices, lessons, payers: [child.id, parent.id], paymentId };
 }
 
 /** Keys in every state, and half a year of revoked ones. @returns the id of one that can be replaced */

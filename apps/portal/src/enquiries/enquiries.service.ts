@@ -3,7 +3,7 @@ import { type ActingPerson, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
 import { Leads, type LeadStatus, type Recommendations, TutorSearch } from '@app/enquiries';
 import { BookingRequests } from '@app/scheduling';
-import { requireManager } from '@app/people';
+import { asManager } from '@app/people';
 import { PageError } from '../web/page-error.js';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
@@ -58,8 +58,7 @@ export class EnquiriesService {
 
   /** @throws Refused for an unknown lead, and for a status that cannot follow its own */
   changeLead({ organizationId }: Membership, by: ActingPerson, id: string, status: LeadStatus): Promise<void> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       if (!(await this.leads.change(organizationId, id, { status }))) return;
       await this.audit.add(organizationId, by, 'change lead', { lead_id: id, status });
     });
@@ -72,8 +71,7 @@ export class EnquiriesService {
     id: string,
     action: 'decline' | 'reopen',
   ): Promise<void> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       if (!(await this.requests.change(organizationId, id, action))) return;
       await this.audit.add(organizationId, by, `${action} booking request`, { booking_request_id: id });
     });

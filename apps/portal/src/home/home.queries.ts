@@ -1,7 +1,8 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { KEY_IS } from '@app/accounts';
 import { visiblePerson } from '@app/people';
-import { isDue, isOverdue } from '../money/invoices.queries.js';
+import { isOverdue } from '../money/invoices.queries.js';
+import { isDue } from '../money/sessions.queries.js';
 import { waitingParents } from '../people/people.queries.js';
 
 /** A session of the day, with the names that the organization may see. */

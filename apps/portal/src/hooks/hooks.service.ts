@@ -3,7 +3,7 @@ import { type Actor, AuditLog, type Operation } from '@app/audit';
 import { Database } from '@app/database';
 import { inWords } from '@app/jobs';
 import { type BuildHook, BuildHooks, siteOf } from '@app/publishing';
-import { requireManager } from '@app/people';
+import { asManager } from '@app/people';
 import { PageError } from '../web/page-error.js';
 
 const DELIVERIES = 20;
@@ -56,8 +56,7 @@ export class HooksService {
 
   /** A change that was not made leaves no audit row. */
   private change<T>(organizationId: string, by: Actor, operation: Operation, work: () => Promise<T>): Promise<T> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       const done = await work();
       if (done) await this.audit.add(organizationId, by, operation, {});
       return done;

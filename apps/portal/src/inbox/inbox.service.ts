@@ -3,7 +3,7 @@ import sql, { empty, raw } from 'sql-template-tag';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database, INBOX } from '@app/database';
 import { Inbox } from '@app/messaging';
-import { requireManager, visiblePerson } from '@app/people';
+import { asManager, visiblePerson } from '@app/people';
 import type { Place } from '../web/place.js';
 
 const PAGE = 25;
@@ -61,8 +61,7 @@ export class InboxService {
 
   /** @throws Refused for another organization's message, and to read an archived one */
   async change(organizationId: string, by: Actor, id: string, action: (typeof INBOX.actions)[number]): Promise<void> {
-    await this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    await asManager(this.db, organizationId, by, async () => {
       const changed = await this.inbox.change(organizationId, id, action);
       if (changed) await this.audit.add(organizationId, by, `${action} inbox message`, { inbox_message_id: id });
     });

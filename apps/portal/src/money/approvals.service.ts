@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type ActingPerson, AuditLog } from '@app/audit';
 import { type ClaimAction, Claims } from '@app/billing';
 import { Database } from '@app/database';
-import { requireManager } from '@app/people';
+import { asManager } from '@app/people';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import type { ClaimFilter } from './approvals.filter.js';
@@ -40,8 +40,7 @@ export class ApprovalsService {
     approvedCents: number | null,
   ): Promise<boolean> {
     const [claim, name] = kind === 'mileage' ? (['mileage', 'trip_id'] as const) : (['expense', 'claim_id'] as const);
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       const changed = await this.claims.decide(organizationId, claim, action, id, approvedCents);
       if (changed) await this.audit.add(organizationId, by, `${action}_${claim}`, { [name]: id });
       return changed;

@@ -5,7 +5,6 @@ import { ForManagers, InNavigation, type Managed, Managing } from '../web/access
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { placeText, queryOf as query, readPlace } from '../web/place.js';
 import { Bookkeeping } from './bookkeeping.js';
 import { LONGEST_NUMBER, queryOf, readFilter, STATES } from './invoices.filter.js';
 import { Ledger } from './ledger.js';
@@ -39,18 +38,6 @@ export class InvoicesController {
       first: queryOf(filter),
       next: next && queryOf(filter, next),
       months: monthsUntil(new Date(), organization.timeZone),
-    });
-  }
-
-  /** Lessons that have begun, so that somebody completes them: until then, nothing of them is billed. */
-  @Get('sessions')
-  async sessions(@Managing() organization: Managed, @Query() asked: Record<string, unknown>): Promise<Page> {
-    const after = readPlace(asked.after);
-    const { sessions, next } = await this.ledger.sessions(organization, after);
-    return page('money/sessions', {
-      sessions,
-      isFirst: after === null,
-      next: next && query({ after: placeText(next) }),
     });
   }
 
@@ -111,7 +98,7 @@ export class InvoicesController {
     form: InvoiceForm,
     done: string,
     read: { value: T } | { errors: Errors },
-    work: (token: string, value: T) => Promise<boolean>,
+    work: (token: string, value: T) => Promise<object | false>,
   ): Promise<Page | SeeOther> {
     const again = (errors: Errors) => this.shown(organization, id, form, errors);
     if ('errors' in read) return again(read.errors);

@@ -1,6 +1,5 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { visiblePerson } from '@app/people';
-import type { Place } from '../web/place.js';
 import { type InvoiceFilter, type InvoiceState, numbersMeant, STATES } from './invoices.filter.js';
 
 /** An invoice as lists show it. Amounts are cents, days YYYY-MM-DD. */
@@ -27,8 +26,8 @@ export interface LineRow {
   quantity: number;
   unit: number;
   amount: number;
-  /** Whether a lesson brought it. */
-  lesson: boolean;
+  /** The lesson that brought it. */
+  lesson_id: string | null;
 }
 
 /** Money of a payment that pays an invoice. */
@@ -59,17 +58,7 @@ export interface TermsRow {
   due: string;
 }
 
-/** A session that has begun and is not completed. */
-export interface DueSessionRow {
-  id: string;
-  title: string | null;
-  starts_at: Date;
-  tutor_id: string | null;
-  tutor: string | null;
-  students: string[];
-}
-
-const nameOf = raw(visiblePerson('m').full_name);
+export const nameOf = raw(visiblePerson('m').full_name);
 
 /** The name of a member, and of a parent. */
 export const memberName = (organizationId: string, id: Sql): Sql => sql`(SELECT ${nameOf} FROM members m
@@ -130,17 +119,18 @@ export const invoice = (organizationId: string, id: string): Sql => sql`
 
 export const linesOf = (organizationId: string, id: string): Sql => sql`
   SELECT id, description, quantity, unit_amount_cents::float8 AS unit, amount_cents::float8 AS amount,
-    session_id IS NOT NULL AS lesson
+    session_id AS lesson_id
   FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`;
 
-/** What was applied, in the order in which it was. @param which SQL about the allocation `a` */
+/** What was applied, in the order in which it first was. @param which SQL about the allocation `a` */
 export const appliedOf = (organizationId: string, which: Sql): Sql => sql`
-  SELECT a.payment_id, a.invoice_id, i.invoice_number AS number, a.amount_cents::float8 AS amount,
+  SELECT a.payment_id, a.invoice_id, i.invoice_number AS number, a.amount,
     coalesce(p.student_id, p.parent_id) AS payer_id, ${payerName(organizationId)} AS payer, p.payment_type,
     to_char(p.received_on, 'YYYY-MM-DD') AS received_on, a.created_at
-  FROM payment_allocations a JOIN payments p ON p.organization_id = a.organization_id AND p.id = a.payment_id
-  JOIN invoices i ON i.organization_id = a.organization_id AND i.id = a.invoice_id
-  WHERE a.organization_id = ${organizationId} AND ${which} ORDER BY a.id`;
+  FROM (SELECT payment_id, invoice_id, sum(amount_cents)::float8 AS amount, min(id::text) AS first, min(created_at) AS created_at
+    FROM payment_allocations a WHERE organization_id = ${organizationId} AND ${which} GROUP BY payment_id, invoice_id) a
+  JOIN payments p ON p.organization_id = ${organizationId} AND p.id = a.payment_id
+  JOIN invoices i ON i.organization_id = ${organizationId} AND i.id = a.invoice_id ORDER BY a.first`;
 
 /** What was done to an invoice, the latest first. Refused tries are in the audit log alone. */
 export const historyOf = (organizationId: string, id: string, most: number): Sql => sql`
@@ -153,22 +143,3 @@ export const termsOf = (organizationId: string): Sql => sql`
   SELECT currency, to_char(now() AT TIME ZONE time_zone, 'YYYY-MM-DD') AS today,
     to_char((now() AT TIME ZONE time_zone)::date + payment_terms_days, 'YYYY-MM-DD') AS due
   FROM organizations WHERE id = ${organizationId}`;
-
-/** Sessions that have begun and are still to be completed. Only scheduled ones are looked at: they are few, and indexed on their own. */
-export const isDue = (organizationId: string): Sql =>
-  sql`organization_id = ${organizationId} AND status = 'scheduled' AND starts_at <= now()`;
-
-/** The sessions that have begun and are not completed, the latest first. */
-export function sessionsDue(organizationId: string, before: Place | null, most: number): Sql {
-  const beyond = before ? sql`WHERE (starts_at, id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
-  return sql`
-    WITH due AS MATERIALIZED (SELECT id, starts_at FROM sessions WHERE ${isDue(organizationId)})
-    SELECT s.id, s.title, s.starts_at, s.tutor_id, ${memberName(organizationId, sql`s.tutor_id`)} AS tutor,
-      ARRAY(SELECT ${nameOf} FROM lesson_participants p
-        JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
-        LEFT JOIN users u ON u.id = m.user_id
-        WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.status IN ('pending', 'accepted')
-        ORDER BY p.created_at, p.student_id LIMIT 4) AS students
-    FROM (SELECT id FROM due ${beyond} ORDER BY starts_at DESC, id DESC LIMIT ${most}) d
-    JOIN sessions s ON s.organization_id = ${organizationId} AND s.id = d.id ORDER BY s.starts_at DESC, s.id DESC`;
-}

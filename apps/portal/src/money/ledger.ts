@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
+import { peoplePage, type PersonRow } from '../people/people.queries.js';
+import { matching, rowsToRead } from '../people/people.service.js';
 import { PageError } from '../web/page-error.js';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
@@ -9,8 +11,8 @@ import {
 } from './families.queries.js'; // prettier-ignore
 import type { InvoiceFilter, InvoicePlace } from './invoices.filter.js';
 import {
-  type AppliedRow, appliedOf, type DueSessionRow, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow,
-  invoicesOf, invoicesPage, type LineRow, linesOf, sessionsDue, type TermsRow, termsOf,
+  type AppliedRow, appliedOf, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow, invoicesOf,
+  invoicesPage, type LineRow, linesOf, type TermsRow, termsOf,
 } from './invoices.queries.js'; // prettier-ignore
 
 const PAGE = 20;
@@ -52,6 +54,25 @@ export class Ledger {
     return { invoice: found, lines, applied, history, terms: terms!, parents };
   }
 
+  /** Students, the newest first, also those who have left. @param search part of a name or address; empty for all */
+  async students({ organizationId }: Membership, search: string, after: Place | null) {
+    const everybody = { role: 'student', status: null, days: null, search } as const;
+    const query = peoplePage(organizationId, everybody, after, rowsToRead(search, PAGE));
+    const [rows] = await this.db.read<[PersonRow]>({ organizationId }, query);
+    return matching(rows, search, PAGE);
+  }
+
+  /** @throws PageError 404 for somebody who is neither a student nor a parent here */
+  async payer({ organizationId }: Membership, id: string) {
+    const [[found], [terms]] = await this.db.read<[PayerRow, TermsRow]>(
+      { organizationId },
+      payer(organizationId, id),
+      termsOf(organizationId),
+    );
+    if (!found) throw PageError.notFound();
+    return { payer: found, terms: terms! };
+  }
+
   /** @throws PageError 404 for somebody who is neither a student nor a parent here */
   async family({ organizationId }: Membership, id: string) {
     const at = { organizationId };
@@ -82,15 +103,5 @@ export class Ledger {
     );
     if (!found) throw PageError.notFound();
     return { payment: found, applied, terms: terms! };
-  }
-
-  async sessions({ organizationId }: Membership, before: Place | null) {
-    const [rows] = await this.db.read<[DueSessionRow]>(
-      { organizationId },
-      sessionsDue(organizationId, before, PAGE + 1),
-    );
-    const shown = rows.slice(0, PAGE);
-    const last = rows.length > PAGE ? shown.at(-1)! : null;
-    return { sessions: shown, next: last && { at: last.starts_at, id: last.id } };
   }
 }

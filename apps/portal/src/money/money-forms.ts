@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Received, WrittenLine } from '@app/billing';
-import { canonicalUuid } from '@app/database';
+import { canonicalUuid, parseDate } from '@app/database';
 import { Refused } from '@app/rules';
 import type { Form } from '../web/form.js';
 import { type Page, seeOther, type SeeOther } from '../web/pages.js';
@@ -21,6 +21,9 @@ type TypedPayment = Pick<Received, 'amountCents' | 'type' | 'receivedOn'>;
 const AMOUNT = 'Enter an amount such as 12.50.';
 const DAY = 'Enter a day.';
 const MOST_UNIT = 1_000_000_000;
+
+/** The rows of the form that makes a draft, as they follow the names of its fields. More lines are added to the draft. */
+export const ROWS = ['', '-2', '-3'] as const;
 
 /** A form without a token counts each time it is sent. */
 export const tokenOf = (form: Form): string => canonicalUuid(form.text('form_token')) ?? randomUUID();
@@ -50,16 +53,30 @@ export function readDueDate(form: Form): Read<string | null> {
   return day === undefined ? { errors: { due_date: DAY } } : { value: day };
 }
 
-/** A negative amount is a discount. */
-export function readLine(form: Form): Read<WrittenLine> {
-  const [description, quantity, typed] = [form.text('description'), form.text('quantity') || '1', form.text('unit')];
+/** The lines of a new draft. Rows in which nothing is written are left out, but for the first if all are. */
+export function readLines(form: Form): Read<WrittenLine[]> {
+  const filled = ROWS.filter((row) => form.text(`description${row}`) !== '' || form.text(`unit${row}`) !== '');
+  const lines = (filled.length > 0 ? filled : ROWS.slice(0, 1)).map((row) => readLine(form, row));
+  const errors = Object.assign({}, ...lines.map((line) => ('errors' in line ? line.errors : {}))) as Errors;
+  if (Object.keys(errors).length > 0) return { errors };
+  return { value: lines.flatMap((line) => ('value' in line ? [line.value] : [])) };
+}
+
+/** A negative amount is a discount. @param row follows the names of the fields */
+export function readLine(form: Form, row = ''): Read<WrittenLine> {
+  const field = (name: string) => form.text(`${name}${row}`);
+  const [description, quantity, typed] = [field('description'), field('quantity') || '1', field('unit')];
   const size = centsOf(typed.replace(/^[-−]/, ''));
   const errors: Errors = {
-    ...((description === '' || description.length > 500) && { description: 'Enter up to 500 characters.' }),
-    ...((!/^\d{1,4}$/.test(quantity) || +quantity < 1 || +quantity > 1_000) && {
-      quantity: 'Enter a number up to 1,000.',
+    ...((description === '' || description.length > 500) && {
+      [`description${row}`]: 'Say what it is for, in up to 500 characters.',
     }),
-    ...((size === null || size > MOST_UNIT) && { unit: 'Enter an amount such as 12.50, or -12.50 for a discount.' }),
+    ...((!/^\d{1,4}$/.test(quantity) || +quantity < 1 || +quantity > 1_000) && {
+      [`quantity${row}`]: 'Enter a number up to 1,000.',
+    }),
+    ...((size === null || size > MOST_UNIT) && {
+      [`unit${row}`]: 'Enter an amount such as 12.50, or -12.50 for a discount.',
+    }),
   };
   if (size === null || Object.keys(errors).length > 0) return { errors };
   const unitCents = BigInt(/^[-−]/.test(typed) ? -size : size);
@@ -73,21 +90,19 @@ const FIELDS: Record<string, string> = { amount_cents: 'amount', received_on: 'r
  * The answer to a form.
  *
  * @param work false if the form had been sent before
+ * @param to `back`: its page; `made`: the page after it, if that is another one
  * @param again its page, with what is wrong
  */
-export async function answered(
-  work: Promise<boolean>,
-  { back, done }: { back: string; done: string },
+export async function answered<T>(
+  work: Promise<T | false>,
+  { back, done, made }: { back: string; done: string; made?: (result: T) => string },
   again: (errors: Errors) => Promise<Page>,
 ): Promise<Page | SeeOther> {
   try {
-    return (await work)
-      ? seeOther(back, 'success', done)
-      : seeOther(
-          back,
-          'notice',
-          'This form had been sent before, and counts once. To do it again, use the form below.',
-        );
+    const result = await work;
+    return result === false
+      ? seeOther(back, 'notice', 'This form had been sent before, and counts once. To do it again, use the form below.')
+      : seeOther(made?.(result) ?? back, 'success', done);
   } catch (error) {
     if (!(error instanceof Refused) || error.why.kind === 'not_found') throw error;
     if (error.why.kind !== 'invalid') return seeOther(back, 'notice', error.message);
@@ -105,6 +120,5 @@ function readAmount(form: Form): number | null {
 function readDay(form: Form, name: string): string | null | undefined {
   const text = form.text(name);
   if (text === '') return null;
-  const day = /^2\d{3}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
-  return day && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) ? text : undefined;
+  return parseDate(text)?.wholeDay ? text : undefined;
 }

@@ -4,16 +4,27 @@ import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalsService } from './approvals.service.js';
 import { Bookkeeping } from './bookkeeping.js';
 import { BooksController } from './books.controller.js';
+import { DraftsController } from './drafts.controller.js';
 import { EarningsController } from './earnings.controller.js';
 import { InvoicesController } from './invoices.controller.js';
 import { Ledger } from './ledger.js';
 import { PaymentsController } from './payments.controller.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsService } from './sessions.service.js';
 
 /** Money: what families owe and pay, and what tutors claim and earn. */
 @Module({
   imports: [BillingModule, PayModule],
   // The files come before the invoices and payments, for whose ids their names would be taken.
-  controllers: [BooksController, InvoicesController, PaymentsController, ApprovalsController, EarningsController],
-  providers: [ApprovalsService, Bookkeeping, Ledger],
+  controllers: [
+    BooksController,
+    InvoicesController,
+    DraftsController,
+    PaymentsController,
+    SessionsController,
+    ApprovalsController,
+    EarningsController,
+  ],
+  providers: [ApprovalsService, Bookkeeping, Ledger, SessionsService],
 })
 export class MoneyModule {}

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
-import { requireManager } from '@app/people';
+import { asManager } from '@app/people';
 import {
   inWords,
   type MailAllowance,
@@ -65,8 +65,7 @@ export class OutboxService {
   /** @returns false for a mail that cannot be tried again now @throws PageError 404 for one that is not the organization's */
   async retry(organizationId: string, by: Actor, id: string): Promise<boolean> {
     if (!(await this.messages.exists(organizationId, id))) throw PageError.notFound();
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       const queued = await this.messages.retry(id);
       if (queued) await this.audit.add(organizationId, by, 'retry_mail', { message_id: id });
       return queued;
@@ -75,8 +74,7 @@ export class OutboxService {
 
   /** @throws PageError 404 for an address whose suppression affects none of the organization's mails */
   async allow(organizationId: string, by: Actor, address: string): Promise<void> {
-    await this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    await asManager(this.db, organizationId, by, async () => {
       if (!(await this.messages.allow(address))) throw PageError.notFound();
       await this.audit.add(organizationId, by, 'allow_address', {});
     });

@@ -4,7 +4,7 @@ import {
   AccountInvites,
   Invitations,
   type Provisioner,
-  requireManager,
+  asManager,
   type SentInvite,
 } from '@app/people';
 import { type Actor, AuditLog } from '@app/audit';
@@ -45,16 +45,12 @@ export class PeopleService {
 
   async people({ organizationId }: Membership, filter: PeopleFilter, after: Place | null) {
     const { search } = filter;
-    const most = search === '' ? ROWS : SEARCHED;
     const [rows, [counts]] = await this.db.read<[PersonRow, OpenCounts]>(
       { organizationId },
-      peoplePage(organizationId, filter, after, most + 1),
+      peoplePage(organizationId, filter, after, rowsToRead(search)),
       openCounts(organizationId, MOST_COUNTED),
     );
-    if (search === '') return { ...listed(rows), counts: counts! };
-    const { rows: seen, next } = listed(rows, SEARCHED);
-    const found = seen.filter((row) => matches(search, [row.first_name, row.last_name, row.email]));
-    return { ...(found.length > ROWS ? listed(found) : { rows: found, next }), counts: counts! };
+    return { ...matching(rows, search), counts: counts! };
   }
 
   async invites({ organizationId }: Membership, ending: boolean, after: Place | null): Promise<Listed<InviteRow>> {
@@ -82,8 +78,7 @@ export class PeopleService {
   sendAccountInvite(tenant: Membership, by: Actor, as: PersonRow['kind'], userId: string): Promise<AccountInvite> {
     const provisioner = provisionerOf(tenant);
     const { organizationId } = tenant;
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       const invite =
         as === 'parent'
           ? await this.accountInvites.sendToParent(provisioner, userId)
@@ -108,6 +103,17 @@ export class PeopleService {
 
 function provisionerOf({ organizationId, name, timeZone }: Membership): Provisioner {
   return { organizationId, organization: { name, timeZone }, keyId: null };
+}
+
+/** How many rows of people are read for a page: one more than are shown or examined. */
+export const rowsToRead = (search: string, most = ROWS): number => (search === '' ? most : SEARCHED) + 1;
+
+/** The rows of a page that match a search. */
+export function matching(rows: PersonRow[], search: string, most = ROWS): Listed<PersonRow> {
+  if (search === '') return listed(rows, most);
+  const { rows: seen, next } = listed(rows, SEARCHED);
+  const found = seen.filter((row) => matches(search, [row.first_name, row.last_name, row.email]));
+  return found.length > most ? listed(found, most) : { rows: found, next };
 }
 
 /** The rows of a page, without the one more that says whether there is a next page. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Ended, Offboarding, Roles, type StaffRole } from '@app/accounts';
 import { type ActingPerson, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
-import { requireManager } from '@app/people';
+import { asManager } from '@app/people';
 import type { SessionsAhead } from '@app/scheduling';
 import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
@@ -75,8 +75,7 @@ export class PersonService {
 
   /** @throws Refused when there is no such link */
   unlinkChild({ organizationId }: Membership, by: ActingPerson, parentId: string, studentId: string): Promise<void> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       await this.offboarding.unlinkChild(organizationId, parentId, studentId);
       await this.audit.add(organizationId, by, 'unlink child', { parent_id: parentId, student_id: studentId });
     });

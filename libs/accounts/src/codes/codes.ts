@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database, type Tables } from '@app/database';
-import { Invitations, Invites, InviteTargets, Logins, requireManager, type StandingCode } from '@app/people';
+import { Invitations, Invites, InviteTargets, Logins, type StandingCode } from '@app/people';
 import { Refused } from '@app/rules';
 import type { Doer } from '../membership/membership-notices.js';
 
@@ -47,9 +47,7 @@ export class Codes {
    * @throws Refused for an unknown code, and for one that has a successor or whose target is gone
    */
   replace(organizationId: string, by: Actor, id: string): Promise<ReplacedCode> {
-    return this.db.transaction({ organizationId }, async () => {
-      await this.logins.holdOrganization(organizationId);
-      await requireManager(this.db, organizationId, by);
+    return this.logins.managingPeople(organizationId, by, async () => {
       const code = await this.hold(organizationId, id);
       if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
       if (!(await this.targets.has(organizationId, code.scope, code.targetId)))
@@ -65,9 +63,7 @@ export class Codes {
 
   /** Nobody joins by the code any more, until it is replaced. @throws Refused for an unknown code, and for one that is closed */
   switchOff(organizationId: string, by: Actor, id: string): Promise<void> {
-    return this.db.transaction({ organizationId }, async () => {
-      await this.logins.holdOrganization(organizationId);
-      await requireManager(this.db, organizationId, by);
+    return this.logins.managingPeople(organizationId, by, async () => {
       await this.hold(organizationId, id);
       await this.invitations.end(organizationId, id, true);
       await this.audit.add(organizationId, by, 'switch off code', { invite_id: id });

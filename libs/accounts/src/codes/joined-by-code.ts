@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database, type Tables, type Tenant } from '@app/database';
-import { Logins, requireManager, visiblePerson } from '@app/people';
+import { Logins, visiblePerson } from '@app/people';
 import { Refused } from '@app/rules';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { Offboarding } from '../membership/offboarding.js';
@@ -58,9 +58,7 @@ export class JoinedByCode {
     mostMs = Infinity,
   ): Promise<{ removed: number; left: number }> {
     const until = Date.now() + mostMs;
-    return this.db.transaction({ organizationId }, async () => {
-      await this.logins.holdOrganization(organizationId);
-      await requireManager(this.db, organizationId, by);
+    return this.logins.managingPeople(organizationId, by, async () => {
       const [code] = await this.db.query<Pick<Tables['invites'], 'role'>>(sql`
         SELECT role FROM invites WHERE organization_id = ${organizationId} AND id = ${inviteId} AND email IS NULL`);
       if (!code) throw Refused.notFound();

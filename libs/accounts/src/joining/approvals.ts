@@ -3,7 +3,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { EmailKind, EmailPayload } from '@app/jobs';
 import { type Actor, AuditLog } from '@app/audit';
-import { AccountMails, Logins, type Provisioner, requireManager } from '@app/people';
+import { AccountMails, Logins, type Provisioner } from '@app/people';
 import { Refused } from '@app/rules';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { Identities } from './identities.js';
@@ -92,9 +92,7 @@ export class Approvals {
     as: Asking,
     work: (role: Role) => Promise<boolean>,
   ): Promise<void> {
-    return this.db.transaction({ organizationId }, async () => {
-      await this.logins.holdOrganization(organizationId);
-      await requireManager(this.db, organizationId, by);
+    return this.logins.managingPeople(organizationId, by, async () => {
       const [person] = await this.db.query<{ role: Role; may: boolean }>(
         as === 'parent'
           ? sql`SELECT 'parent' AS role, true AS may FROM parents

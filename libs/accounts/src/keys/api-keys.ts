@@ -5,7 +5,7 @@ import { Env, hashOfToken, Vault } from '@app/config';
 import { Database, type Deadline } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
-import { requireManager } from '@app/people';
+import { asManager } from '@app/people';
 import { Refused } from '@app/rules';
 import { ManagerNotices } from '../manager-notices.js';
 import { revokeInvitesOf } from './invites-of-keys.js';
@@ -117,8 +117,7 @@ export class ApiKeys {
 
   /** Creates a key. @throws Refused for invalid values; KeyMadeBefore if this form was sent before */
   create(organizationId: string, wanted: NewApiKey, by = OPERATOR, handOver?: HandOver): Promise<MadeKey> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       const made = await this.add(organizationId, wanted, by);
       if (by.userId) await this.refuseTooMany(organizationId);
       const { display, scopes, name } = made;
@@ -142,8 +141,7 @@ export class ApiKeys {
     by = OPERATOR,
     handOver?: HandOver,
   ): Promise<MadeKey> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       const [locked] = await this.db.query(sql`
         SELECT FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`);
       if (!locked) throw Refused.notFound();
@@ -181,8 +179,7 @@ export class ApiKeys {
 
   /** Revokes a key at once, and the open invites that it made. Idempotent. @throws Refused when this organization has no such key */
   revokeOf(organizationId: string, id: string, by = OPERATOR): Promise<ListedKey> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       const revoked = await this.db.query(sql`
         WITH revoked AS (
           UPDATE api_keys SET revoked_at = now()

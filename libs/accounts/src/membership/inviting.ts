@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { type ActingPerson, AuditLog } from '@app/audit';
-import { Database } from '@app/database';
 import {
   AccountInvites,
   Invitations,
@@ -11,7 +10,6 @@ import {
   type Person,
   type Provisioner,
   Provisioning,
-  requireManager,
 } from '@app/people';
 import { type Refusal, Refused } from '@app/rules';
 import { Managers } from './managers.js';
@@ -42,7 +40,6 @@ const LONGEST_PHONE = 50;
 @Injectable()
 export class Inviting {
   constructor(
-    private readonly db: Database,
     private readonly provisioning: Provisioning,
     private readonly invitations: Invitations,
     private readonly accountInvites: AccountInvites,
@@ -60,9 +57,7 @@ export class Inviting {
     const refusals = refusalsOf(wanted);
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
     const { organizationId } = provisioner;
-    return this.db.transaction({ organizationId }, async () => {
-      await this.logins.holdOrganization(organizationId);
-      await requireManager(this.db, organizationId, by);
+    return this.logins.managingPeople(organizationId, by, async () => {
       const changer = await this.managers.changer(organizationId, by, by.userId);
       const isOwner = changer.kind === 'person' && changer.role === 'owner';
       if (wanted.role === 'admin' && !isOwner) throw Refused.invalid(ONLY_OWNERS, 'role');

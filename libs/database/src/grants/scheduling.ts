@@ -5,11 +5,12 @@ export const scheduling: Grants = {
   tables: {
     sessions: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
-      portal: 'SELECT, UPDATE (tutor_id, status, overlap_allowed, cancelled_at, cancellation_reason, updated_at)',
+      portal: `SELECT, UPDATE (tutor_id, status, overlap_allowed, completed_at, cancelled_at, cancellation_reason,
+        amount_owed_cents, tutor_pay_cents, updated_at)`,
     },
     lesson_participants: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
-      portal: 'SELECT, UPDATE (status, cancelled_at)',
+      portal: 'SELECT, UPDATE (status, attendance, billed_cents, cancelled_at)',
     },
     rate_cells: { api: 'SELECT' },
     session_feedback: { api: 'SELECT' },

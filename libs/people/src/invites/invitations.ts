@@ -7,7 +7,7 @@ import { Refused } from '@app/rules';
 import { InviteTargets } from './invite-targets.js';
 import { Invites, type MintedInvite, type NewInvite } from './invites.js';
 import type { Provisioner } from '../provisioning/people.js';
-import { requireManager } from '../staff.js';
+import { asManager } from '../staff.js';
 
 /** The scopes whose invites to an address are mailed, not only recorded. */
 const MAILED: Partial<Record<Tables['invites']['scope'], EmailKind>> = {
@@ -66,16 +66,12 @@ export class Invitations {
   /** Replaces an invite to one person. The old link stops working. @throws Refused when there is no open one, or its mail cannot be sent now */
   resend(provisioner: Provisioner, by: Actor, id: string): Promise<SentInvite> {
     const { organizationId } = provisioner;
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
-      return this.replace(provisioner, by, id);
-    });
+    return asManager(this.db, organizationId, by, () => this.replace(provisioner, by, id));
   }
 
   /** Revokes an invite: its link or code stops working. @throws Refused when there is no such open invite */
   revoke(organizationId: string, by: Actor, id: string): Promise<void> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       await this.end(organizationId, id);
       await this.audit.add(organizationId, by, 'revoke_invite', { invite_id: id });
     });
@@ -88,8 +84,7 @@ export class Invitations {
 
   /** Revokes the account links that were mailed to somebody. @throws Refused when there are none */
   revokeAccountLinks(organizationId: string, by: Actor, userId: string): Promise<void> {
-    return this.db.transaction({ organizationId }, async () => {
-      await requireManager(this.db, organizationId, by);
+    return asManager(this.db, organizationId, by, async () => {
       const revoked = await this.db.query(sql`
         WITH revoked AS (
           UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND scope = 'account'

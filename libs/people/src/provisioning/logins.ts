@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, normalizeEmail, type Tables } from '@app/database';
 import { placeholderOf } from '../email.js';
+import { asManager } from '../staff.js';
 import type { Person } from './people.js';
 
 /** What an organization may know of an existing login: only its own memberships. */
@@ -37,6 +38,11 @@ export class Logins {
    */
   holdOrganization(organizationId: string): Promise<void> {
     return this.db.lock(`provisioning of ${organizationId}`);
+  }
+
+  /** What an owner or admin does about people: {@link asManager}, with the organization held. */
+  managingPeople<T>(organizationId: string, by: { userId: string | null }, work: () => Promise<T>): Promise<T> {
+    return asManager(this.db, organizationId, by, work, () => this.holdOrganization(organizationId));
   }
 
   /** The logins with these (normalized) addresses, by address. */

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { type Attended, billOf } from '@app/billing';
+import { VALUES } from '@app/database';
+import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import type { Form } from '../web/form.js';
+import { type Page, page, type SeeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+import { placeText, queryOf, readPlace } from '../web/place.js';
+import { Bookkeeping } from './bookkeeping.js';
+import { answered, type Errors, type Read, tokenOf } from './money-forms.js';
+import { moneyWords } from './money-words.js';
+import type { PlaceRow, SessionFilter } from './sessions.queries.js';
+import { SessionsService } from './sessions.service.js';
+
+/** Sessions that have begun, so that somebody completes them: until then, nothing of them is billed. */
+@Controller('o/:slug/money/sessions')
+@ForManagers()
+export class SessionsController {
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly books: Bookkeeping,
+  ) {}
+
+  @Get()
+  async list(@Managing() organization: Managed, @Query() asked: Record<string, unknown>): Promise<Page> {
+    const filter: SessionFilter = asked.state === 'completed' ? 'completed' : 'due';
+    const after = readPlace(asked.after);
+    const { sessions, next } = await this.sessions.list(organization, filter, after);
+    const query = (place: string | null) => queryOf({ state: filter === 'due' ? null : filter, after: place });
+    const pages = { isFirst: after === null, first: query(null), next: next && query(placeText(next)) };
+    return page('money/sessions', { sessions, filter, ...pages });
+  }
+
+  @Get(':lesson_id')
+  show(@Managing() organization: Managed, @Param('lesson_id') id: string): Promise<Page> {
+    return this.shown(organization, pathId(id));
+  }
+
+  @Post(':lesson_id/complete')
+  async complete(@Managing() organization: Managed, @Param('lesson_id') id: string): Promise<Page | SeeOther> {
+    const sessionId = pathId(id);
+    const { places } = await this.sessions.session(organization, sessionId);
+    const read = readAttendance(organization.form, places);
+    const again = (errors: Errors) => this.shown(organization, sessionId, errors);
+    if ('errors' in read) return again(read.errors);
+    const path = `/o/${organization.slug}/money/sessions`;
+    return answered(
+      this.books.complete(organization, tokenOf(organization.form), sessionId, read.value),
+      { back: `${path}/${sessionId}`, done: 'The session was completed.', made: () => path },
+      again,
+    );
+  }
+
+  @Post(':lesson_id/reopen')
+  reopen(@Managing() organization: Managed, @Param('lesson_id') id: string): Promise<Page | SeeOther> {
+    const sessionId = pathId(id);
+    const to = { back: `/o/${organization.slug}/money/sessions/${sessionId}`, done: 'The session was reopened.' };
+    const work = this.books.reopen(organization, tokenOf(organization.form), sessionId);
+    return answered(work, to, (errors) => this.shown(organization, sessionId, errors));
+  }
+
+  private async shown(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {
+    const { session, places, currency } = await this.sessions.session(organization, id);
+    const { form } = organization;
+    const data = {
+      ...{ lesson: session, ...moneyWords(currency), errors: errors ?? {} },
+      places: places.map((place) => ({
+        ...place,
+        billed: centsOf(place.billed),
+        price: priceOf(place, session.minutes),
+      })),
+      token: errors ? tokenOf(form) : randomUUID(),
+      chosen: ({ student_id: studentId, attendance }: PlaceRow) =>
+        (errors && form.text(fieldOf(studentId))) || (attendance ?? 'attended'),
+    };
+    return page('money/session', data, errors ? 422 : 200);
+  }
+}
+
+const fieldOf = (studentId: string) => `attendance-${studentId}`;
+
+/** Who came, of everybody who takes part. */
+function readAttendance(form: Form, places: PlaceRow[]): Read<Attended[]> {
+  const chosen = places.map(({ student_id: studentId }) => ({
+    studentId,
+    attendance: VALUES.lesson_participants.attendance.find((one) => one === form.text(fieldOf(studentId))),
+  }));
+  const missing = chosen.filter(({ attendance }) => attendance === undefined);
+  if (missing.length === 0) return { value: chosen as Attended[] };
+  return {
+    errors: Object.fromEntries(missing.map(({ studentId }) => [fieldOf(studentId), 'Choose whether they came.'])),
+  };
+}
+
+/** What somebody who is not excused is billed. */
+function priceOf({ rate, surcharge }: PlaceRow, minutes: number): number {
+  const cents = (text: string | null) => (text === null ? null : BigInt(text));
+  return Number(billOf({ rateCents: cents(rate), surchargeCents: cents(surcharge) }, BigInt(minutes)));
+}
+
+const centsOf = (text: string | null): number | null => (text === null ? null : Number(text));

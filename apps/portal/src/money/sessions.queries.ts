@@ -1,0 +1,81 @@
+import sql, { empty, type Sql } from 'sql-template-tag';
+import type { SESSION, VALUES } from '@app/database';
+import type { Place } from '../web/place.js';
+import { memberName, nameOf } from './invoices.queries.js';
+
+/** Which sessions are listed: those that have begun and are not completed, or those that are. */
+export type SessionFilter = 'due' | 'completed';
+
+/** A session as lists show it. */
+export interface SessionRow {
+  id: string;
+  title: string | null;
+  starts_at: Date;
+  tutor_id: string | null;
+  tutor: string | null;
+  students: string[];
+}
+
+export interface SessionDetails extends Omit<SessionRow, 'students'> {
+  status: (typeof SESSION.values)[number];
+  subject: string | null;
+  minutes: number;
+  /** Whether it can be completed. */
+  due: boolean;
+  /** What it came to, in cents. */
+  owed: number | null;
+}
+
+export type Attendance = (typeof VALUES)['lesson_participants']['attendance'][number];
+
+/** A student who takes part. Amounts are cents as texts. */
+export interface PlaceRow {
+  student_id: string;
+  student: string | null;
+  attendance: Attendance | null;
+  rate: string | null;
+  surcharge: string | null;
+  billed: string | null;
+}
+
+const takesPart = sql`p.status IN ('pending', 'accepted')`;
+
+/** Sessions that have begun and are still to be completed. Only scheduled ones are looked at: they are few, and indexed on their own. */
+export const isDue = (organizationId: string): Sql =>
+  sql`organization_id = ${organizationId} AND status = 'scheduled' AND starts_at <= now()`;
+
+/** The sessions that have begun, the latest first. */
+export function sessionsBegun(organizationId: string, filter: SessionFilter, before: Place | null, most: number): Sql {
+  const which = filter === 'due' ? isDue(organizationId) : isCompleted(organizationId);
+  const beyond = before ? sql`WHERE (starts_at, id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
+  return sql`
+    WITH begun AS ${filter === 'due' ? sql`MATERIALIZED` : empty} (SELECT id, starts_at FROM sessions WHERE ${which})
+    SELECT s.id, s.title, s.starts_at, s.tutor_id, ${memberName(organizationId, sql`s.tutor_id`)} AS tutor,
+      ARRAY(SELECT ${nameOf} FROM lesson_participants p
+        JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
+        LEFT JOIN users u ON u.id = m.user_id
+        WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND ${takesPart}
+        ORDER BY p.created_at, p.student_id LIMIT 4) AS students
+    FROM (SELECT id FROM begun ${beyond} ORDER BY starts_at DESC, id DESC LIMIT ${most}) d
+    JOIN sessions s ON s.organization_id = ${organizationId} AND s.id = d.id ORDER BY s.starts_at DESC, s.id DESC`;
+}
+
+/** Most sessions that have begun are: the index by their start finds the latest. */
+const isCompleted = (organizationId: string): Sql =>
+  sql`organization_id = ${organizationId} AND status = 'completed' AND starts_at <= now()`;
+
+export const session = (organizationId: string, id: string): Sql => sql`
+  SELECT s.id, s.title, s.status, s.starts_at, s.duration_minutes AS minutes, s.tutor_id,
+    ${memberName(organizationId, sql`s.tutor_id`)} AS tutor, s.amount_owed_cents::float8 AS owed,
+    s.status = 'scheduled' AND s.starts_at <= now() AS due,
+    (SELECT name FROM subjects j WHERE j.organization_id = ${organizationId} AND j.id = s.subject_id) AS subject
+  FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
+
+/** Who takes part in a session, and what each pays. */
+export const placesOf = (organizationId: string, sessionId: string): Sql => sql`
+  SELECT p.student_id, ${nameOf} AS student, p.attendance, p.rate_cents::text AS rate, p.surcharge_cents::text AS surcharge,
+    p.billed_cents::text AS billed
+  FROM lesson_participants p JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
+  LEFT JOIN users u ON u.id = m.user_id
+  WHERE p.organization_id = ${organizationId} AND p.session_id = ${sessionId} AND ${takesPart}
+  ORDER BY p.created_at, p.student_id`;

@@ -1,0 +1,113 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
+import { PASSWORD, type Someone, type TestPortal } from './portal.js';
+
+/** Ids in a school ($1) and of its owner ($2), by path parameter. */
+const IDS: Record<string, string> = {
+  key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
+    UNION SELECT user_id FROM parents WHERE organization_id = $1`,
+  invite_id: `SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND email IS NULL`,
+  lesson_id: 'SELECT id FROM sessions WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  invoice_id: 'SELECT id FROM invoices WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  payment_id: 'SELECT id FROM payments WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  // Of the page after leaving.
+  organization_id: 'SELECT organization_id AS id FROM members WHERE user_id = $2 AND organization_id <> $1',
+};
+
+/** What somebody types or chooses. What a form holds already, the page says. */
+const TYPED = {
+  ...{ name: 'Till', access: 'read', expires: 'never', overlap: 'now', sessions: 'unassign', role: 'tutor' },
+  ...{ first_name: 'Ada', last_name: 'Byron', email: 'ada@example.org' },
+  ...{ description: 'Book', unit: '5', amount: '5', payment_type: 'cash', phone: '+61 3 9000 0000' },
+  ...{ url: 'https://build.example.org/hook', password: PASSWORD },
+};
+
+/** A form as a browser sends it. */
+export interface Sent {
+  action: string;
+  fields: Record<string, string>;
+}
+
+/** Organizations with something for every form to change, and the forms of their pages. */
+export class SchoolForms {
+  readonly table: RouteTable;
+
+  constructor(private readonly portal: TestPortal) {
+    this.table = portal.app.get(RouteTable);
+  }
+
+  /** A school with something for every form to change. */
+  async open({ hook }: { hook: boolean }): Promise<Someone> {
+    const { portal } = this;
+    const { make } = portal;
+    const owner = await portal.someone('owner');
+    const at = owner.organization.id;
+    const elsewhere = await make.organization();
+    await make.member(elsewhere.id, { userId: owner.user.id, role: 'tutor', status: 'accepted' });
+    await make.member(at, { role: 'admin', status: 'accepted' });
+    const waiting = await make.member(at, { role: 'tutor', status: 'pending' });
+    await make.query('UPDATE members SET approval_requested_at = now() WHERE user_id = $1', [waiting.id]);
+    const child = await make.student(at);
+    await make.parent(at, { children: [child.id] });
+    await make.query(
+      `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
+     SELECT gen_random_uuid(), $1::uuid, sha256(convert_to($1::uuid::text || n, 'UTF8')), '\\x01', 0, 'x' FROM generate_series(1, 2) n`,
+      [owner.user.id],
+    );
+    await make.query(
+      `INSERT INTO invites (id, organization_id, scope, role, target_id, email, secret_hash, expires_at)
+     VALUES (gen_random_uuid(), $1::uuid, 'organization', 'student', $1::uuid, 'somebody@example.org', $2, now() + interval '1 day')`,
+      [at, randomBytes(32)],
+    );
+    const [code] = await make.query<{ id: string }>(
+      `INSERT INTO invites (id, organization_id, scope, role, target_id, secret_hash, expires_at)
+     VALUES (gen_random_uuid(), $1::uuid, 'organization', 'student', $1::uuid, $2, now() + interval '1 day') RETURNING id`,
+      [at, randomBytes(32)],
+    );
+    await make.query(`INSERT INTO joins (organization_id, invite_id, user_id, joined_at) VALUES ($1, $2, $3, now() - interval '1 minute')`, [
+      at,
+      code!.id,
+      child.id,
+    ]);
+    const base = `/o/${owner.organization.slug}`;
+    await portal.post(`${base}/keys`, { ...TYPED, form_token: randomUUID() }, owner.cookie).expect(303);
+    if (hook) await portal.post(`${base}/build-hook/add`, TYPED, owner.cookie).expect(200);
+    return owner;
+  }
+
+  /** The paths of a route in a school. */
+  async pathsOf(path: string, { organization, user }: Someone): Promise<string[]> {
+    const filled = path.replace(':slug', organization.slug);
+    const [, name] = /:([^/]+)/.exec(filled) ?? [];
+    if (name === undefined) return [filled];
+    const rows = await this.portal.make.query<{ id: string }>(IDS[name]!, [organization.id, user.id]);
+    return rows.map(({ id }) => filled.replace(`:${name}`, id));
+  }
+
+  /** The forms of a route, as its page shows them to somebody who has just confirmed. */
+  async formsOn(route: Route, owner: Someone): Promise<Sent[]> {
+    const found: Sent[] = [];
+    for (const page of await this.pathsOf(this.table.pageOf(route.handler)!, owner)) {
+      const { text } = await this.portal.get(page, owner.cookie);
+      for (const [, action, inside] of text.matchAll(/<form[^>]* action="([^"]+)"[^>]*>(.*?)<\/form>/gs)) {
+        if (this.table.match('POST', action!)?.handler !== route.handler) continue;
+        const hidden = [...inside!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+        const kept = Object.fromEntries(hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]));
+        found.push({ action: action!, fields: { ...shownIn(inside!), ...TYPED, ...kept } });
+      }
+    }
+    return found;
+  }
+}
+
+/** What a form holds before anybody types: its values, and what is selected. */
+function shownIn(form: string): Record<string, string> {
+  const values = [...form.matchAll(/<input[^>]* name="([^"]+)"[^>]* value="([^"]+)"/g)].filter(([tag]) => !/checkbox|radio/.test(tag));
+  const selects = [...form.matchAll(/<select[^>]* name="([^"]+)".*?<\/select>/gs)].map(([select, name]) => {
+    const [, value = ''] = /value="([^"]*)" selected/.exec(select) ?? /value="([^"]*)"/.exec(select) ?? [];
+    return [name!, value] as const;
+  });
+  return Object.fromEntries([...values.map(([, name, value]) => [name!, value!] as const), ...selects]);
+}
