@@ -28,11 +28,12 @@ function typeOf({ table, name, type, values, nullable }: Column): string {
   return nullable && known !== 'unknown' ? `${known} | null` : known;
 }
 
-/** An interface with a property for each table, and the type of each of its columns. */
-function sourceOf(columns: Column[], comment: string): string {
+/** An interface with a property for each table, and the type of each of its columns: on one line where it fits, as Prettier leaves it. */
+function sourceOf(columns: Column[], comment: string, width: number): string {
   const tables = [...new Set(columns.map(({ table }) => table))].map((table) => {
-    const fields = columns.filter((column) => column.table === table);
-    return `  ${table}: {\n${fields.map((column) => `    ${camelCase(column.name)}: ${typeOf(column)};\n`).join('')}  };\n`;
+    const fields = columns.flatMap((column) => (column.table === table ? [`${camelCase(column.name)}: ${typeOf(column)}`] : []));
+    const short = `  ${table}: { ${fields.join('; ')} };\n`;
+    return short.length <= width + 1 ? short : `  ${table}: {\n    ${fields.join(';\n    ')};\n  };\n`;
   });
   return `// Written by \`npm run schema\` from the migrated schema. Do not edit.
 
@@ -117,12 +118,12 @@ describe('written from the migrated schema by `npm run schema`', () => {
 
   it('libs/database/src/tables.ts is up to date', async () => {
     const closed = columns.filter(({ values }) => values);
-    const source = sourceOf(closed, 'The columns with a closed set of values, as their CHECKs list it.');
+    const source = sourceOf(closed, 'The columns with a closed set of values, as their CHECKs list it.', 120);
     await expect(source + valuesOf(closed)).toMatchFileSnapshot('../../libs/database/src/tables.ts');
   });
 
   it('test/support/database/tables.ts is up to date', async () => {
-    const source = sourceOf(columns, 'The rows of every table. Amounts are whole cents, dates are written YYYY-MM-DD.');
+    const source = sourceOf(columns, 'The rows of every table. Amounts are whole cents, dates are written YYYY-MM-DD.', 150);
     await expect(source).toMatchFileSnapshot('../support/database/tables.ts');
   });
 

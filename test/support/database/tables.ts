@@ -14,12 +14,7 @@ export interface Tables {
     voidedAt: Date | null;
     createdAt: Date;
   };
-  api_key_handovers: {
-    apiKeyId: string;
-    organizationId: string;
-    sealed: Buffer;
-    expiresAt: Date;
-  };
+  api_key_handovers: { apiKeyId: string; organizationId: string; sealed: Buffer; expiresAt: Date };
   api_keys: {
     id: string;
     organizationId: string;
@@ -101,14 +96,7 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
   };
-  classroom_members: {
-    id: string;
-    organizationId: string;
-    classroomId: string;
-    userId: string;
-    role: 'teacher' | 'student';
-    createdAt: Date;
-  };
+  classroom_members: { id: string; organizationId: string; classroomId: string; userId: string; role: 'teacher' | 'student'; createdAt: Date };
   classrooms: {
     id: string;
     organizationId: string;
@@ -137,15 +125,8 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
   };
-  credentials: {
-    userId: string;
-    passwordHash: string | null;
-    sessionsValidFrom: Date;
-  };
-  device_cookies: {
-    userId: string;
-    validFrom: Date;
-  };
+  credentials: { userId: string; passwordHash: string | null; sessionsValidFrom: Date };
+  device_cookies: { userId: string; validFrom: Date };
   expense_claims: {
     id: string;
     organizationId: string;
@@ -265,13 +246,7 @@ export interface Tables {
     serial: number | null;
     collecting: boolean;
   };
-  joins: {
-    organizationId: string;
-    inviteId: string;
-    userId: string;
-    joinedAt: Date;
-    approval: 'waiting' | 'approved' | null;
-  };
+  joins: { organizationId: string; inviteId: string; userId: string; joinedAt: Date; approval: 'waiting' | 'approved' | null };
   leads: {
     id: string;
     organizationId: string;
@@ -324,12 +299,7 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
   };
-  list_counts: {
-    organizationId: string;
-    list: string;
-    slot: string;
-    delta: number;
-  };
+  list_counts: { organizationId: string; list: string; slot: string; delta: number };
   locations: {
     id: string;
     organizationId: string;
@@ -452,12 +422,7 @@ export interface Tables {
     gathered: Buffer[];
     gatheredCount: number;
   };
-  parent_students: {
-    organizationId: string;
-    parentId: string;
-    studentId: string;
-    linkedAt: Date;
-  };
+  parent_students: { organizationId: string; parentId: string; studentId: string; linkedAt: Date };
   parents: {
     organizationId: string;
     userId: string;
@@ -490,20 +455,8 @@ export interface Tables {
     expiresAt: Date;
     kind: 'password_reset' | 'address_confirmation' | 'wrong_passwords';
   };
-  password_links: {
-    secretHash: Buffer;
-    userId: string;
-    emailNormalized: string;
-    expiresAt: Date;
-  };
-  payment_allocations: {
-    id: string;
-    organizationId: string;
-    paymentId: string;
-    invoiceId: string;
-    amountCents: number;
-    createdAt: Date;
-  };
+  password_links: { secretHash: Buffer; userId: string; emailNormalized: string; expiresAt: Date };
+  payment_allocations: { id: string; organizationId: string; paymentId: string; invoiceId: string; amountCents: number; createdAt: Date };
   payments: {
     id: string;
     organizationId: string;
@@ -535,12 +488,7 @@ export interface Tables {
     countsAt: Date;
     createdAt: Date;
   };
-  places: {
-    postcode: string;
-    suburb: string | null;
-    lat: number;
-    lng: number;
-  };
+  places: { postcode: string; suburb: string | null; lat: number; lng: number };
   portal_sessions: {
     id: string;
     secretHash: Buffer;
@@ -566,13 +514,7 @@ export interface Tables {
     authorId: string | null;
     createdAt: Date;
   };
-  rate_bands: {
-    id: string;
-    organizationId: string;
-    name: string;
-    sortOrder: number;
-    createdAt: Date;
-  };
+  rate_bands: { id: string; organizationId: string; name: string; sortOrder: number; createdAt: Date };
   rate_cells: {
     id: string;
     organizationId: string;
@@ -639,11 +581,7 @@ export interface Tables {
     isPublic: boolean;
     createdAt: Date;
   };
-  session_students: {
-    organizationId: string;
-    studentId: string;
-    occurrences: number;
-  };
+  session_students: { organizationId: string; studentId: string; occurrences: number };
   sessions: {
     id: string;
     organizationId: string;
@@ -673,18 +611,8 @@ export interface Tables {
     cancellationReason: string | null;
     overlapAllowed: boolean;
   };
-  sign_in_attempts: {
-    subject: Buffer;
-    minute: Date;
-    attempts: number;
-  };
-  student_group_members: {
-    id: string;
-    groupId: string;
-    userId: string;
-    role: 'tutor' | 'student';
-    createdAt: Date;
-  };
+  sign_in_attempts: { subject: Buffer; minute: Date; attempts: number };
+  student_group_members: { id: string; groupId: string; userId: string; role: 'tutor' | 'student'; createdAt: Date };
   student_groups: {
     id: string;
     ownerOrganizationId: string | null;
@@ -699,31 +627,10 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
   };
-  subjects: {
-    id: string;
-    organizationId: string;
-    code: string;
-    name: string;
-    createdAt: Date;
-  };
-  suppression_senders: {
-    organizationId: string;
-    emailNormalized: string;
-  };
-  suppressions: {
-    emailNormalized: string;
-    reason: string;
-    createdAt: Date;
-  };
-  time_off: {
-    id: string;
-    organizationId: string;
-    tutorId: string;
-    startsOn: string;
-    endsOn: string;
-    note: string | null;
-    createdAt: Date;
-  };
+  subjects: { id: string; organizationId: string; code: string; name: string; createdAt: Date };
+  suppression_senders: { organizationId: string; emailNormalized: string };
+  suppressions: { emailNormalized: string; reason: string; createdAt: Date };
+  time_off: { id: string; organizationId: string; tutorId: string; startsOn: string; endsOn: string; note: string | null; createdAt: Date };
   tutor_profiles: {
     organizationId: string;
     userId: string;
@@ -754,12 +661,7 @@ export interface Tables {
     archivedAt: Date | null;
     createdAt: Date;
   };
-  tutor_subjects: {
-    organizationId: string;
-    userId: string;
-    subjectId: string;
-    createdAt: Date;
-  };
+  tutor_subjects: { organizationId: string; userId: string; subjectId: string; createdAt: Date };
   tutor_tiers: {
     id: string;
     organizationId: string;
@@ -783,8 +685,5 @@ export interface Tables {
     emailVerifiedAt: Date | null;
     seenBy: string[];
   };
-  worker_heartbeats: {
-    workerId: string;
-    seenAt: Date;
-  };
+  worker_heartbeats: { workerId: string; seenAt: Date };
 }

@@ -65,3 +65,11 @@ export function codeOf(answer: RawAnswer): string {
 export async function inLots<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   for (let at = 0; at < items.length; at += 16) await Promise.all(items.slice(at, at + 16).map(work));
 }
+
+/**
+ * A few of the cases, for things that the same code serves: the next thing (by its number) gets the next ones, so that
+ * together they meet every case again and again.
+ */
+export function someOf<T>(cases: readonly T[], number: number, count: number): T[] {
+  return Array.from({ length: Math.min(count, cases.length) }, (_, n) => cases[(number * count + n) % cases.length]!);
+}
