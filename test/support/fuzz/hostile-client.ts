@@ -67,9 +67,10 @@ export async function inLots<T>(items: T[], work: (item: T) => Promise<void>): P
 }
 
 /**
- * A few of the cases, for things that the same code serves: the next thing (by its number) gets the next ones, so that
- * together they meet every case again and again.
+ * Its share of many cases for each of several things that the same code serves, by the thing's number: enough for all cases,
+ * and at least so many.
  */
-export function someOf<T>(cases: readonly T[], number: number, count: number): T[] {
-  return Array.from({ length: Math.min(count, cases.length) }, (_, n) => cases[(number * count + n) % cases.length]!);
+export function someOf<T>(cases: readonly T[], number: number, things: number, least: number): T[] {
+  const count = Math.min(cases.length, Math.max(least, Math.ceil(cases.length / things)));
+  return Array.from({ length: count }, (_, n) => cases[(number * count + n) % cases.length]!);
 }
