@@ -196,8 +196,8 @@ describe('an import', () => {
     let most = 0;
     let calls = 0;
     const onProgress = () => {
-      calls++;
-      most = Math.max(most, used());
+      // Collecting the garbage of this process takes long.
+      if (calls++ % 4 === 0) most = Math.max(most, used());
     };
     const started = Date.now();
     const options = { url: imports.database.urls.ownerUrl, organizationId: imports.organization, folder, onProgress };

@@ -39,7 +39,7 @@ export interface Finding {
 }
 
 /** Positions of each family in a sample. */
-const SAMPLE = 6;
+const SAMPLE = 4;
 
 /** How often to measure a position that exceeds its bounds, because other load inflates costs. */
 const TRIES = 4;
