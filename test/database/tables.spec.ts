@@ -28,16 +28,21 @@ function typeOf({ table, name, type, values, nullable }: Column): string {
   return nullable && known !== 'unknown' ? `${known} | null` : known;
 }
 
-/** An interface with a property for each table, and the type of each of its columns: on one line where it fits, as Prettier leaves it. */
+/** An interface with a property for each table, and the type of each of its columns. Filled lines keep it short. */
 function sourceOf(columns: Column[], comment: string, width: number): string {
   const tables = [...new Set(columns.map(({ table }) => table))].map((table) => {
-    const fields = columns.flatMap((column) => (column.table === table ? [`${camelCase(column.name)}: ${typeOf(column)}`] : []));
-    const short = `  ${table}: { ${fields.join('; ')} };\n`;
-    return short.length <= width + 1 ? short : `  ${table}: {\n    ${fields.join(';\n    ')};\n  };\n`;
+    const fields = columns.flatMap((column) => (column.table === table ? [`${camelCase(column.name)}: ${typeOf(column)};`] : []));
+    const lines = [`  ${table}: {`];
+    for (const word of [...fields, '};']) {
+      if (`${lines.at(-1)!} ${word}`.length > width) lines.push(`    ${word}`);
+      else lines.push(`${lines.pop()!} ${word}`);
+    }
+    return `${lines.join('\n')}\n`;
   });
   return `// Written by \`npm run schema\` from the migrated schema. Do not edit.
 
 /** ${comment} */
+// prettier-ignore
 export interface Tables {
 ${tables.join('')}}
 `;
