@@ -104,12 +104,7 @@ describe('a temporary file that fails returns 503', () => {
 
 describe('a process of the API', () => {
   let api: ApiProcess;
-  const start = () =>
-    ApiProcess.start({
-      DATABASE_URL: uploads.api.database.applicationUrl,
-      DATA_DIR: uploads.dataDir,
-      TMPDIR: temporary,
-    });
+  const start = () => ApiProcess.start({ DATABASE_URL: uploads.api.database.applicationUrl, DATA_DIR: uploads.dataDir, TMPDIR: temporary });
 
   beforeAll(buildOnce);
   beforeEach(async () => {

@@ -55,9 +55,7 @@ const KINDS: Record<string, Kind> = {
   'a tutor': {
     as: 'Student',
     make: async () => {
-      const { id } = await provisioning.make.tutor(provisioning.id, {
-        user: { firstName: 'Grace', lastName: 'Hopper' },
-      });
+      const { id } = await provisioning.make.tutor(provisioning.id, { user: { firstName: 'Grace', lastName: 'Hopper' } });
       return { wish: { scope: 'tutor_student', tutor_id: id }, named: 'Grace Hopper', target: id };
     },
     belongs: async (id, target) => {
@@ -68,9 +66,7 @@ const KINDS: Record<string, Kind> = {
   'a child': {
     as: 'Parent',
     make: async () => {
-      const { id } = await provisioning.make.student(provisioning.id, {
-        user: { firstName: 'Tim', lastName: 'Canary' },
-      });
+      const { id } = await provisioning.make.student(provisioning.id, { user: { firstName: 'Tim', lastName: 'Canary' } });
       return { wish: { scope: 'parent', student_id: id }, named: 'Tim', target: id };
     },
     belongs: async (id, target) => {

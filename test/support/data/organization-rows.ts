@@ -10,16 +10,8 @@ export type Lesson = { tutorId: string; studentId: string };
 export async function fill(make: Factories, school: string): Promise<Record<'path' | 'query', Record<string, string>>> {
   const subject = await make.subject(school);
   const [tier, band] = [await make.tutorTier(school), await make.rateBand(school)];
-  const { tutor, student, parent } = await people(make, school, subject.id, {
-    tutorTierId: tier.id,
-    rateBandId: band.id,
-  });
-  const classroom = await make.classroom(school, {
-    tutorId: tutor.id,
-    subjectId: subject.id,
-    priceCents: 12000,
-    billingInterval: 'month',
-  });
+  const { tutor, student, parent } = await people(make, school, subject.id, { tutorTierId: tier.id, rateBandId: band.id });
+  const classroom = await make.classroom(school, { tutorId: tutor.id, subjectId: subject.id, priceCents: 12000, billingInterval: 'month' });
   await make.classroomMember(school, classroom.id, student.id);
   await make.tutorStudent(school, tutor.id, student.id, { subjectId: subject.id });
   const group = await make.group(school, {
@@ -33,12 +25,7 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   await make.groupMember(group.id, student.id);
   await make.groupMember(group.id, tutor.id, { role: 'tutor' });
   const lesson = { tutorId: tutor.id, studentId: student.id, subjectId: subject.id };
-  const { session, participant } = await sessions(make, school, {
-    ...lesson,
-    groupId: group.id,
-    classroomId: classroom.id,
-    seriesId: uuidv7(),
-  });
+  const { session, participant } = await sessions(make, school, { ...lesson, groupId: group.id, classroomId: classroom.id, seriesId: uuidv7() });
 
   const homework = await make.homework(tutor.id, {
     scope: 'classroom',
@@ -132,10 +119,7 @@ async function people(make: Factories, school: string, subjectId: string, { tuto
   await make.tutorSubject(school, tutor.id, subjectId);
   await make.tutor(school, { role: 'owner' });
   await make.member(school, { role: 'admin' });
-  const student = await make.student(school, {
-    user: { phone: '0400000001' },
-    rateBandId,
-  });
+  const student = await make.student(school, { user: { phone: '0400000001' }, rateBandId });
   await make.student(school, { status: 'pending', suppliedFirstName: 'Mia' });
   await make.student(school, { user: { placeholderEmail: true } });
   const parent = await make.parent(school, { children: [student.id] });

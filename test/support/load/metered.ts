@@ -139,10 +139,7 @@ function least(a: Cost, b: Cost): Cost {
 
 function judge(position: Position, costs: Cost[], { ratio, floor, hold: mostHold }: Bounds): Finding {
   const [small, , large] = costs as [Cost, Cost, Cost];
-  const ratios = {
-    cpu: large.cpu / Math.max(small.cpu, floor.cpu),
-    memory: large.memory / Math.max(small.memory, floor.memory),
-  };
+  const ratios = { cpu: large.cpu / Math.max(small.cpu, floor.cpu), memory: large.memory / Math.max(small.memory, floor.memory) };
   const hold = Math.max(...costs.map((cost) => cost.hold));
   const complaints = [
     ...(ratios.cpu > ratio ? [`CPU ${small.cpu.toFixed(1)} ms, at 16 times the length ${large.cpu.toFixed(1)} ms`] : []),
