@@ -51,7 +51,7 @@ describe.each([
         for (const route of keyedReads(api).filter((read) => queryOf(document, read).has('limit'))) {
           const body = JSON.parse((await call(api, route, own)).text) as unknown[] | { data: unknown[] };
           const rows = Array.isArray(body) ? body : body.data;
-          if (rows.length === 0) throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/fixtures.ts`);
+          if (rows.length === 0) throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/organization-rows.ts`);
         }
       }
     });
@@ -94,7 +94,7 @@ describe.each([
           const read = async (id: string) => call(api, route, own, { query: `?${name}=${id}` });
           const sample = own.query[name];
           if (!sample) {
-            throw new Error(`${nameOf(route)}: no row of test/support/data/fixtures.ts has a value for "${name}"`);
+            throw new Error(`${nameOf(route)}: no row of test/support/data/organization-rows.ts has a value for "${name}"`);
           }
           const size = async (id: string) => {
             const { data, total = 0 } = JSON.parse((await read(id)).text) as { data?: unknown[]; total?: number };

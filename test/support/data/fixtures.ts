@@ -80,7 +80,8 @@ async function share(make: Factories, school: OrganizationFixture, tutorId: stri
 export function pathOf(route: Route, school: OrganizationFixture): string {
   return route.path.replaceAll(/:([^/]+)/g, (_, name: string) => {
     const id = school.path[name];
-    if (!id) throw new Error(`${route.method} ${route.path}: give "${name}" a value in OrganizationFixture.path (test/support/data/fixtures.ts)`);
+    if (!id)
+      throw new Error(`${route.method} ${route.path}: give "${name}" a value in OrganizationFixture.path (test/support/data/organization-rows.ts)`);
     return id;
   });
 }
