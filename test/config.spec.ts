@@ -19,10 +19,7 @@ describe('.env.example', () => {
   it('has the same values when a shell sources it', () => {
     const file = fileURLToPath(new URL('../.env.example', import.meta.url));
     const script = 'set -eua; . "$1"; env -0';
-    const printed = execFileSync('sh', ['-c', script, 'sh', file], {
-      env: { PATH: '/usr/bin:/bin' },
-      encoding: 'utf8',
-    });
+    const printed = execFileSync('sh', ['-c', script, 'sh', file], { env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8' });
     const entries = printed.split('\0').map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]);
     expect(Object.fromEntries(entries)).toMatchObject(documented);
   });

@@ -46,10 +46,7 @@ function npmStart(cwd: string, settings: Record<string, string>) {
 function runAs(version: string, ...script: string[]) {
   const disguise = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
   const flags = ['--import', `data:text/javascript,${encodeURIComponent(disguise)}`];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, ...script], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, ...script], { cwd: ROOT, encoding: 'utf8' });
   return [status, stdout, stderr];
 }
 
@@ -83,11 +80,7 @@ describe('the runtime', () => {
   });
 
   it('of npm start is the bundled Node, whatever the PATH', async () => {
-    const service = npmStart(ROOT, {
-      ...urlsOf(database),
-      DATA_DIR: folder,
-      PORT: '0',
-    });
+    const service = npmStart(ROOT, { ...urlsOf(database), DATA_DIR: folder, PORT: '0' });
     try {
       await vi.waitFor(() => expect(service.output).toContain('Ready in'), { timeout: 120_000, interval: 50 });
       const base = /Tutoring API +(\S+)/.exec(service.output)![1]!;

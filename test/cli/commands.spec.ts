@@ -196,11 +196,7 @@ describe('the command line', () => {
 
   it('creates a key whose text is shown once, lists it and revokes it', async () => {
     const created = results((await cli('--json', 'key', 'create', '--org', 'first', '--name', 'sync', '--scopes', 'read,write')).stdout)[0]!;
-    expect(created).toMatchObject({
-      key: expect.stringMatching(/^tk_live_[0-9a-f]{64}$/) as string,
-      scopes: ['read', 'write'],
-      expires_at: null,
-    });
+    expect(created).toMatchObject({ key: expect.stringMatching(/^tk_live_[0-9a-f]{64}$/) as string, scopes: ['read', 'write'], expires_at: null });
     const list = async () => {
       const { stdout } = await cli('--json', 'key', 'list', '--org', 'first');
       expect(stdout).not.toContain((created.key as string).slice(8));
@@ -222,11 +218,7 @@ describe('the command line', () => {
     const make = async (...args: string[]) => results((await cli('--json', 'key', ...args)).stdout)[0]!;
     const old = await make('create', '--org', 'first', '--name', 'nightly', '--scopes', 'read,write');
     const made = await make('replace', old.id as string, '--overlap', '7d');
-    expect(made).toMatchObject({
-      key: expect.stringMatching(/^tk_live_[0-9a-f]{64}$/) as string,
-      replaces: old.id,
-      expires_at: null,
-    });
+    expect(made).toMatchObject({ key: expect.stringMatching(/^tk_live_[0-9a-f]{64}$/) as string, replaces: old.id, expires_at: null });
     const listed = results((await cli('--json', 'key', 'list', '--org', 'first')).stdout);
     const [before, after] = [old, made].map(({ id }) => listed.find((entry) => entry.id === id)!);
     expect(after).toMatchObject({ name: 'nightly', scopes: ['read', 'write'], status: 'active', expires_at: null });
@@ -245,10 +237,7 @@ describe('the command line', () => {
     try {
       writeFileSync(join(folder, 'subjects.ndjson'), '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31","name":"Chemistry"}\n');
       const good = await cli('--json', 'import', folder, '--org', 'first');
-      expect(results(good.stdout)[0]).toMatchObject({
-        organization: 'first',
-        tables: { subjects: { inserted: 1, unchanged: 0 } },
-      });
+      expect(results(good.stdout)[0]).toMatchObject({ organization: 'first', tables: { subjects: { inserted: 1, unchanged: 0 } } });
       writeFileSync(join(folder, 'subjects.ndjson'), '{"id":"0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f32"}\n');
       const bad = await cli('import', folder, '--org', 'first');
       expect(bad.code).toBe(1);

@@ -78,10 +78,7 @@ describe('doctor and recount', () => {
       status: 'fail',
       message: 'the total of members:student for first is 3, but there are 0 rows: run "npm run cli -- recount"',
     });
-    expect(await cli('recount')).toMatchObject({
-      code: 0,
-      stdout: 'Corrected the totals of first\nAll copies are correct\n',
-    });
+    expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Corrected the totals of first\nAll copies are correct\n' });
     expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'All totals are correct\nAll copies are correct\n' });
     expect((await cli('doctor')).code).toBe(0);
   });

@@ -50,10 +50,7 @@ describe('the roles and rights of an embedded PostgreSQL', () => {
   });
 
   it('listens on the loopback interface only and applies the given settings', async () => {
-    const server = await start({
-      dataDir: usedDir(),
-      settings: { ...settings, application_name: "it's $HOME", listen_addresses: '*' },
-    });
+    const server = await start({ dataDir: usedDir(), settings: { ...settings, application_name: "it's $HOME", listen_addresses: '*' } });
 
     const values = await query(
       server.adminUrl,

@@ -65,11 +65,7 @@ describe('startEmbeddedPostgres', () => {
     const dataDir = usedDir();
     const first = await start({ dataDir });
     const second = await start({ dataDir });
-    expect(second).toMatchObject({
-      startedHere: false,
-      adminUrl: first.adminUrl,
-      applicationUrl: first.applicationUrl,
-    });
+    expect(second).toMatchObject({ startedHere: false, adminUrl: first.adminUrl, applicationUrl: first.applicationUrl });
     await second.stop();
     expect(await query(first.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 

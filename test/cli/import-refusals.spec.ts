@@ -137,16 +137,7 @@ describe('an import with invalid rows', () => {
         homework: [{ ...homeworkRow(of.tutor.id as string), id: taken }],
         session_feedback: [{ id: taken, tutor_id: of.tutor.id, rating: 5 }],
         results: [{ ...resultRow(of.student.id as string), id: taken }],
-        invoices: [
-          {
-            id: taken,
-            invoice_number: '1',
-            student_id: of.student.id,
-            status: 'open',
-            amount_due_cents: 1,
-            currency: 'AUD',
-          },
-        ],
+        invoices: [{ id: taken, invoice_number: '1', student_id: of.student.id, status: 'open', amount_due_cents: 1, currency: 'AUD' }],
       });
     const other = await imports.database.organization();
     await imports.load(all(theirs), other);
@@ -160,10 +151,7 @@ describe('an import with invalid rows', () => {
       expect(await imports.faultsOf(files), table).toEqual([`${table}.ndjson:1: id: is taken`]);
     }
     const ours = imports.school.conversation();
-    const seats = ours.conversation_participants!.map((seat) => ({
-      ...seat,
-      conversation_id: conversation.conversations![0]!.id,
-    }));
+    const seats = ours.conversation_participants!.map((seat) => ({ ...seat, conversation_id: conversation.conversations![0]!.id }));
     const stolen = { ...ours.conversations![0]!, id: conversation.conversations![0]!.id };
     expect(await imports.faultsOf(imports.school.with({ conversations: [stolen], conversation_participants: seats }))).toEqual([
       'conversations.ndjson:1: id: is taken',

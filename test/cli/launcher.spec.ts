@@ -23,13 +23,7 @@ function isRunning(pid: number): boolean {
 
 it.each(['api', 'portal', 'worker'])('the %s ends when its launcher dies before it is ready', async (app) => {
   const main = fileURLToPath(new URL(`../../dist/apps/${app}/src/main.js`, import.meta.url));
-  const env = {
-    ...urlsOf(database),
-    ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-    PORT: '0',
-    PORTAL_PORT: '0',
-    NODE_ENV: 'test',
-  };
+  const env = { ...urlsOf(database), ENCRYPTION_KEY: randomBytes(32).toString('hex'), PORT: '0', PORTAL_PORT: '0', NODE_ENV: 'test' };
   const pid = Number(execFileSync(process.execPath, ['-e', LAUNCHER, main], { env, encoding: 'utf8' }));
   try {
     await vi.waitUntil(() => !isRunning(pid));

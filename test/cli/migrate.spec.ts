@@ -94,9 +94,7 @@ describe('roles', () => {
       expect(made.code).toBe(0);
       const org = await runHere(['org', 'create', '--name', 'Made', '--slug', 'made'], urls);
       expect(org).toMatchObject({ code: 0, stderr: '' });
-      const without = await runHere(['key', 'create', '--org', 'made', '--name', 'x'], {
-        DATABASE_URL: urls.DATABASE_URL,
-      });
+      const without = await runHere(['key', 'create', '--org', 'made', '--name', 'x'], { DATABASE_URL: urls.DATABASE_URL });
       expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('MIGRATION_DATABASE_URL') as string });
     } finally {
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

@@ -62,10 +62,7 @@ describe('the outbox and hook commands', () => {
   it('outbox retry queues a dead message again, and explains a refusal', async () => {
     await room.queue(['ada@example.org']);
     const { id } = (await room.rows())[0]!;
-    expect(await cli('outbox', 'retry', id)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('is queued') as string,
-    });
+    expect(await cli('outbox', 'retry', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('is queued') as string });
     await room.make.query(`UPDATE outbox SET status = 'dead', attempts = 8, due_at = '2100-01-01'`);
     expect(await cli('outbox', 'retry', id)).toMatchObject({ code: 0, stdout: `Message ${id} is queued again\n` });
     expect(await room.rows()).toMatchObject([{ status: 'queued', attempts: 0 }]);
@@ -124,10 +121,7 @@ describe('the outbox and hook commands', () => {
     expect(await test()).toMatchObject({ code: 0, stdout: expect.stringContaining('Queued a test') as string });
     // Keeps both tests within ten seconds of the database's clock, even on a slow machine.
     await room.make.query(`UPDATE outbox SET created_at = now() + interval '1 hour' WHERE kind = 'test'`);
-    expect(await test()).toMatchObject({
-      code: 1,
-      stderr: 'The last test was less than ten seconds ago. Wait a moment, then try again\n',
-    });
+    expect(await test()).toMatchObject({ code: 1, stderr: 'The last test was less than ten seconds ago. Wait a moment, then try again\n' });
   });
 
   it.each([

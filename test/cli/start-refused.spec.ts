@@ -165,10 +165,7 @@ describe('a checkout that cannot be built', () => {
   const CONFIGURATION = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
 
   const build = () => {
-    const { status, stderr } = spawnSync(process.execPath, ['scripts/run.js', 'start'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/run.js', 'start'], { cwd: folder, encoding: 'utf8' });
     return [status, stderr];
   };
 
@@ -208,10 +205,7 @@ describe('a checkout that cannot be built', () => {
     rmSync(join(folder, 'node_modules', '@nestjs'));
     mkdirSync(join(folder, 'node_modules', '@nestjs', 'cli', 'bin'), { recursive: true });
     writeFileSync(join(folder, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), `console.error('at work'); setInterval(() => {}, 1000);`);
-    const child = spawn(process.execPath, ['scripts/run.js', 'start'], {
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const child = spawn(process.execPath, ['scripts/run.js', 'start'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     const ended = once(child, 'close');
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

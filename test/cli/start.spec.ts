@@ -111,11 +111,7 @@ describe('npm start', () => {
     const second = new Service(data);
     expect(await second.exited).toBe(1);
     expect(second.output).toMatch(new RegExp(`^Already running at ${base}, process ${service.pid}\\. [^\\n]+\\n$`));
-    expect(databaseRoles(folder)).toEqual({
-      api: ['tutoring_app'],
-      worker: ['tutoring_worker'],
-      portal: ['tutoring_portal'],
-    });
+    expect(databaseRoles(folder)).toEqual({ api: ['tutoring_app'], worker: ['tutoring_worker'], portal: ['tutoring_portal'] });
 
     // Commands use the address, mail and data of the running service.
     const args = ['key', 'create', '--org', 'wattle-lane', '--name', 'invites', '--scopes', 'accounts:write'];
@@ -168,9 +164,7 @@ describe('npm start', () => {
     await expect.poll(() => processesOf(folder)).toEqual([]);
 
     // Commands start the database themselves and leave nothing running, even if they fail.
-    expect(await runCli(['org', 'create', '--name', 'Mine', '--slug', 'mine'], { DATA_DIR: data })).toMatchObject({
-      code: 0,
-    });
+    expect(await runCli(['org', 'create', '--name', 'Mine', '--slug', 'mine'], { DATA_DIR: data })).toMatchObject({ code: 0 });
     rmSync(join(data, 'encryption-key'));
     const refused = await runCli(['org', 'list'], { DATA_DIR: data });
     expect(refused).toMatchObject({ code: 1, stdout: '' });

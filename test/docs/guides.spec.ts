@@ -133,10 +133,7 @@ describe('the verification samples of build-hooks.md', () => {
       `    print(is_genuine(${JSON.stringify(secret)}, headers, call["body"].encode(), call["at"]))`,
     ].join('\n');
     writeFileSync(join(folder, 'sample.py'), `${sample!}\n\n${check}\n`);
-    const { error, stdout, stderr } = spawnSync('python3', [join(folder, 'sample.py')], {
-      input: JSON.stringify(calls),
-      encoding: 'utf8',
-    });
+    const { error, stdout, stderr } = spawnSync('python3', [join(folder, 'sample.py')], { input: JSON.stringify(calls), encoding: 'utf8' });
     // The tests also run on machines without Python.
     if (error && 'code' in error && error.code === 'ENOENT') return;
     expect(stderr).toBe('');

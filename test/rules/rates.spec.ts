@@ -42,18 +42,9 @@ describe('the best cell', () => {
 });
 
 describe('settling', () => {
-  const students = fc.uniqueArray(fc.record({ id: fc.uuid(), bandId: key }), {
-    selector: ({ id }) => id,
-    minLength: 1,
-    maxLength: 5,
-  });
+  const students = fc.uniqueArray(fc.record({ id: fc.uuid(), bandId: key }), { selector: ({ id }) => id, minLength: 1, maxLength: 5 });
   const terms = fc.record({ tierId: key, groupRateCents: cents, students, cells });
-  const subject = fc.record({
-    subjectId: key,
-    mode: fc.constantFrom(null, 'online', 'in_person'),
-    groupId: key,
-    classroomId: key,
-  });
+  const subject = fc.record({ subjectId: key, mode: fc.constantFrom(null, 'online', 'in_person'), groupId: key, classroomId: key });
 
   it('gives every student one place, at the rate that the request names', () => {
     fc.assert(

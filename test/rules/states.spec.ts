@@ -33,10 +33,7 @@ const WANTED: Record<string, Record<string, Record<string, string>>> = {
     decline: { pending: 'declined', declined: '-' },
     reopen: { matched: 'pending', declined: 'pending', expired: 'pending', pending: '-' },
   },
-  INBOX: {
-    read: { unread: 'read', read: '-' },
-    archive: { unread: 'archived', read: 'archived', archived: '-' },
-  },
+  INBOX: { read: { unread: 'read', read: '-' }, archive: { unread: 'archived', read: 'archived', archived: '-' } },
 };
 
 const pairs = Object.entries(TABLES).flatMap(([name, table]) =>
@@ -59,11 +56,7 @@ describe('states', () => {
     }
     const allowed = table.values.filter((from) => (WANTED[name]![action]![from] ?? '-') !== '-');
     expect(() => table.next(action, state)).toThrow(Refused);
-    expect(refusalOf(() => table.next(action, state)).why).toEqual({
-      kind: 'invalid_state',
-      state,
-      allowed: table.allowed(action),
-    });
+    expect(refusalOf(() => table.next(action, state)).why).toEqual({ kind: 'invalid_state', state, allowed: table.allowed(action) });
     expect([...table.allowed(action)].sort()).toEqual([...allowed].sort());
   });
 });

@@ -19,15 +19,15 @@ describe('the relay', () => {
     smtp.atRecipient = smtp.atMessage = () => undefined;
   });
 
-  it('sends 2,000 messages exactly once with two workers, which share the work', async () => {
-    await room.queue(addresses(2_000));
+  it('sends 600 messages exactly once with two workers, which share the work', async () => {
+    await room.queue(addresses(600));
     const workers = [await room.worker(), await room.worker()];
     const drained = await Promise.all(workers.map((worker) => worker.get(EmailService).runOnce()));
-    expect(drained.map(({ sent }) => sent! > 100)).toEqual([true, true]);
-    expect(drained.reduce((sum, { sent }) => sum + sent!, 0)).toBe(2_000);
-    expect(smtp.received).toHaveLength(2_000);
-    expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(2_000);
-    expect(await room.tally()).toEqual({ sent: 2_000 });
+    expect(drained.map(({ sent }) => sent! > 30)).toEqual([true, true]);
+    expect(drained.reduce((sum, { sent }) => sum + sent!, 0)).toBe(600);
+    expect(smtp.received).toHaveLength(600);
+    expect(new Set(smtp.received.map(({ to }) => to)).size).toBe(600);
+    expect(await room.tally()).toEqual({ sent: 600 });
   });
 
   it('runs one drain at a time: concurrent callers share it', async () => {

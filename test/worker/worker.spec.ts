@@ -33,13 +33,7 @@ describe('the worker', () => {
 
   const compile = async (settings: Record<string, string> = {}, ...more: Type[]) => {
     const env = loadEnv(
-      {
-        NODE_ENV: 'test',
-        WORKER_DATABASE_URL: database.workerUrl,
-        ENCRYPTION_KEY: '00'.repeat(32),
-        LOG_LEVEL: 'silent',
-        ...settings,
-      },
+      { NODE_ENV: 'test', WORKER_DATABASE_URL: database.workerUrl, ENCRYPTION_KEY: '00'.repeat(32), LOG_LEVEL: 'silent', ...settings },
       {},
     );
     const module = await Test.createTestingModule({ imports: [WorkerModule.forRoot(env)], providers: more }).compile();

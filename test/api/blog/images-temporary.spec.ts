@@ -14,10 +14,13 @@ const ordinary = process.env.TMPDIR;
 
 let uploads: Uploads;
 let jpeg: Buffer;
+/** Takes several times as long to encode as the clients wait that disconnect. */
+let large: Buffer;
 
 beforeAll(async () => {
   uploads = await Uploads.open();
   jpeg = await image('jpeg', { width: 700, height: 500, noise: true });
+  large = await image('webp', { width: 2_000, height: 1_500, noise: true });
   process.env.TMPDIR = temporary;
   expect((await uploads.send(jpeg)).status).toBe(201);
 });
@@ -101,12 +104,7 @@ describe('a temporary file that fails returns 503', () => {
 
 describe('a process of the API', () => {
   let api: ApiProcess;
-  const start = () =>
-    ApiProcess.start({
-      DATABASE_URL: uploads.api.database.applicationUrl,
-      DATA_DIR: uploads.dataDir,
-      TMPDIR: temporary,
-    });
+  const start = () => ApiProcess.start({ DATABASE_URL: uploads.api.database.applicationUrl, DATA_DIR: uploads.dataDir, TMPDIR: temporary });
 
   beforeAll(buildOnce);
   beforeEach(async () => {
@@ -116,7 +114,6 @@ describe('a process of the API', () => {
   afterEach(() => api.stop());
 
   it('that is killed during an image leaves no process or file behind', async () => {
-    const large = await image('webp', { width: 3_000, height: 2_000, noise: true });
     expect((await uploads.send(jpeg)).status).toBe(201);
     const [child] = imageProcesses(api.pid);
     const before = cpuOf(child!);
@@ -137,8 +134,6 @@ describe('a process of the API', () => {
   });
 
   it('stores nothing when the client disconnects while the image waits or is encoded', async () => {
-    // Takes several times as long as the clients wait.
-    const large = await image('webp', { width: 3_000, height: 2_000, noise: true });
     const before = uploads.files();
     const body = multipart(part(large));
     const head = `POST /v1/blog-images HTTP/1.1\r\nHost: x\r\nAuthorization: Token token=${uploads.key}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`; // prettier-ignore
@@ -149,7 +144,7 @@ describe('a process of the API', () => {
       });
       socket.on('error', () => undefined);
     }
-    await vi.waitFor(async () => expect((await uploads.send(jpeg)).status).toBe(201), { interval: 500 }); // prettier-ignore
+    await vi.waitFor(async () => expect((await uploads.send(jpeg)).status).toBe(201), { interval: 200 }); // prettier-ignore
     await vi.waitFor(() => expect(uploads.files()).toHaveLength(before.length + 1));
     expect(api.stderr).toBe('');
   });

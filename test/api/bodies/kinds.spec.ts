@@ -12,14 +12,7 @@ import { send } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** Values of each type of JSON, and the fault of a kind that is none of it. */
-const TYPES: Record<string, string> = {
-  null: 'null',
-  boolean: 'true',
-  integer: '1',
-  string: '"text"',
-  array: '[]',
-  object: '{}',
-};
+const TYPES: Record<string, string> = { null: 'null', boolean: 'true', integer: '1', string: '"text"', array: '[]', object: '{}' };
 const REFUSALS: Record<string, string> = {
   boolean: 'bool_type',
   integer: 'int_type',

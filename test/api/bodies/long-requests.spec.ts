@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
 import { AnswerCheck } from '../../support/http/answer-check.js';
 import { TestApi } from '../../support/http/api.js';
-import { faultsOf, inLots } from '../../support/fuzz/hostile-client.js';
+import { faultsOf, inLots, someOf } from '../../support/fuzz/hostile-client.js';
 import { type Place, placesOf } from '../../support/fuzz/long-bodies.js';
 import { manyOf } from '../../support/fuzz/long-texts.js';
 import { parametersOfReads } from '../../support/fuzz/query-values.js';
@@ -147,12 +147,12 @@ describe('control characters', () => {
     const places = texts();
     expect(places.length).toBeGreaterThan(30);
     const wrong: string[] = [];
-    await inLots(places, async (place) => {
-      for (const code of REFUSED) {
+    await inLots([...places.entries()], async ([number, place]) => {
+      for (const code of someOf(REFUSED, number, places.length, 4)) {
         const found = await faultsAt(place, `\\u${code.toString(16).padStart(4, '0')}`);
         if (found.join() !== 'value_error') wrong.push(`${nameOf(place.route)} ${place.name} ${code}: ${found.join()}`);
       }
-      for (const text of ALLOWED) {
+      for (const text of someOf(ALLOWED, number, places.length, 2)) {
         if ((await faultsAt(place, text)).length > 0) wrong.push(`${nameOf(place.route)} ${place.name} takes no ${text}`);
       }
     });
@@ -161,9 +161,9 @@ describe('control characters', () => {
 
   it('are refused in every query parameter', async () => {
     const parameters = await parametersOfReads(api);
-    await inLots(parameters, async ({ route, name }) => {
+    await inLots([...parameters.entries()], async ([number, { route, name }]) => {
       const path = route.path.replaceAll(/:[^/]+/g, () => uuidv7());
-      for (const code of REFUSED) {
+      for (const code of someOf(REFUSED, number, parameters.length, 4)) {
         const [fault] = told(await ask('GET', `${path}?${name}=a%${code.toString(16).padStart(2, '0')}`));
         expect(fault!.loc).toEqual(['query', name]);
       }

@@ -36,10 +36,7 @@ describe('a list without pages', () => {
     expect(await shown(lists.page(caller, POSTS, new POSTS.query()))).toEqual({ fields: ['data'], titles: [] });
     for (const title of ['B', 'C', 'A']) await make.post(school, { title });
     expect(Object.keys(new POSTS.query())).toEqual([]);
-    expect(await shown(lists.page(caller, POSTS, new POSTS.query()))).toEqual({
-      fields: ['data'],
-      titles: ['A', 'B', 'C'],
-    });
+    expect(await shown(lists.page(caller, POSTS, new POSTS.query()))).toEqual({ fields: ['data'], titles: ['A', 'B', 'C'] });
   });
 
   it.each([1, 200_000])('is what a write leaves, before it is committed, also with texts of %i characters', async (length) => {

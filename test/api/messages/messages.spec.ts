@@ -92,9 +92,7 @@ describe('POST /v1/messages to a person', () => {
     expect(await sent({ recipient_id: tutor.id, content: 'Hello' })).toMatchObject({ conversation_id: id });
     const admin = await make.member(a.id, { role: 'admin' });
     const there = await sent({ recipient_id: admin.id, content: 'Hello' });
-    expect(await sent({ sender_id: admin.id, recipient_id: owner.id, content: 'Hello' })).toMatchObject({
-      conversation_id: there.conversation_id,
-    });
+    expect(await sent({ sender_id: admin.id, recipient_id: owner.id, content: 'Hello' })).toMatchObject({ conversation_id: there.conversation_id });
   });
 
   it('opens one conversation, however many first messages arrive at once', async () => {

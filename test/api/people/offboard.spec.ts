@@ -8,14 +8,7 @@ const [school, other] = [(await make.organization()).id, (await make.organizatio
 const key = await api.key(school, { scopes: ['read', 'accounts:write', 'sessions:write'] });
 
 const [SOON, LATER] = [new Date(Date.now() + 3_600_000), new Date(Date.now() + 90_000_000)];
-const ZEROS = {
-  success: true,
-  scope: 'organization',
-  archived_relationships: 0,
-  classrooms_removed: 0,
-  coverage_revoked: 0,
-  reason: null,
-};
+const ZEROS = { success: true, scope: 'organization', archived_relationships: 0, classrooms_removed: 0, coverage_revoked: 0, reason: null };
 
 const offboard = (kind: string, id: string, body: object = {}) =>
   supertest(api.server).post(`/v1/${kind}/${id}/offboard`).set('Authorization', `Token token=${key}`).send(body);
@@ -93,10 +86,7 @@ describe('POST /v1/tutors/{id}/offboard', () => {
     ['an archived tutor', async () => (await make.tutor(school, { status: 'archived' })).id],
   ])('hands nothing over to %s', async (who, successor) => {
     const { tutor, second } = await busyTutor();
-    const answer = await offboard('tutors', tutor.id, {
-      sessions: 'hand_over',
-      hand_over_to: await successor(tutor.id),
-    });
+    const answer = await offboard('tutors', tutor.id, { sessions: 'hand_over', hand_over_to: await successor(tutor.id) });
     expect(answer.status).toBe(who === 'a student' ? 422 : 404);
     expect(await rows('sessions', 'tutor_id', 'id = $1', second.id)).toEqual([{ tutor_id: tutor.id }]);
   });

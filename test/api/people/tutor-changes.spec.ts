@@ -11,10 +11,7 @@ const [key, otherKey] = [await keyOf(school), await keyOf(other)];
 async function put(id: string, change: object, as = key) {
   const put = supertest(api.server).put(`/v1/tutors/${id}`).set('Authorization', `Token token=${as}`);
   const answer = await put.send(change);
-  return {
-    status: answer.status,
-    body: answer.body as Record<string, unknown> & { detail?: { loc: unknown; type: string }[] },
-  };
+  return { status: answer.status, body: answer.body as Record<string, unknown> & { detail?: { loc: unknown; type: string }[] } };
 }
 
 /** Everything of a tutor that the request may change, as it is sent and as it is shown. */
@@ -44,11 +41,7 @@ it('changes every field, and leaves each that is absent', async () => {
   for (const [name, value] of Object.entries(ALL)) {
     const cleared = Array.isArray(value) ? [] : typeof value === 'boolean' ? false : name.endsWith('_name') ? 'B' : null;
     const { body } = await put(id, { [name]: cleared });
-    expect(body).toEqual({
-      ...changed,
-      [name]: cleared,
-      ...(name.endsWith('_name') && { full_name: expect.any(String) as string }),
-    });
+    expect(body).toEqual({ ...changed, [name]: cleared, ...(name.endsWith('_name') && { full_name: expect.any(String) as string }) });
     expect((await put(id, { [name]: value })).body).toEqual(changed);
   }
   expect((await api.get(`/v1/tutors/${id}`, key)).body).toEqual(changed);
@@ -74,10 +67,7 @@ it('clears the coordinates only when the home changes', async () => {
 it('makes a missing profile of an owner, an admin or a tutor, and of nobody else', async () => {
   for (const role of ['owner', 'admin', 'tutor'] as const) {
     const { id } = await make.member(school, { role });
-    expect(await put(id, { is_published: true })).toMatchObject({
-      status: 200,
-      body: { role, is_published: true, bio: null },
-    });
+    expect(await put(id, { is_published: true })).toMatchObject({ status: 200, body: { role, is_published: true, bio: null } });
     const published = await api.get('/v1/tutors?is_published=true&limit=100', key);
     expect((published.body as { data: { id: string }[] }).data.map((one) => one.id)).toContain(id);
   }
@@ -142,18 +132,12 @@ it('changes names only as the organization may: of its own logins, and what it s
   const own = await make.tutor(school);
   expect((await put(own.id, { last_name: 'New' })).body.last_name).toBe('New');
   const pending = await make.tutor(school, { status: 'pending', suppliedFirstName: 'Given', suppliedLastName: 'Name' });
-  expect((await put(pending.id, { first_name: 'Other' })).body).toMatchObject({
-    first_name: 'Other',
-    last_name: 'Name',
-  });
+  expect((await put(pending.id, { first_name: 'Other' })).body).toMatchObject({ first_name: 'Other', last_name: 'Name' });
   expect(await make.find('users', pending.id)).toMatchObject({ firstName: pending.firstName });
   const shared = await make.tutor(school);
   await make.member(other, { user: { id: shared.id }, status: 'pending' });
   const refused = await put(shared.id, { first_name: 'Mine', bio: 'lost' });
-  expect(refused).toMatchObject({
-    status: 422,
-    body: { detail: [{ loc: ['body', 'first_name'], type: 'value_error' }] },
-  });
+  expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'first_name'], type: 'value_error' }] } });
   expect((await put(shared.id, { first_name: shared.firstName, bio: 'kept' })).body.bio).toBe('kept');
 });
 

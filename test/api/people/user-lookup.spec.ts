@@ -71,12 +71,7 @@ it('finds of several the one who accepted first, and those who have not accepted
   const later = await make.tutor(school, { user: { phone }, acceptedAt: at(4), createdAt: at(2) });
   expect(await idFor({ phone })).toBe(later.id);
   const child = await make.student(school);
-  const first = await make.parent(school, {
-    user: { phone },
-    acceptedAt: at(3),
-    createdAt: at(3),
-    children: [child.id],
-  });
+  const first = await make.parent(school, { user: { phone }, acceptedAt: at(3), createdAt: at(3), children: [child.id] });
   expect(await idFor({ phone })).toBe(first.id);
 });
 
@@ -142,13 +137,7 @@ it('looks at a few rows under row-level security, however many people have accep
   await make.rows('users', people.map(login));
   await make.rows(
     'members',
-    people.map(({ id }) => ({
-      id: uuidv7(),
-      organizationId: school,
-      userId: id,
-      role: 'student' as const,
-      status: 'accepted' as const,
-    })),
+    people.map(({ id }) => ({ id: uuidv7(), organizationId: school, userId: id, role: 'student' as const, status: 'accepted' as const })),
   );
   await make.query('VACUUM ANALYZE');
   const client = new pg.Client({ connectionString: api.database.applicationUrl });

@@ -57,10 +57,7 @@ describe('a series', () => {
     const { at, series } = await open();
     const { body: other } = await at.book('2027-02-09T05:30:00Z');
     const refused = await series('2027-02-02T05:00:00Z', { count: 4 });
-    expect(refused).toMatchObject({
-      status: 409,
-      body: { error: { code: 'session_overlap', details: { session_id: other.id } } },
-    });
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'session_overlap', details: { session_id: other.id } } } });
     expect(await at.sessions()).toHaveLength(1);
     const { body } = await series('2027-02-02T05:00:00Z', { count: 4, skip_conflicts: true });
     expect(body.data).toHaveLength(3);

@@ -145,10 +145,7 @@ describe.each(['/v1/classrooms', '/v1/groups'])('POST %s', (path) => {
     const before = await count();
     for (const wrong of unknown) expect([wrong, (await post(path, { ...wish, ...wrong })).status]).toEqual([wrong, 404]);
     const refusal = await post(path, { ...wish, tutor_id: student.id });
-    expect(refusal).toMatchObject({
-      status: 422,
-      body: { detail: [{ loc: ['body', 'tutor_id'], type: 'value_error' }] },
-    });
+    expect(refusal).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'tutor_id'], type: 'value_error' }] } });
     if (isGroup) {
       const { status, body } = await post(path, { ...wish, student_ids: [student.id, tutor.id] });
       expect([status, body.detail]).toMatchObject([422, [{ loc: ['body', 'student_ids', 1], type: 'value_error' }]]);

@@ -216,13 +216,4 @@ describe('the proof in an email', () => {
     const stored = JSON.stringify(await make.query('SELECT encode(proof_hash, $1) FROM invites', ['escape']));
     for (const shown of [text, audit, stored, api.logged.join('')]) expect(shown).not.toContain(mail.proof);
   });
-
-  it('verifies nothing with another invite', async () => {
-    const address = newAddress();
-    await inviteTo(a, address);
-    const { proof } = await newest(address);
-    const token = await inviteTo(b, address);
-    const joined = await accept(token, proof, { password: PASSWORD, firstName: 'Ada', lastName: 'Byron' });
-    expect(joined).toMatchObject({ status: 'joined', verified: false });
-  });
 });

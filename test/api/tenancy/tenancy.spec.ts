@@ -15,7 +15,7 @@ import {
 import { checksums } from '../../support/database/checksums.js';
 import { parametersOf, type Fixtures } from '../../support/data/fixtures.js';
 import { NAMING } from '../../support/http/valid-bodies.js';
-import { MALFORMED, TenancySweep } from '../../support/http/tenancy-sweep.js';
+import { TenancySweep } from '../../support/http/tenancy-sweep.js';
 
 /** With row-level security off, only the WHERE clauses keep organizations apart, so a statement that forgets its organization fails. */
 describe.each([
@@ -51,7 +51,7 @@ describe.each([
         for (const route of keyedReads(api).filter((read) => queryOf(document, read).has('limit'))) {
           const body = JSON.parse((await call(api, route, own)).text) as unknown[] | { data: unknown[] };
           const rows = Array.isArray(body) ? body : body.data;
-          if (rows.length === 0) throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/fixtures.ts`);
+          if (rows.length === 0) throw new Error(`${nameOf(route)} is empty: add a row of it to test/support/data/organization-rows.ts`);
         }
       }
     });
@@ -88,12 +88,13 @@ describe.each([
     it('returns own records, nothing for foreign or missing ids, and 422 for malformed ones', async () => {
       const wrong: string[] = [];
       expect(queryCells().length).toBeGreaterThan(5);
-      for (const { own, foreign } of sweep.views()) {
+      for (const { own, foreign, malformed } of sweep.views()) {
+        const nothing = malformed.map(encodeURIComponent);
         for (const { route, name, format } of queryCells()) {
           const read = async (id: string) => call(api, route, own, { query: `?${name}=${id}` });
           const sample = own.query[name];
           if (!sample) {
-            throw new Error(`${nameOf(route)}: no row of test/support/data/fixtures.ts has a value for "${name}"`);
+            throw new Error(`${nameOf(route)}: no row of test/support/data/organization-rows.ts has a value for "${name}"`);
           }
           const size = async (id: string) => {
             const { data, total = 0 } = JSON.parse((await read(id)).text) as { data?: unknown[]; total?: number };
@@ -102,14 +103,14 @@ describe.each([
           if ((await size(sample)) === 0) wrong.push(`${nameOf(route)}?${name} shows its owner nothing`);
           const empty = telling(await read(uuidv7()));
           expect(empty).toMatchObject({ status: 200 });
-          const unknown = format === 'uuid' ? [] : MALFORMED.map(encodeURIComponent);
+          const unknown = format === 'uuid' ? [] : nothing;
           for (const id of [...foreign.map(({ query }) => query[name]!), uuidv4(), ...unknown]) {
             const answer = telling(await read(id));
             if (JSON.stringify(answer) !== JSON.stringify(empty) || (await size(id)) !== 0) {
               wrong.push(`${nameOf(route)} ${name}=${id}: ${JSON.stringify(answer)}`);
             }
           }
-          for (const id of unknown.length > 0 ? [] : MALFORMED.map(encodeURIComponent)) {
+          for (const id of format === 'uuid' ? nothing : []) {
             const { status, text } = await read(id);
             const { detail } = JSON.parse(text) as { detail?: { loc: unknown; type: string }[] };
             const [fault] = detail ?? [];

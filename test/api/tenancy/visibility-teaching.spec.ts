@@ -74,6 +74,8 @@ describe('homework belongs to', () => {
     await make.tutorStudent(a.id, tutor, student, ended);
     const unowned = [await make.homework(tutor), await make.homework((await make.user()).id), await make.homework(tutor, { studentId: student })];
     for (const { id } of unowned) expect(await seenIn('/v1/homework', id)).toBe('nobody');
+    const early = await make.homework(tutor, { studentId: student, createdAt: new Date('2025-12-01T00:00:00Z') });
+    expect(await seenIn('/v1/homework', early.id)).toBe('a');
   });
 
   it('the organization it was created in, whatever changes later', async () => {
@@ -90,6 +92,7 @@ describe('homework belongs to', () => {
 describe('a group is visible to', () => {
   it('the organization that owns it, wherever its tutor is', async () => {
     const { id } = await make.group(a.id, { tutorId: (await make.tutor(b.id)).id });
+    await make.query('UPDATE student_groups SET organization_id = NULL WHERE id = $1', [id]);
     expect(await openedBy(`/v1/student-groups/${id}`)).toBe('a');
   });
 
@@ -103,6 +106,8 @@ describe('a group is visible to', () => {
     expect(await openedBy(path)).toBe('nobody');
     await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [a.id]);
     expect(await openedBy(path)).toBe('b');
+    for (const table of ['tutor_profiles', 'members']) await make.query(`DELETE FROM ${table} WHERE organization_id = $1`, [b.id]);
+    expect(await openedBy(path)).toBe('nobody');
   });
 
   it('its organization with its students but not its tutors, in joining order', async () => {

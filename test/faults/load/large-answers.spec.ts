@@ -31,11 +31,7 @@ const make = await fixture(Factories.connect(api.database));
 
 beforeAll(async () => {
   // Four bytes on the wire and in memory: the most a character takes.
-  lists = await LargestLists.create(api, make, {
-    rows: ROWS,
-    people: 5_000,
-    text: { length: 200_000, character: '🎓' },
-  });
+  lists = await LargestLists.create(api, make, { rows: ROWS, people: 5_000, text: { length: 200_000, character: '🎓' } });
   // Posts may be longer than other texts, whose limit is 20,000 characters.
   const { id: school } = await make.organization();
   const { id: tutor } = await make.tutor(school);

@@ -25,10 +25,7 @@ const postgres = await fixture(OwnPostgres.start());
 beforeAll(async () => {
   const source = await connect({ url: postgres.urls.ownerUrl, poolSize: 1, applicationName: 'spec' });
   const [db, env] = [new Database(source), loadEnv({}, {})];
-  const { id } = await new Organizations(db, new Invites(db, env, new Vault(env))).create({
-    name: 'P',
-    slug: 'paused',
-  });
+  const { id } = await new Organizations(db, new Invites(db, env, new Vault(env))).create({ name: 'P', slug: 'paused' });
   key = (await ApiKeys.on(db, env).create(id, { name: 'paused', scopes: Object.keys(SCOPES) as Scope[] })).key;
   await source.destroy();
 }, 300_000);

@@ -67,12 +67,7 @@ describe('limits shared by four processes', () => {
     // Structured fields (RFC 9651): a string with integer parameters.
     const policy = `"default";q=${LIMIT};w=60`;
     const stated = header('RateLimit-Policy') === policy && /^"default";r=\d+;t=\d+$/.test(header('RateLimit'));
-    return {
-      sentAt,
-      answeredAt: performance.now(),
-      status: stated ? response!.status : 0,
-      retryAfter: Number(header('Retry-After')),
-    };
+    return { sentAt, answeredAt: performance.now(), status: stated ? response!.status : 0, retryAfter: Number(header('Retry-After')) };
   }
 
   /** Sends one key's requests at an even rate to random processes. */

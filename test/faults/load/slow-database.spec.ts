@@ -72,12 +72,7 @@ it.each(['homework', 'members', 'audit_log', 'idempotency_keys'])(
     const seconds = LOCKED_MS / 1_000 - 2;
     const lanes: Lane[] = [
       { requests, ...once },
-      {
-        requests: [fixtures.b, fixtures.c].map(({ key }) => requestOf('/v1/ping', key)),
-        connections: 4,
-        rate: 20,
-        seconds,
-      },
+      { requests: [fixtures.b, fixtures.c].map(({ key }) => requestOf('/v1/ping', key)), connections: 4, rate: 20, seconds },
       { requests: [requestOf('/health/ready', '')], connections: 2, rate: 5, seconds },
     ];
     const [blocked, pings, ready] = (await whileLocked(table, () => load(target.port, ...lanes))) as [Outcome, Outcome, Outcome]; // prettier-ignore

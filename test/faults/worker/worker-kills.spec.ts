@@ -88,10 +88,7 @@ describe('kill -9', () => {
       await room.pass('2 minutes');
     }
     const last = await WorkerProcess.start(room.settings);
-    await vi.waitFor(async () => expect(await room.tally()).toEqual({ sent: INVITES }), {
-      timeout: 120_000,
-      interval: 250,
-    });
+    await vi.waitFor(async () => expect(await room.tally()).toEqual({ sent: INVITES }), { timeout: 120_000, interval: 250 });
     await last.stop();
 
     const times = new Map<string, Set<string>>();

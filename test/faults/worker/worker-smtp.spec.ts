@@ -74,9 +74,7 @@ describe('a mail server that misbehaves', () => {
         expect(pause).toBeLessThanOrEqual(minutes * (1 + JITTER));
       }
     }
-    await vi.waitFor(async () => expect(await room.tally()).toEqual({ sent: ORDINARY + 6, dead: 6 }), {
-      timeout: 60_000,
-    });
+    await vi.waitFor(async () => expect(await room.tally()).toEqual({ sent: ORDINARY + 6, dead: 6 }), { timeout: 60_000 });
 
     const listed = results((await runCli(['--json', 'outbox', 'list', '--status', 'dead'], asOperator())).stdout);
     expect(listed).toHaveLength(6);

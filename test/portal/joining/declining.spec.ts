@@ -105,10 +105,7 @@ const KINDS: Record<string, (email: string) => Promise<Held>> = {
 /** Who opens the link. The browser of the person whom the invite is for needs their account to exist. */
 const WHO: Record<string, { visitor: (email: string) => Promise<Visitor>; invited: boolean }> = {
   'somebody who is not signed in': { visitor: () => Promise.resolve(joining.visitor()), invited: false },
-  'the person, signed in': {
-    visitor: async (email) => joining.signedIn((await joining.loginOf(email))!.id as string),
-    invited: true,
-  },
+  'the person, signed in': { visitor: async (email) => joining.signedIn((await joining.loginOf(email))!.id as string), invited: true },
   'another account': { visitor: async () => joining.signedIn((await joining.person()).id), invited: false },
 };
 

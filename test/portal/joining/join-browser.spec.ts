@@ -24,12 +24,7 @@ describe.each([true, false])('in a browser (with JavaScript: %s)', (javaScript) 
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.waitForURL(`**/join/${code}`);
     const email = newAddress();
-    await fill(page, {
-      'First name': 'Mia',
-      'Last name': 'Nguyen',
-      'Email address': email,
-      'Choose a password': PASSWORD,
-    });
+    await fill(page, { 'First name': 'Mia', 'Last name': 'Nguyen', 'Email address': email, 'Choose a password': PASSWORD });
     await page.getByRole('button', { name: 'Accept and join' }).click();
     await page.waitForURL('**/join/done');
     expect(await heading(page)).toBe('Welcome to Demo Tutoring');

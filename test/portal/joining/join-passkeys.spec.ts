@@ -21,10 +21,7 @@ describe('joining with a passkey', () => {
     const email = newAddress();
     await provisioning.inviteOne(studentRow({ email }));
     const { token } = await joining.mail(email);
-    expect(await joining.accept(token, null, { passkey: newPasskey() })).toMatchObject({
-      status: 'joined',
-      verified: false,
-    });
+    expect(await joining.accept(token, null, { passkey: newPasskey() })).toMatchObject({ status: 'joined', verified: false });
     expect(await joining.loginOf(email)).toMatchObject({ verified: false, password: false, passkeys: 1 });
     // The login is in use now, so neither a password nor another passkey works without a proof.
     const child = await provisioning.make.student(provisioning.id);

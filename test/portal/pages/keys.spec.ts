@@ -34,13 +34,7 @@ const statusOf = async (key: string) => (await api.get('/v1/ping', key)).status;
 
 /** Creates a key with the form of the page. */
 async function make(fields: Record<string, string | string[]> = {}): Promise<{ id: string; key: string }> {
-  const sent = await post('', {
-    form_token: randomUUID(),
-    name: 'Website',
-    access: 'read',
-    expires: 'never',
-    ...fields,
-  });
+  const sent = await post('', { form_token: randomUUID(), name: 'Website', access: 'read', expires: 'never', ...fields });
   expect(sent.status).toBe(303);
   const { location } = sent.headers as { location: string };
   const shown = await portal.get(location, owner.cookie);

@@ -21,11 +21,7 @@ it.each(['%FF', '%C3', '%ED%A0%80', '%', '%zz', '\xff'])('%j, which is not UTF-8
     for (const body of [`email=${text}`, `${text}=a`]) {
       const answer = await fetch(`${portal.url}${path}`, {
         method,
-        headers: {
-          'Sec-Fetch-Site': 'same-origin',
-          Cookie: cookie,
-          'Content-Type': 'application/x-www-form-urlencoded',
-        },
+        headers: { 'Sec-Fetch-Site': 'same-origin', Cookie: cookie, 'Content-Type': 'application/x-www-form-urlencoded' },
         body: Buffer.from(body, 'latin1'),
       });
       expect([path, answer.status]).toEqual([path, 400]);

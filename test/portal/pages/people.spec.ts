@@ -91,9 +91,7 @@ describe('the list of people', () => {
 
   it('is searched by name or address, ignoring case and accents and keeping the filters', async () => {
     const make = joining.portal.make;
-    await make.student(pages.provisioning.id, {
-      user: { firstName: 'Zoë', lastName: 'Åström', email: 'zoe.astrom@example.org' },
-    });
+    await make.student(pages.provisioning.id, { user: { firstName: 'Zoë', lastName: 'Åström', email: 'zoe.astrom@example.org' } });
     for (let more = 0; more < 40; more++) await make.student(pages.provisioning.id, { user: { firstName: `Sam${more}`, lastName: 'Searched' } });
     await make.tutor(pages.provisioning.id, { user: { firstName: 'Sam', lastName: 'Searched' } });
     const listed = async (query: string) => namesOn((await pages.owner.get(`${pages.base}${query}`)).text);
@@ -120,10 +118,7 @@ describe('a tutor who waits for approval', () => {
     const answer = await pages.owner.post(`${pages.base}/members/${id}/approve`, { from: '?status=waiting' });
     expect(answer.headers.location).toBe(`${pages.base}?status=waiting`);
     expect((await pages.owner.follow(answer)).text).toContain('They were approved.');
-    expect(await pages.provisioning.seen('/v1/tutors', id)).toMatchObject({
-      status: 'accepted',
-      first_name: 'Waiting',
-    });
+    expect(await pages.provisioning.seen('/v1/tutors', id)).toMatchObject({ status: 'accepted', first_name: 'Waiting' });
     expect((await visitor.get('/organizations')).text).toContain('Demo Tutoring');
     const again = await pages.owner.follow(await pages.owner.post(`${pages.base}/members/${id}/decline`));
     expect(again.text).toContain('This has already been decided.');

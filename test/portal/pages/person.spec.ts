@@ -40,23 +40,16 @@ describe('removing somebody', () => {
     expect([done.status, done.headers.location]).toEqual([303, path]);
     expect((await pages.owner.get(path)).text).toContain('1 API key revoked, 1 session handed over.');
     expect(await statusOf(tutor.id)).toBe('archived');
-    expect((await sql('SELECT tutor_id FROM sessions WHERE id = $1', session.id))[0]).toEqual({
-      tutor_id: successor.id,
-    });
+    expect((await sql('SELECT tutor_id FROM sessions WHERE id = $1', session.id))[0]).toEqual({ tutor_id: successor.id });
     expect((await joining.api.get('/v1/students', key.key)).status).toBe(401);
     expect(await auditOf('end membership')).toEqual([
-      {
-        user_id: pages.ownerId,
-        details: expect.objectContaining({ user_id: tutor.id, keys: 1, handedOver: 1 }) as object,
-      },
+      { user_id: pages.ownerId, details: expect.objectContaining({ user_id: tutor.id, keys: 1, handedOver: 1 }) as object },
     ]);
     expect((await pages.owner.get(`${path}/remove`)).text).toContain('no longer belongs here');
   });
 
   it('is not for admins where it concerns managers, and never for the last owner', async () => {
-    const admin = await joining.portal.someone('admin', {
-      organization: await joining.portal.make.find('organizations', here()),
-    });
+    const admin = await joining.portal.someone('admin', { organization: await joining.portal.make.find('organizations', here()) });
     const refused = await joining.portal.post(`${pages.base}/${pages.ownerId}/remove`, {}, admin.cookie);
     expect(refused.status).toBe(303);
     expect(await statusOf(pages.ownerId)).toBe('accepted');
@@ -66,9 +59,7 @@ describe('removing somebody', () => {
   });
 
   it('ends a removed admin’s access at once, and replaces the permanent codes', async () => {
-    const admin = await joining.portal.someone('admin', {
-      organization: await joining.portal.make.find('organizations', here()),
-    });
+    const admin = await joining.portal.someone('admin', { organization: await joining.portal.make.find('organizations', here()) });
     const codes = () => sql('SELECT id FROM invites WHERE organization_id = $1 AND standing AND revoked_at IS NULL ORDER BY 1', here());
     const before = await codes();
     expect((await joining.portal.get(pages.base, admin.cookie)).status).toBe(200);
@@ -157,11 +148,7 @@ describe('the overview', () => {
     const tutor = await make.tutor(here(), { user: { firstName: 'Grace', lastName: 'Hopper' } });
     await make.session(here(), { tutorId: tutor.id, title: 'Algebra of today', startsAt: day!.noon });
     await make.session(here(), { tutorId: tutor.id, title: 'Algebra of yesterday', startsAt: day!.before });
-    await make.session(here(), {
-      title: 'Nobody’s lesson',
-      startsAt: new Date(Date.now() + 200_000_000),
-      status: 'pending',
-    });
+    await make.session(here(), { title: 'Nobody’s lesson', startsAt: new Date(Date.now() + 200_000_000), status: 'pending' });
     await pages.waitingTutor();
     const { text } = await pages.owner.get(home);
     expect(text).toContain('Algebra of today');

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Route } from '../../../apps/portal/src/web/route-table.js';
+import { someOf } from '../../support/fuzz/hostile-client.js';
 import { DatabaseProxy } from '../../support/database/database-proxy.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -240,16 +241,18 @@ describe('a slow database', () => {
 });
 
 describe('malformed requests', () => {
-  it.each([
+  const HOSTS = [
     ' ', 'a b', '[', '[]', '[::', '[:::::]', ':', ':80', 'a:b', 'a:99999', 'a:1:2', 'user@a', 'a/b', 'a?b', 'a#b', 'a\\b',
     '<a>', '"', '%', '%00', '999.999.999.999', 'ä.example', '\u00a0', 'a'.repeat(256), 'a'.repeat(8_000),
-  ])('%j as a Host header is refused by every route', async (host) => {
-    for (const route of routes) {
+  ]; // prettier-ignore
+
+  it.each(HOSTS.map((host, number) => [host, number] as const))('%j as a Host header is refused', async (host, number) => {
+    for (const route of someOf(routes, number, HOSTS.length, 20)) {
       const { status, text } = await send(route, { ...SAME_ORIGIN, Cookie: owner.cookie, Host: host });
       expect([nameOf(route), status]).toEqual([nameOf(route), 400]);
       expect(text).toContain('This request cannot be read');
     }
-  }); // prettier-ignore
+  });
 
   it.each(['localhost', 'LOCALHOST:3001', 'my_host', 'a.example.', '127.0.0.1:80', '[::1]:3001', 'a:'])(
     '%j as a Host header is accepted',

@@ -63,7 +63,8 @@ describe('passwords from one network', () => {
       const visitor = at();
       await fail(visitor, 10, address);
       const { status, text } = await visitor.post('/sign-in', { email: address, password: WRONG });
-      answers.push([status, text.replaceAll(address, '…')]);
+      // What is left of the wait depends on the time alone, which goes on between the two.
+      answers.push([status, text.replaceAll(address, '…').replace(/again in \d+ minutes?\./, 'again later.')]);
     }
     expect(answers[1]).toEqual(answers[0]);
   });
@@ -104,7 +105,8 @@ describe('passwords from one network', () => {
   it('do not use up the network’s attempts while they are refused', async () => {
     const visitor = at();
     await fail(visitor, 10);
-    for (let time = 0; time < 200; time++) expect(await enter(visitor, WRONG)).toBe(429);
+    await make.query('UPDATE sign_in_attempts SET attempts = attempts + 185 WHERE minute = (SELECT max(minute) FROM sign_in_attempts)');
+    for (let time = 0; time < 10; time++) expect(await enter(visitor, WRONG)).toBe(429);
     expect(await enter(at(visitor.network), WRONG, 'other@example.org')).toBe(422);
   });
 

@@ -15,11 +15,7 @@ const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url }));
 /** Sends the form, and kills the portal at the first byte of its answer. @returns that answer's first line */
 async function askAndKill(email: string): Promise<string> {
   const { ENCRYPTION_KEY, SMTP_URL } = room.settings;
-  const settings = {
-    PORTAL_DATABASE_URL: room.database.portalUrl,
-    ENCRYPTION_KEY: ENCRYPTION_KEY!,
-    SMTP_URL: SMTP_URL!,
-  };
+  const settings = { PORTAL_DATABASE_URL: room.database.portalUrl, ENCRYPTION_KEY: ENCRYPTION_KEY!, SMTP_URL: SMTP_URL! };
   const portal = await ApiProcess.start(settings, [], 'portal');
   const body = `email=${encodeURIComponent(email)}`;
   const headers: [string, string][] = [

@@ -72,10 +72,7 @@ describe('a person who sends the form twice', () => {
 
 it('hashing has a lower priority than pages', async () => {
   await buildOnce();
-  const settings = {
-    PORTAL_DATABASE_URL: joining.portal.database.portalUrl,
-    ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-  };
+  const settings = { PORTAL_DATABASE_URL: joining.portal.database.portalUrl, ENCRYPTION_KEY: randomBytes(32).toString('hex') };
   const portal = await ApiProcess.start(settings, [], 'portal');
   try {
     const threads = readdirSync(`/proc/${portal.pid}/task`);

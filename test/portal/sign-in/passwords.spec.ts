@@ -91,9 +91,7 @@ describe('ownership of a login', () => {
   });
 
   it('a login with a proven address keeps its membership', async () => {
-    const { user } = await portal.someone('tutor', {
-      user: { email: 'proven@example.org', emailVerifiedAt: new Date() },
-    });
+    const { user } = await portal.someone('tutor', { user: { email: 'proven@example.org', emailVerifiedAt: new Date() } });
     await portal.setPassword(user.id);
     await portal.post(await askForLink('proven@example.org'), { password: NEW });
     expect(await memberOf(user.id)).toBe('accepted');
@@ -165,9 +163,7 @@ describe('an unconfirmed address', () => {
 
 describe('a notice', () => {
   it('is sent when a password is changed or set, with a link to reset it and without a secret', async () => {
-    const { user, cookie } = await portal.someone('tutor', {
-      user: { email: 'told@example.org', emailVerifiedAt: new Date() },
-    });
+    const { user, cookie } = await portal.someone('tutor', { user: { email: 'told@example.org', emailVerifiedAt: new Date() } });
     await portal.setPassword(user.id);
     const changed = await portal.post('/account/password', { current_password: PASSWORD, password: NEW }, cookie);
     const path = await askForLink('told@example.org');

@@ -35,10 +35,7 @@ function segmentOf(jpeg: Buffer, marker: number, nth = 0): [number, number] {
 }
 
 export const flat = (width: number, height: number, channels: 3 | 4 = 3) =>
-  sharp({
-    create: { width, height, channels, background: { r: 128, g: 96, b: 64, alpha: channels === 4 ? 0.5 : 1 } },
-    limitInputPixels: false,
-  });
+  sharp({ create: { width, height, channels, background: { r: 128, g: 96, b: 64, alpha: channels === 4 ? 0.5 : 1 } }, limitInputPixels: false });
 
 /** A large progressive JPEG that repeats one short scan, which touches every block, up to the size limit. */
 async function manyScans(): Promise<Buffer> {

@@ -49,12 +49,7 @@ export async function photo(format: ImageFormat, orientation = 1, wish: Wish = {
     .withMetadata({ orientation })
     .withExifMerge({
       IFD0: { Make: 'SECRET-CAMERA', Copyright: 'SECRET-CAMERA' },
-      IFD3: {
-        GPSLatitudeRef: 'S',
-        GPSLatitude: '37/1 48/1 49/1',
-        GPSLongitudeRef: 'E',
-        GPSLongitude: '144/1 57/1 47/1',
-      },
+      IFD3: { GPSLatitudeRef: 'S', GPSLatitude: '37/1 48/1 49/1', GPSLongitudeRef: 'E', GPSLongitude: '144/1 57/1 47/1' },
     })
     .withXmp(XMP)
     .toFormat(format)

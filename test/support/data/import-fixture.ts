@@ -36,12 +36,7 @@ export class ImportedOrganization {
   /** Adds a conversation between the tutor and the student, with one message. */
   conversation(): Record<string, Row[]> {
     const conversation = { id: randomUUID(), type: 'direct' };
-    const seat = (user: Row, role: string) => ({
-      id: randomUUID(),
-      conversation_id: conversation.id,
-      user_id: user.id,
-      role,
-    });
+    const seat = (user: Row, role: string) => ({ id: randomUUID(), conversation_id: conversation.id, user_id: user.id, role });
     return {
       conversations: [conversation],
       conversation_participants: [seat(this.tutor, 'teacher'), seat(this.student, 'student')],

@@ -41,10 +41,7 @@ export class KeyChanges {
 
   async reset(): Promise<void> {
     this.school = (await this.make.organization({ name: 'Brighter Days' })).id;
-    this.owner = await this.make.member(this.school, {
-      role: 'owner',
-      user: { firstName: 'Olive', lastName: 'Owner' },
-    });
+    this.owner = await this.make.member(this.school, { role: 'owner', user: { firstName: 'Olive', lastName: 'Owner' } });
   }
 
   async close(): Promise<void> {

@@ -132,12 +132,8 @@ const OTHER_ROWS: Record<string, ListRows> = {
     },
   },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
-  list_request_log: {
-    insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })),
-  },
-  list_blog_posts: {
-    insert: rowsOf('blog_posts', ({ id }, { school }) => ({ organization_id: id < '8' ? school : null })),
-  },
+  list_request_log: { insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })) },
+  list_blog_posts: { insert: rowsOf('blog_posts', ({ id }, { school }) => ({ organization_id: id < '8' ? school : null })) },
   list_messages: { insert: rowsOf('messages', (_row, { conversation }) => ({ conversation_id: conversation })) },
   list_lesson_plans: {
     insert: async (make, stage, rows) => {
@@ -170,10 +166,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
   list_tutors: {
     insert: async (make, stage, rows) => {
       const stored = await members('tutor')(make, stage, rows);
-      const profiles = rows.map((row) => ({
-        ...row,
-        values: { is_published: row.values?.profile_published ?? false },
-      }));
+      const profiles = rows.map((row) => ({ ...row, values: { is_published: row.values?.profile_published ?? false } }));
       await rowsOf('tutor_profiles', undefined, 'user_id')(make, stage, profiles);
       return stored;
     },

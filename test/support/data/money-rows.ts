@@ -1,5 +1,5 @@
 import type { Factories } from './factories.js';
-import type { Lesson } from './fixtures.js';
+import type { Lesson } from './organization-rows.js';
 
 /** Money of a lesson. @returns the ids for path parameters */
 export async function moneyOf(make: Factories, school: string, lesson: Lesson & { sessionId: string }) {

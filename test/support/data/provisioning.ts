@@ -34,12 +34,7 @@ export const MALFORMED_ADDRESSES = [
 ]; // prettier-ignore
 
 /** Somebody's names and address, which is unused by default. */
-export const person = (wish: Record<string, unknown> = {}) => ({
-  first_name: 'Mia',
-  last_name: 'Nguyen',
-  email: newAddress(),
-  ...wish,
-});
+export const person = (wish: Record<string, unknown> = {}) => ({ first_name: 'Mia', last_name: 'Nguyen', email: newAddress(), ...wish });
 
 /** Somebody else, such as the parent in a student's row. */
 export const ana = (wish: Record<string, unknown> = {}) => person({ first_name: 'Ana', last_name: 'Silva', ...wish });

@@ -40,14 +40,14 @@ const BY_TYPE: Record<string, () => unknown> = {
 
 /** Makes rows for any table from the migrated schema's description of its columns. */
 export class SampleRows {
+  /** Read once in a process: the databases of a run are clones of one template. */
+  private static known: Promise<SampleRows> | undefined;
+
   private constructor(private readonly tables: Map<string, Column[]>) {}
 
-  static async read(query: (sql: string) => Promise<unknown[]>): Promise<SampleRows> {
-    const tables = new Map<string, Column[]>();
-    for (const column of await readColumns(query)) {
-      tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
-    }
-    return new SampleRows(tables);
+  static read(query: (sql: string) => Promise<unknown[]>): Promise<SampleRows> {
+    this.known ??= readColumns(query).then((columns) => new SampleRows(Map.groupBy(columns, ({ table }) => table)));
+    return this.known;
   }
 
   columns(table: string): Column[] {

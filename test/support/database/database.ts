@@ -22,12 +22,7 @@ export interface TestDatabase {
 
 /** The environment variables for a command that uses this database. */
 export function urlsOf({ applicationUrl, workerUrl, portalUrl, ownerUrl }: TestDatabase) {
-  return {
-    DATABASE_URL: applicationUrl,
-    WORKER_DATABASE_URL: workerUrl,
-    PORTAL_DATABASE_URL: portalUrl,
-    MIGRATION_DATABASE_URL: ownerUrl,
-  };
+  return { DATABASE_URL: applicationUrl, WORKER_DATABASE_URL: workerUrl, PORTAL_DATABASE_URL: portalUrl, MIGRATION_DATABASE_URL: ownerUrl };
 }
 
 /** Clones the migrated template. */
@@ -44,11 +39,7 @@ async function create(template: string): Promise<TestDatabase> {
   const name = `spec_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
   await withAdmin((admin) => inTurn(admin, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER tutoring_owner`));
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
-  const processUrls = {
-    api: at(inject('applicationUrl')),
-    worker: at(inject('workerUrl')),
-    portal: at(inject('portalUrl')),
-  };
+  const processUrls = { api: at(inject('applicationUrl')), worker: at(inject('workerUrl')), portal: at(inject('portalUrl')) };
   return {
     adminUrl: at(inject('adminUrl')),
     ownerUrl: at(inject('ownerUrl')),

@@ -180,14 +180,7 @@ export function feedbackRow(tutor_id: string, more: Row = {}): Row {
 
 export function inviteRow(organization_id: string, more: Row = {}): Row {
   const purpose = { scope: 'organization', role: 'student', target_id: organization_id };
-  return {
-    id: randomUUID(),
-    organization_id,
-    ...purpose,
-    secret_hash: randomBytes(32),
-    expires_at: '2100-01-01',
-    ...more,
-  };
+  return { id: randomUUID(), organization_id, ...purpose, secret_hash: randomBytes(32), expires_at: '2100-01-01', ...more };
 }
 
 export function messageToSend(organization_id: string, more: Row = {}): Row {

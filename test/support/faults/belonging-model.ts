@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command, Single } from './belonging-commands.js';
 import type { Belonging } from './belonging-oracle.js';
 import type { Act, CodeKind } from './belonging-state.js';
-import { BelongingStage, expected, type Observed, signsIn } from './belonging-organization.js';
+import { expected, type Observed } from './belonging-facts.js';
+import { BelongingStage, signsIn } from './belonging-organization.js';
 import type { IdentityFixture } from './identity-model.js';
 
 /** The organization is not what the oracle says, or somebody sees or does what they may not. */

@@ -7,6 +7,7 @@ import { newAddress, PeopleFixture } from '../data/provisioning.js';
 import { Visitor } from '../portal/visitor.js';
 import { mailsTo } from '../worker/mailbox.js';
 import type { IdentityFixture } from './identity-model.js';
+import { inviteText, type Observed } from './belonging-facts.js';
 import { Belonging } from './belonging-oracle.js';
 import type { Act, CodeKind, Role, State } from './belonging-state.js';
 
@@ -275,31 +276,3 @@ export class BelongingStage {
 }
 
 type Row = Record<string, string | null> & { places?: unknown };
-
-export interface Observed {
-  members: string[];
-  parents: string[];
-  inClass: string[];
-  keys: string[];
-  invites: { id: string; sealed: string | null; text: string }[];
-}
-
-type InviteFacts = Pick<State['invites'][number], 'kind' | 'role' | 'to' | 'by' | 'key' | 'state' | 'places'> & { joins: string[] };
-
-function inviteText({ joins, ...facts }: InviteFacts): string {
-  return JSON.stringify([facts.kind, facts.role, facts.to, facts.by, facts.key, facts.state, facts.places, joins.sort()]);
-}
-
-/** The same facts as the oracle expects them. */
-export function expected({ s }: Belonging): Omit<Observed, 'invites'> & { invites: { id: string | null; text: string }[] } {
-  return {
-    members: [...s.members].map(([who, { role, status, waits }]) => [who, role, status, waits].join(' ')).sort(),
-    parents: [...s.parents].map(([who, { status, linked }]) => [who, status, linked].join(' ')).sort(),
-    inClass: [...s.inClass].map(String).sort(),
-    keys: [...s.keys].flatMap(([who, count]) => Array.from({ length: count }, () => `${who}`)).sort(),
-    invites: s.invites.map(({ joins, ...invite }) => ({
-      id: invite.id,
-      text: inviteText({ ...invite, joins: [...joins].map(([who, { approval }]) => `${who} ${approval}`) }),
-    })),
-  };
-}

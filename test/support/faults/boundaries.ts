@@ -75,11 +75,7 @@ export class Boundaries {
    */
   async keepKeysApart(): Promise<() => Promise<void>> {
     const store = this.api.app.get(IdempotencyStore);
-    const dataSource = await connect({
-      url: this.api.database.applicationUrl,
-      poolSize: 2,
-      applicationName: 'planted',
-    });
+    const dataSource = await connect({ url: this.api.database.applicationUrl, poolSize: 2, applicationName: 'planted' });
     const db = new Database(dataSource);
     const own = Object.create(IdempotencyStore.prototype) as IdempotencyStore;
     const apart = Object.assign(own, store, { db } as object);

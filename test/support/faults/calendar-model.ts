@@ -39,14 +39,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), which }) },
   {
     weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('series' as const),
-      tutor,
-      start,
-      length,
-      count: fc.integer({ min: 2, max: 4 }),
-      skip: fc.boolean(),
-    }),
+    arbitrary: fc.record({ kind: fc.constant('series' as const), tutor, start, length, count: fc.integer({ min: 2, max: 4 }), skip: fc.boolean() }),
   },
 );
 
@@ -131,10 +124,7 @@ class Calendar {
     const tutor = one.tutor === 0 ? this.at.t1 : this.at.t2;
     const length = one.kind === 'move' ? (target ? (target.endsAt.getTime() - target.startsAt.getTime()) / QUARTER_MS : 1) : one.length;
     const weeks = one.kind === 'series' ? one.count : 1;
-    return {
-      target,
-      wanted: Array.from({ length: weeks }, (_, week) => ({ tutor, ...timeOf(one.start, length, week) })),
-    };
+    return { target, wanted: Array.from({ length: weeks }, (_, week) => ({ tutor, ...timeOf(one.start, length, week) })) };
   }
 
   private send(one: Command, before: readonly Lesson[]): Promise<Sent<ShownSession & { data?: ShownSession[] }>> {
@@ -147,12 +137,7 @@ class Calendar {
       case 'create':
         return this.at.send('post', '/v1/sessions', { ...lesson, allow_overlap: one.allow });
       case 'series':
-        return this.at.send('post', '/v1/session-series', {
-          ...lesson,
-          every_weeks: 1,
-          count: one.count,
-          skip_conflicts: one.skip,
-        });
+        return this.at.send('post', '/v1/session-series', { ...lesson, every_weeks: 1, count: one.count, skip_conflicts: one.skip });
       case 'move':
         return this.at.send('put', `/v1/sessions/${id}`, { ...placed, allow_overlap: one.allow });
       case 'cancel':
@@ -201,10 +186,6 @@ export async function findOverlap(api: TestApi, { seed, runs }: { seed: number; 
     const calendar = new Calendar(await CalendarFixture.open(api));
     for (const commands of rounds) await calendar.round(commands);
   });
-  const { failed, counterexample, errorInstance } = await fc.check(property, {
-    seed,
-    numRuns: runs,
-    endOnFailure: true,
-  });
+  const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns: runs, endOnFailure: true });
   return failed ? `${String(errorInstance)} in ${JSON.stringify(counterexample)}` : null;
 }

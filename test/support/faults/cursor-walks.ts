@@ -146,7 +146,7 @@ export async function walkHistories(
       }
     }
   }
-  expect([pages > histories * 1.5, inserted > histories / 3, ends >= histories / IN_ONE_ORGANIZATION]).toEqual([true, true, true]);
+  expect([pages > histories, inserted > histories / 5, ends >= histories / IN_ONE_ORGANIZATION]).toEqual([true, true, true]);
   return { pages, inserted, ends };
 }
 

@@ -46,10 +46,7 @@ export type Command = {
 
 type Any = readonly [weight: number, given: Record<string, fc.Arbitrary<unknown>>];
 export const anyCommand = fc.oneof(
-  ...Object.entries<Any>(COMMANDS).map(([name, [weight, given]]) => ({
-    weight,
-    arbitrary: fc.record({ do: fc.constant(name), ...given }),
-  })),
+  ...Object.entries<Any>(COMMANDS).map(([name, [weight, given]]) => ({ weight, arbitrary: fc.record({ do: fc.constant(name), ...given }) })),
 ) as fc.Arbitrary<Command>;
 
 /** A few commands of each kind against one victim, to enumerate all short sequences. */

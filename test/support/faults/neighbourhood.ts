@@ -108,11 +108,7 @@ export class Neighbourhood {
 
   /** The neighbour's small reads. */
   get usual(): Traffic {
-    return {
-      requests: this.neighbour.map((key) => from(HOME, '/v1/homework', key)),
-      connections: NEIGHBOUR_CONNECTIONS,
-      rate: 20,
-    };
+    return { requests: this.neighbour.map((key) => from(HOME, '/v1/homework', key)), connections: NEIGHBOUR_CONNECTIONS, rate: 20 };
   }
 
   async measure(target: ApiProcess, { traffic, statuses = [], crowd }: Attack, timing: Timing): Promise<Beside> {

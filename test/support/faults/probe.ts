@@ -28,10 +28,7 @@ export class Wish {
 }
 
 /** Lets tests hook into probes that run in their process. */
-export const hooks: { afterEffect: (name: string) => Promise<void>; runs: number } = {
-  afterEffect: () => Promise.resolve(),
-  runs: 0,
-};
+export const hooks: { afterEffect: (name: string) => Promise<void>; runs: number } = { afterEffect: () => Promise.resolve(), runs: 0 };
 
 const documented = (id: string) => Documented({ id: `probe_${id}`, summary: 'A probe of the tests', answer: null });
 

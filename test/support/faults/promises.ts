@@ -18,16 +18,8 @@ export const PROMISES: Promised[] = [
     promised: '50 crashes of PostgreSQL during writes: 0 duplicated, 0 lost, up again within 2 s',
     specs: ['faults/writes/postgres-crashes', 'api/running/faults-of-postgres'],
   },
-  {
-    row: 3,
-    promised: '40 keys x 50 simultaneous requests: one effect a key, no 5xx',
-    specs: ['api/writes/idempotency'],
-  },
-  {
-    row: 4,
-    promised: '30 rounds x 8 overlapping batches: one account an address, no deadlock, no 5xx',
-    specs: ['api/people/bulk-invite-races'],
-  },
+  { row: 3, promised: '40 keys x 50 simultaneous requests: one effect a key, no 5xx', specs: ['api/writes/idempotency'] },
+  { row: 4, promised: '30 rounds x 8 overlapping batches: one account an address, no deadlock, no 5xx', specs: ['api/people/bulk-invite-races'] },
   {
     row: 5,
     promised: '500 changed bodies under a used key: all 422, no effect; keys of other organizations independent',
@@ -38,21 +30,13 @@ export const PROMISES: Promised[] = [
     promised: 'a replay is authorized again and expires after 24 h',
     specs: ['api/writes/idempotency-keys', 'api/writes/replay-access', 'worker/housekeeping'],
   },
-  {
-    row: 7,
-    promised: '1,000 batches with bad rows: every good row kept, no bad one',
-    specs: ['faults/writes/bulk-invite-rows'],
-  },
+  { row: 7, promised: '1,000 batches with bad rows: every good row kept, no bad one', specs: ['faults/writes/bulk-invite-rows'] },
   {
     row: 8,
     promised: '100 kills of the worker during 1,000 invites: 0 lost, duplicates <= kills, one Message-ID each',
     specs: ['faults/worker/worker-kills'],
   },
-  {
-    row: 9,
-    promised: 'Redis wiped 10 times and away for 60 s: 0 lost, all sent within 120 s of its return',
-    specs: ['faults/worker/worker-redis'],
-  },
+  { row: 9, promised: 'Redis wiped 10 times and away for 60 s: 0 lost, all sent within 120 s of its return', specs: ['faults/worker/worker-redis'] },
   {
     row: 10,
     promised: 'poisoned messages and a stalling server: other mails p95 <= 60 s, dead after 8 attempts',
@@ -90,31 +74,15 @@ export const PROMISES: Promised[] = [
     specs: ['faults/writes/tenant-context'],
   },
   { row: 18, promised: 'every operation x every scope equals the documented table', specs: ['api/auth/scopes'] },
-  {
-    row: 19,
-    promised: '50 keys revoked under load over 4 processes: 0 later successes',
-    specs: ['api/auth/revocation'],
-  },
+  { row: 19, promised: '50 keys revoked under load over 4 processes: 0 later successes', specs: ['api/auth/revocation'] },
   {
     row: 20,
     promised: 'no key or invite token in dumps, logs or error bodies',
     specs: ['api/running/secrets', 'api/running/database-error-privacy', 'portal/pages/secrets'],
   },
-  {
-    row: 21,
-    promised: 'bad keys refused alike, limited by address; p99 of others < +10 %',
-    specs: ['faults/load/bad-keys', 'api/auth/rate-limit'],
-  },
-  {
-    row: 22,
-    promised: '150,000 generated requests: 0 5xx, 0 exits, stalls < 200 ms',
-    specs: ['faults/input/fuzz', 'api/bodies/fuzz'],
-  },
-  {
-    row: 23,
-    promised: 'known bad requests: each as documented',
-    specs: ['api/bodies/hostile', 'api/bodies/hostile-wire'],
-  },
+  { row: 21, promised: 'bad keys refused alike, limited by address; p99 of others < +10 %', specs: ['faults/load/bad-keys', 'api/auth/rate-limit'] },
+  { row: 22, promised: '150,000 generated requests: 0 5xx, 0 exits, stalls < 200 ms', specs: ['faults/input/fuzz', 'api/bodies/fuzz'] },
+  { row: 23, promised: 'known bad requests: each as documented', specs: ['api/bodies/hostile', 'api/bodies/hostile-wire'] },
   { row: 24, promised: 'every error has one of three shapes', specs: ['api/contract/shapes', 'api/bodies/fuzz'] },
   { row: 25, promised: '5,000 valid bodies accepted, read back as sent', specs: ['faults/input/blog-bodies'] },
   { row: 26, promised: 'unknown and forbidden fields do nothing', specs: ['api/bodies/bodies'] },
@@ -160,11 +128,7 @@ export const PROMISES: Promised[] = [
     promised: '300 hostile files: right status each, RSS < +250 MB with 20 at once, no metadata',
     specs: ['faults/input/uploads', 'api/blog/images-refused', 'api/blog/images-form'],
   },
-  {
-    row: 36,
-    promised: '20,000 mutated multipart bodies: 0 exits, 0 5xx, 0 leaks',
-    specs: ['faults/input/multipart-bodies'],
-  },
+  { row: 36, promised: '20,000 mutated multipart bodies: 0 exits, 0 5xx, 0 leaks', specs: ['faults/input/multipart-bodies'] },
   {
     row: 37,
     promised: '30 min at 50 % load, 1,000,000 rows: RSS slope < 1 MB/min, p99 of the end <= 1.2x of the start',
@@ -192,11 +156,7 @@ export const PROMISES: Promised[] = [
     promised: "a key's heaviest requests of each kind for 60 s: others as in row 31, excess refused with Retry-After",
     specs: ['faults/load/one-key', 'faults/load/portal-one-network'],
   },
-  {
-    row: 44,
-    promised: 'image bombs: RSS < +200 MB, answered within 20 s, others unaffected',
-    specs: ['faults/input/image-bombs'],
-  },
+  { row: 44, promised: 'image bombs: RSS < +200 MB, answered within 20 s, others unaffected', specs: ['faults/input/image-bombs'] },
   {
     row: 45,
     promised: 'all sequences of up to 4 commands, 20,000 of up to 14: nobody becomes or sees somebody else',

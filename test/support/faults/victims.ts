@@ -40,12 +40,7 @@ export class ApiVictim implements Victim {
   }
 
   start(): Promise<ApiProcess> {
-    const settings = {
-      DATABASE_URL: this.trap.url,
-      DATABASE_POOL_SIZE: '5',
-      NODE_ENV: 'production',
-      REQUEST_DEADLINE_SECONDS: '60',
-    };
+    const settings = { DATABASE_URL: this.trap.url, DATABASE_POOL_SIZE: '5', NODE_ENV: 'production', REQUEST_DEADLINE_SECONDS: '60' };
     return ApiProcess.start({ ...this.room.settings, ...settings });
   }
 

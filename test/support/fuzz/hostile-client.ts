@@ -65,3 +65,12 @@ export function codeOf(answer: RawAnswer): string {
 export async function inLots<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   for (let at = 0; at < items.length; at += 16) await Promise.all(items.slice(at, at + 16).map(work));
 }
+
+/**
+ * Its share of many cases for each of several things that the same code serves, by the thing's number: enough for all cases,
+ * and at least so many.
+ */
+export function someOf<T>(cases: readonly T[], number: number, things: number, least: number): T[] {
+  const count = Math.min(cases.length, Math.max(least, Math.ceil(cases.length / things)));
+  return Array.from({ length: count }, (_, n) => cases[(number * count + n) % cases.length]!);
+}

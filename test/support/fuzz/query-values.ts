@@ -114,7 +114,7 @@ export function goodValues({ kind, schema }: Parameter): string[] {
 }
 
 /** Bad values for the kind, and values just beyond this parameter's limits or similar to its enum values. */
-export function badValues({ kind, schema }: Parameter): string[] {
+export function badValues({ kind, schema }: Parameter, few = (values: string[]) => values): string[] {
   const beyond = kind === 'integer' ? [schema.minimum! - 1, schema.maximum! + 1].map(String) : [];
   const beside = ((schema.enum ?? (kind === 'token' ? schema.examples : [])) as string[]).flatMap((value) => [
     value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase(),
@@ -122,7 +122,7 @@ export function badValues({ kind, schema }: Parameter): string[] {
     `${value}%00`,
     value.slice(1),
   ]);
-  const bad = [...BAD[kind], ...beyond, ...beside];
+  const bad = [...few(BAD[kind]), ...beyond, ...beside];
   // What looks wrong may fit the pattern of a token; encoded values never do.
   return kind === 'token' ? bad.filter((value) => value.includes('%') || !new RegExp(schema.pattern!).test(value)) : bad;
 }

@@ -20,10 +20,7 @@ const wanted: MakeRecords = async (make, id) => ({
 });
 
 /** A session that can change, and a tutor who is free. */
-const planned: MakeRecords = async (make, id) => ({
-  session_id: (await make.session(id)).id,
-  tutor_id: (await make.tutor(id)).id,
-});
+const planned: MakeRecords = async (make, id) => ({ session_id: (await make.session(id)).id, tutor_id: (await make.tutor(id)).id });
 
 /** A session that has taken place, with its only student. */
 const taught: MakeRecords = async (make, id) => {
@@ -98,10 +95,7 @@ const RECORDS: Record<string, MakeRecords> = {
     payment_id: (await make.payment(id, { recorded: true, ...LARGE, studentId: (await make.student(id)).id })).id,
   }),
   'POST /v1/students/:student_id/offboard': newcomer('student', 'student_id'),
-  'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({
-    tutor_id: (await make.tutor(id)).id,
-    hand_over_to: (await make.tutor(id)).id,
-  }),
+  'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({ tutor_id: (await make.tutor(id)).id, hand_over_to: (await make.tutor(id)).id }),
   'POST /v1/parents/:parent_id/offboard': family,
   'DELETE /v1/parents/:parent_id/students/:student_id': family,
   'POST /v1/payouts': unpaid,

@@ -178,10 +178,7 @@ export const validPath = (route: Route, school: OrganizationFixture, query = '')
 /** The same with one of the ids replaced, or all of them. */
 export function pathWith(route: Route, school: OrganizationFixture, name: string | null, id: string): string {
   const names = name === null ? Object.keys(school.path) : [name];
-  return validPath(route, {
-    ...school,
-    path: { ...school.path, ...Object.fromEntries(names.map((one) => [one, id])) },
-  });
+  return validPath(route, { ...school, path: { ...school.path, ...Object.fromEntries(names.map((one) => [one, id])) } });
 }
 
 /** Calls the route with the school's ids and the school's key, another key, or no key (null). */

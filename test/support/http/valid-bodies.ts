@@ -83,7 +83,7 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
   const idAt = (at: Path) => {
     const name = at.filter((part) => part !== '0').at(-1)!;
     const id = ids[name] ?? ids[name.replace(/s$/, '')];
-    if (!id) throw new Error(`${operation}: give "${name}" an id in OrganizationFixture.query (test/support/data/fixtures.ts)`);
+    if (!id) throw new Error(`${operation}: give "${name}" an id in OrganizationFixture.query (test/support/data/organization-rows.ts)`);
     return id;
   };
   let addresses = 0;

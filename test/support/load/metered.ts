@@ -39,7 +39,7 @@ export interface Finding {
 }
 
 /** Positions of each family in a sample. */
-const SAMPLE = 6;
+const SAMPLE = 4;
 
 /** How often to measure a position that exceeds its bounds, because other load inflates costs. */
 const TRIES = 4;
@@ -139,10 +139,7 @@ function least(a: Cost, b: Cost): Cost {
 
 function judge(position: Position, costs: Cost[], { ratio, floor, hold: mostHold }: Bounds): Finding {
   const [small, , large] = costs as [Cost, Cost, Cost];
-  const ratios = {
-    cpu: large.cpu / Math.max(small.cpu, floor.cpu),
-    memory: large.memory / Math.max(small.memory, floor.memory),
-  };
+  const ratios = { cpu: large.cpu / Math.max(small.cpu, floor.cpu), memory: large.memory / Math.max(small.memory, floor.memory) };
   const hold = Math.max(...costs.map((cost) => cost.hold));
   const complaints = [
     ...(ratios.cpu > ratio ? [`CPU ${small.cpu.toFixed(1)} ms, at 16 times the length ${large.cpu.toFixed(1)} ms`] : []),

@@ -58,9 +58,5 @@ function run(port: number, { bytes, reads, count }: SlowClients): () => SlowRepo
     });
   };
   for (let n = 0; n < count; n++) setTimeout(open, (n / count) * WITHIN_MS);
-  return () => ({
-    closed,
-    open: [...began].map(({ at }) => (performance.now() - at) / 1_000),
-    statuses: [...statuses],
-  });
+  return () => ({ closed, open: [...began].map(({ at }) => (performance.now() - at) / 1_000), statuses: [...statuses] });
 }

@@ -81,17 +81,26 @@ const LOOKS = [
   { width: 1440, colorScheme: 'dark' },
 ] as const;
 
+type Look = (typeof LOOKS)[number];
+
 /** A folder for pictures of the pages, if set. */
 const SCREENSHOTS = process.env.PORTAL_SCREENSHOTS;
 
-/** What axe finds wrong with the open page in each look, and whether it scrolls sideways. The page needs JavaScript. */
-export async function faultsOf(page: Page, name = 'page'): Promise<string[]> {
+/** One look of each scheme, of which one is narrow and one is wide: enough for a page whose parts other pages show in the others. */
+export const looksOf = (number: number): readonly Look[] => LOOKS.filter((_look, at) => (number % 2 === 0) === (at === 0 || at === 3));
+
+/**
+ * What axe finds wrong with the open page in these looks, and whether it scrolls sideways in any width. The page needs
+ * JavaScript.
+ */
+export async function faultsOf(page: Page, name = 'page', looks: readonly Look[] = LOOKS): Promise<string[]> {
   const faults: string[] = [];
   // Changing the window is faster than loading the page again.
-  for (const { width, colorScheme } of LOOKS) {
+  for (const look of LOOKS) {
+    const { width, colorScheme } = look;
     await page.setViewportSize({ width, height: HEIGHT });
     await page.emulateMedia({ colorScheme });
-    const found = await axeFaults(page);
+    const found = looks.includes(look) ? await axeFaults(page) : [];
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     if (beyond > 0) found.push(`${beyond} px too wide`);
     faults.push(...found.map((fault) => `${width} px, ${colorScheme}: ${fault}`));

@@ -104,12 +104,7 @@ export class JoinFixture {
 }
 
 /** The form fields of a new person. */
-export const registration = (email?: string) => ({
-  first_name: 'Mia',
-  last_name: 'Nguyen',
-  password: PASSWORD,
-  ...(email && { email }),
-});
+export const registration = (email?: string) => ({ first_name: 'Mia', last_name: 'Nguyen', password: PASSWORD, ...(email && { email }) });
 
 /** A new person who accepts with a password, without the page. */
 export const newcomer = (email = newAddress()) => ({ email, password: PASSWORD, firstName: 'Mia', lastName: 'Nguyen' });

@@ -61,11 +61,7 @@ function positionsAt({ method, path, access }: Route, owner: Someone, names: Rec
     if (access !== 'public') usual.push(['Cookie', owner.cookie]);
     if (body !== '') usual.push(['Content-Type', type], ['Content-Length', String(body.length)]);
     const replaced = new Set(more.map(([name]) => name.toLowerCase()));
-    return bytesOf(target, {
-      method,
-      headers: [...usual.filter(([name]) => !replaced.has(name.toLowerCase())), ...more],
-      body,
-    });
+    return bytesOf(target, { method, headers: [...usual.filter(([name]) => !replaced.has(name.toLowerCase())), ...more], body });
   };
   const here = at.replaceAll(/:[^/]+/g, 'x');
   const positions: Position[] = [];

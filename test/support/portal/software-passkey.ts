@@ -36,10 +36,7 @@ export class SoftwarePasskey {
       Buffer.from([data.length]),
       data,
     ]);
-    return this.answer({
-      clientDataJSON: clientData('webauthn.create', challenge, origin),
-      attestationObject: attestation,
-    });
+    return this.answer({ clientDataJSON: clientData('webauthn.create', challenge, origin), attestationObject: attestation });
   }
 
   /** What the browser sends when this passkey is used. */

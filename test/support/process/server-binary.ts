@@ -13,12 +13,7 @@ export interface Server {
   parts: RegExp;
 }
 
-export const REDIS: Server = {
-  name: 'redis-server',
-  path: 'usr/bin/redis-server',
-  version: '--version',
-  parts: /^redis-/,
-};
+export const REDIS: Server = { name: 'redis-server', path: 'usr/bin/redis-server', version: '--version', parts: /^redis-/ };
 export const NGINX: Server = { name: 'nginx', path: 'usr/sbin/nginx', version: '-v', parts: /^nginx$/ };
 export const CURL: Server = { name: 'curl', path: 'usr/bin/curl', version: '--version', parts: /^curl$/ };
 

@@ -44,11 +44,7 @@ export class OutboxFixture {
     const env = loadEnv(all, {});
     const make = await Factories.connect(database);
     const { id } = await make.organization();
-    const dataSource = await connectPatiently({
-      url: database.ownerUrl,
-      poolSize: 4,
-      applicationName: 'tutoring tests',
-    });
+    const dataSource = await connectPatiently({ url: database.ownerUrl, poolSize: 4, applicationName: 'tutoring tests' });
     const db = new Database(dataSource);
     const vault = new Vault(env);
     const outbox = new Outbox(db, vault, env);
@@ -58,9 +54,7 @@ export class OutboxFixture {
   /** Creates a worker in this process; {@link INestApplicationContext.init} starts its queues. */
   async worker(settings: Record<string, string> = {}): Promise<INestApplicationContext> {
     const env = loadEnv({ ...this.settings, ...settings }, {});
-    const module = await Test.createTestingModule({
-      imports: [WorkerModule.forRoot(env, logTo(this.logged))],
-    }).compile();
+    const module = await Test.createTestingModule({ imports: [WorkerModule.forRoot(env, logTo(this.logged))] }).compile();
     this.workers.add(module);
     return module;
   }
