@@ -2,8 +2,8 @@ import { type Link, PostgresProxy } from './proxy.js';
 
 /** COMMIT, sent alone as a simple query. */
 const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0', 'latin1');
-/** Every write with an idempotency key runs this. */
-const CLAIM = 'INSERT INTO idempotency_keys';
+/** Every write with an idempotency key runs this, which each connection prepares under a name. */
+const CLAIM = /(w\d+)\0[^\0]*INSERT INTO idempotency_keys/;
 
 /** Can withhold PostgreSQL's answer to a COMMIT: the write is done, but the API does not know. */
 export class CommitTrap extends PostgresProxy {
@@ -15,10 +15,12 @@ export class CommitTrap extends PostgresProxy {
   }
 
   protected override carry({ client, upstream }: Link): void {
-    let claimed = false;
+    let [claimed, name] = [false, ''];
     let caught: (() => void) | null = null;
     client.on('data', (chunk) => {
-      if (chunk.includes(CLAIM)) claimed = true;
+      const text = chunk.toString('latin1');
+      name = CLAIM.exec(text)?.[1] ?? name;
+      if (name && text.includes(`\0${name}\0`)) claimed = true;
       if (claimed && this.sprung && chunk.equals(COMMIT)) {
         caught = this.sprung;
         this.sprung = null;
