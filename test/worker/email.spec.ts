@@ -70,6 +70,25 @@ describe('the email queue', () => {
     expect(mail!.text.split('\n')).toContain(link);
   });
 
+  it('ends with address and phone of the organization as they are now, but not to its managers or about an account', async () => {
+    const set = `UPDATE organizations SET postal_address = $2, phone = $3 WHERE id = $1`;
+    await room.make.query(set, [room.organizationId, 'Old Street 1', null]);
+    await room.queue(['student@example.org'], { kind: 'approval_given' });
+    await room.make.query(set, [room.organizationId, '12 High St, https://evil.example/x <b>', '+61 3 9000 0000']);
+    await room.make.query(
+      `INSERT INTO outbox (id, topic, kind, recipient, payload) SELECT gen_random_uuid(), 'email', 'password_reset', 'own@example.org', payload FROM outbox`,
+    );
+    expect(await drain()).toEqual({ sent: 2 });
+    const said = (to: string) => smtp.received.find((mail) => mail.to === to)!;
+    expect(said('student@example.org').text.trimEnd()).toMatch(/\n12 High St, <b>, \+61 3 9000 0000$/);
+    expect(said('student@example.org').html).toContain('Demo Tutoring, 12 High St, &lt;b&gt;, +61 3 9000 0000');
+    expect(said('own@example.org').text).not.toContain('High St');
+    await room.make.query(set, [room.organizationId, null, null]);
+    await room.queue(['another@example.org']);
+    expect(await drain()).toEqual({ sent: 1 });
+    expect(said('another@example.org').text.trimEnd()).toMatch(/\nDemo Tutoring$/);
+  });
+
   it('writes neither personal data nor links to the log', async () => {
     smtp.atRecipient = (address) =>
       address.startsWith('canary-refused') ? { code: 550, message: `<${address}> canary-refused is unknown` } : undefined;

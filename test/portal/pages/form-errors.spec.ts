@@ -68,3 +68,22 @@ it('the navigation is one line at 390 px, with the current page in view', async 
   }
   await page.context().close();
 });
+
+it('the header is one line on phones, whatever the names, with everything in view', async () => {
+  const owner = await portal.someone('owner', { user: { firstName: 'Maximiliana-Theodora' } });
+  await portal.make.member((await portal.make.organization()).id, { userId: owner.user.id, role: 'tutor', status: 'accepted' });
+  await portal.make.query('UPDATE organizations SET name = $2 WHERE id = $1', [
+    owner.organization.id,
+    'The Very Long Tutoring Organization of Melbourne',
+  ]);
+  for (const width of [320, 390, 1440]) {
+    const page = await browser.visit(portal, { cookie: owner.cookie, width, javaScript: false });
+    await page.goto(`/o/${owner.organization.slug}/money`);
+    expect([width, (await page.locator('.top').boundingBox())!.height < 64]).toEqual([width, true]);
+    for (const one of await page.locator('.top a, .top button').all()) {
+      const { x, width: wide } = (await one.boundingBox())!;
+      expect([width, x >= 0, x + wide <= width, wide >= 24]).toEqual([width, true, true, true]);
+    }
+    await page.context().close();
+  }
+});

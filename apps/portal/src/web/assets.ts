@@ -16,7 +16,8 @@ export class Assets {
 
   constructor() {
     for (const name of readdirSync(FOLDER)) {
-      const content = readFileSync(`${FOLDER}${name}`);
+      const file = readFileSync(`${FOLDER}${name}`);
+      const content = name.endsWith('.css') ? Buffer.from(compact(file.toString())) : file;
       const [, stem = '', ending = ''] = /^(.+)\.([a-z]+)$/.exec(name) ?? [];
       const hash = createHash('sha256').update(content).digest('hex').slice(0, 10);
       const path = `/${stem}.${hash}.${ending}`;
@@ -45,4 +46,9 @@ export class Assets {
     });
     response.send(file.content);
   };
+}
+
+/** Comments and indentation are for those who read the source. */
+function compact(css: string): string {
+  return css.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/\n\s*/g, '\n');
 }

@@ -4,7 +4,7 @@ import { EMAIL_KINDS, type EmailKind, type EmailPayload, openEmail } from '@app/
 import { Log } from '@app/logging';
 import { normalizeEmail } from '@app/database';
 import type { Courier, Outcome } from '../outbox/courier.js';
-import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
+import { type Claimed, type Contact, OutboxStore } from '../outbox/outbox.store.js';
 import { FileMailer } from './file.mailer.js';
 import { TimedMutex } from './timed-mutex.js';
 import { type Mailer, type Sender, senderOf } from './mailer.js';
@@ -57,7 +57,9 @@ export class EmailCourier implements Courier {
       if (lost || signal.aborted) throw new Error('too late');
     };
     const { organizationName, ...content } =
-      payloads.length === 1 ? render(kind, payloads[0]!) : renderGathered(payloads, message.gatheredCount + 1);
+      payloads.length === 1
+        ? render(kind, payloads[0]!, await this.contactFor(message, payloads[0]!))
+        : renderGathered(payloads, message.gatheredCount + 1);
     const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
     const from = { name: `${organizationName}${via}`, address: this.sender.address };
     const mail = { id, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
@@ -72,6 +74,11 @@ export class EmailCourier implements Courier {
       await this.store.suppress(normalizeEmail(recipient), problem, organizationId);
       return { status: 'suppressed', problem, after };
     }
+  }
+
+  /** Managers know how their organization is reached. Mails about people's own accounts are nobody's. */
+  private async contactFor({ organizationId }: Claimed, { notice }: EmailPayload): Promise<Contact | null> {
+    return organizationId === null || notice ? null : this.store.contactOf(organizationId);
   }
 
   /** The mail, and the notices that it takes in. */

@@ -1,4 +1,5 @@
 import type { EmailKind, EmailPayload, KeyInMail } from '@app/jobs';
+import type { Contact } from '../outbox/outbox.store.js';
 import { plainName } from './names.js';
 import { gatheredWords, inFrame, type KeyWords, lineOf, type Subject, type Words, wordsOf } from './words.js';
 
@@ -23,13 +24,13 @@ const LONGEST_SUBJECT = 200;
 /** Stands in for an organization's name that consisted only of a link. */
 const NAMELESS = 'A tutoring organization';
 
-/** A mail of this kind. */
-export function render(kind: EmailKind, payload: EmailPayload): Rendered {
+/** A mail of this kind. @param contact how the organization can be reached, for those who do not manage it */
+export function render(kind: EmailKind, payload: EmailPayload, contact: Contact | null = null): Rendered {
   const subject = subjectOf(kind, payload);
   const words = wordsOf(kind, subject);
   const { expiresAt, timeZone } = payload;
   const expires = expiresAt === null ? null : inWords(new Date(expiresAt), timeZone);
-  return framed(words, payload, { link: linkOf(payload), expires, lines: [], more: 0 });
+  return framed(words, payload, { link: linkOf(payload), expires, lines: [], more: 0, contact: contactLine(contact) });
 }
 
 /** One mail for several notices to the same manager. @param count of all, of which only the first are kept */
@@ -42,7 +43,7 @@ export function renderGathered(notices: EmailPayload[], count: number): Rendered
   const same = notices.every(({ joinUrl }) => joinUrl === first.joinUrl);
   const words = gatheredWords({ organization: nameOf(first), count });
   const link = same ? first.joinUrl : first.notice!.home;
-  return framed(words, first, { link, expires: null, lines, more: count - lines.length });
+  return framed(words, first, { link, expires: null, lines, more: count - lines.length, contact: '' });
 }
 
 function framed(words: Words, payload: EmailPayload, parts: object): Rendered {
@@ -53,6 +54,13 @@ function framed(words: Words, payload: EmailPayload, parts: object): Rendered {
     subject: words.subject.slice(0, LONGEST_SUBJECT),
     ...inFrame({ ...words, organizationName, firstName, ...parts }),
   };
+}
+
+function contactLine(contact: Contact | null): string {
+  return [contact?.address, contact?.phone]
+    .map((text) => plainName(text ?? ''))
+    .filter(Boolean)
+    .join(', ');
 }
 
 function nameOf({ organizationName }: EmailPayload): string {

@@ -27,6 +27,12 @@ export interface Claimed {
 /** The stored outcome of an attempt. */
 export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued'>;
 
+/** How people reach an organization. */
+export interface Contact {
+  address: string | null;
+  phone: string | null;
+}
+
 /** A build hook. Its secrets are encrypted. */
 export interface Hook {
   url: string;
@@ -91,6 +97,15 @@ export class OutboxStore {
   /** Stops all mail to this (normalized) address. The organization whose mail was refused sees why. */
   async suppress(address: string, why: Problem, organizationId: string | null): Promise<void> {
     await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why}, ${organizationId}::uuid)`);
+  }
+
+  /** How an organization can be reached, as far as it says. */
+  async contactOf(organizationId: string): Promise<Contact> {
+    const [[contact]] = await this.db.read<[Contact]>(
+      { organizationId },
+      sql`SELECT postal_address AS address, phone FROM organizations WHERE id = ${organizationId}`,
+    );
+    return contact!;
   }
 
   /** The build hook of a target; null if none is set. Its secrets are encrypted. */

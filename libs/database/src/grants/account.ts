@@ -7,6 +7,7 @@ export const account: Grants = {
   tables: {
     organizations: {
       api: 'SELECT',
+      worker: 'SELECT (id, postal_address, phone)',
       portal: 'SELECT, UPDATE (app_url, postal_address, phone, privacy_url, updated_at)',
     },
     // What an organization supplies. No process may write whether an address is proven or who sees a login, or delete one.
