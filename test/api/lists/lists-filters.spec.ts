@@ -118,9 +118,7 @@ async function codesOf(list: DeclaredList['list'], { school }: ListFixture): Pro
   return new Map((await Promise.all(columns.map(read))).flat().map(({ code, id }) => [code, id]));
 }
 
-interface Pool extends Column {
-  pool: readonly unknown[];
-}
+type Pool = Column & { pool: readonly unknown[] };
 
 /** What the columns of the parameters may hold. */
 async function poolsFor({ list }: DeclaredList, stage: ListFixture): Promise<Pool[]> {
@@ -163,10 +161,7 @@ async function poolsFor({ list }: DeclaredList, stage: ListFixture): Promise<Poo
 
 type Given = ReadonlyMap<string, string>;
 
-interface Page {
-  data: Found[];
-  meta?: { total?: number; next_cursor?: string | null };
-}
+type Page = { data: Found[]; meta?: { total?: number; next_cursor?: string | null } };
 
 async function read({ path, key, list }: Filled, given: Given, paging = `limit=${list.sizes?.most ?? 100}`) {
   const query = [paging, ...[...given].map(([name, value]) => `${name}=${encodeURIComponent(value)}`)].join('&');
