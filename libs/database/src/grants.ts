@@ -10,8 +10,7 @@ import { scheduling } from './grants/scheduling.js';
 import { signIn } from './grants/sign-in.js';
 import { teaching } from './grants/teaching.js';
 
-/** Processes with their own database role. Another role, the owner, runs migrations and the command line. */
-export type ProcessRole = 'api' | 'worker' | 'portal';
+export type { ProcessRole } from './grants/grants.js';
 
 /** The variable with each role's URL. */
 export const ROLE_SETTINGS = {
@@ -19,14 +18,6 @@ export const ROLE_SETTINGS = {
   worker: 'WORKER_DATABASE_URL',
   portal: 'PORTAL_DATABASE_URL',
 } as const;
-
-/** Who may do what in an area. What is not listed is not granted. */
-export interface Grants {
-  /** Rights on tables, in the syntax of GRANT: a privilege without columns covers the whole table. */
-  tables: Record<string, Partial<Record<ProcessRole, string>>>;
-  /** The roles that may run each function. Those with the owner's rights are the only way past the organization of a transaction. */
-  functions: Record<string, ProcessRole[]>;
-}
 
 const AREAS = [account, signIn, people, teaching, scheduling, enquiries, lessons, money, messages, blog, jobs];
 

@@ -1,5 +1,5 @@
 import { DAY } from './clock.js';
-import type { Rows, TableRows } from './people-rows.js';
+import type { Rows, TableRows } from './rows.js';
 import { each, iso, type Person, type School } from './school.js';
 import { classroom, classroomCount } from './teaching-rows.js';
 import { TEXTS } from './texts.js';

@@ -1,5 +1,5 @@
 import { DAY } from './clock.js';
-import type { Rows, TableRows } from './people-rows.js';
+import type { Rows, TableRows } from './rows.js';
 import { iso, type School } from './school.js';
 import { session, sessionCount } from './sessions.js';
 import { classroom, classroomCount, group, groupCount, STRAY_GROUP } from './teaching-rows.js';

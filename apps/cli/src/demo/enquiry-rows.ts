@@ -1,5 +1,5 @@
 import { DAY } from './clock.js';
-import type { Row, Rows, TableRows } from './people-rows.js';
+import type { Row, Rows, TableRows } from './rows.js';
 import { iso, type School } from './school.js';
 import { session, sessionCount } from './sessions.js';
 

@@ -1,6 +1,6 @@
 import { dayOf } from '@app/scheduling';
 import { allInvoices, TERMS_DAYS } from './invoicing.js';
-import type { Rows, TableRows } from './people-rows.js';
+import type { Rows, TableRows } from './rows.js';
 import { iso, type School } from './school.js';
 
 const TYPES = ['card', 'bank_transfer', 'cash', 'external'];

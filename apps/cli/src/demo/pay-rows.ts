@@ -1,6 +1,6 @@
 import { dayOf } from '@app/scheduling';
 import { DAY } from './clock.js';
-import type { Row, Rows, TableRows } from './people-rows.js';
+import type { Row, Rows, TableRows } from './rows.js';
 import { iso, perTeacher, type School } from './school.js';
 import { pricesOf } from './prices.js';
 import { allSessions, PAST_DAYS, type Session } from './sessions.js';

@@ -1,12 +1,7 @@
 import { DAY } from './clock.js';
 import { bandOf, tierOf } from './rate-rows.js';
+import type { Row, Rows, TableRows } from './rows.js';
 import { iso, type Person, type School, type StaffMember } from './school.js';
-
-export type Row = Record<string, unknown>;
-export type Rows = Generator<Row>;
-
-/** How to write the rows of each table. */
-export type TableRows = Record<string, (school: School) => Rows>;
 
 /** Everybody's login. */
 function* users(school: School): Rows {

@@ -1,5 +1,5 @@
 import type { RateCell, SessionKind } from '@app/scheduling';
-import type { Rows, TableRows } from './people-rows.js';
+import type { Rows, TableRows } from './rows.js';
 import { iso, type School } from './school.js';
 
 const BANDS = ['Years 7 to 10', 'Years 11 and 12', 'University'];

@@ -1,5 +1,5 @@
 import { hash, uuidFrom } from './random.js';
-import type { Row } from './people-rows.js';
+import type { Row } from './rows.js';
 import { TEXTS } from './texts.js';
 
 /** The name of the demo's catalogue of questions, which all organizations can read. */

@@ -1,5 +1,5 @@
 import { pricesOf } from './prices.js';
-import type { Rows, TableRows } from './people-rows.js';
+import type { Rows, TableRows } from './rows.js';
 import { iso, type School } from './school.js';
 import { allSessions, type Session, sessionCount } from './sessions.js';
 

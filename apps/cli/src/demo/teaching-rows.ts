@@ -1,4 +1,4 @@
-import type { Rows, TableRows } from './people-rows.js';
+import type { Rows, TableRows } from './rows.js';
 import { each, iso, type School, type StaffMember, type Subject } from './school.js';
 
 const INTERVALS = ['session', 'week', 'month', 'term', 'year', null];

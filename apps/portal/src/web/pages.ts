@@ -1,13 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Cookies } from './cookies.js';
+import type { Flash } from './flash.js';
 import { Templates } from './templates.js';
-
-/** A message at the top of the next page, such as the result of an action. Never a secret. */
-export interface Flash {
-  kind: 'success' | 'notice' | 'problem';
-  text: string;
-}
 
 /** The page that a handler returns: a template and its data. */
 export class Page {

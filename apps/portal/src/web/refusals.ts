@@ -1,5 +1,5 @@
 import { Refused } from '@app/rules';
-import type { Flash } from './pages.js';
+import type { Flash } from './flash.js';
 import { PageError } from './page-error.js';
 
 /** What a rule refused, as a page of its own. */

@@ -7,7 +7,7 @@ import { Assets } from './assets.js';
 import { formats } from './formats.js';
 import { Navigation } from './navigation.js';
 import type { PageError } from './page-error.js';
-import type { Flash } from './pages.js';
+import type { Flash } from './flash.js';
 
 /** The folder of the templates: `keys/list` is `keys/list.eta` in it. */
 const VIEWS = fileURLToPath(new URL('..', import.meta.url));

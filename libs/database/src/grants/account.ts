@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 const LOGIN_COLUMNS = 'email, email_normalized, placeholder_email, first_name, last_name, phone';
 

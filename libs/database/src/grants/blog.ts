@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** Posts, and the hooks that build sites. */
 export const blog: Grants = {

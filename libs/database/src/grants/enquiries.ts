@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** Leads, booking requests, locations, places and road times. */
 export const enquiries: Grants = {

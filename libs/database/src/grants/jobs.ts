@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** The outbox, suppressed addresses and the worker's signs of life. */
 export const jobs: Grants = {

@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** Lesson plans, files and questions. */
 export const lessons: Grants = {

@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** Conversations, shown through organization_conversations, which triggers maintain. */
 export const messages: Grants = {

@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** Invoices, payments and what tutors get. */
 export const money: Grants = {

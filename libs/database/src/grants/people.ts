@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 const SUPPLIED = 'supplied_first_name, supplied_last_name, supplied_email, supplied_phone';
 

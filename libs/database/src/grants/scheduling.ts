@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** Sessions, what they cost, and their feedback. */
 export const scheduling: Grants = {

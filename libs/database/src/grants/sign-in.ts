@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** Signing in: each function opens only what belongs to the given secret, and enforces its own rule. */
 export const signIn: Grants = {

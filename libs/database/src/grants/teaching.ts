@@ -1,4 +1,4 @@
-import type { Grants } from '../grants.js';
+import type { Grants } from './grants.js';
 
 /** Subjects, classrooms, groups, homework and results. */
 export const teaching: Grants = {
