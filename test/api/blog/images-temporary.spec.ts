@@ -140,7 +140,7 @@ describe('a process of the API', () => {
     for (let client = 0; client < 4; client++) {
       const socket = connect(api.port, '127.0.0.1', () => {
         socket.write(head);
-        socket.write(body, () => setTimeout(() => socket.destroy(), 200));
+        socket.write(body, () => setTimeout(() => socket.destroy(), 50));
       });
       socket.on('error', () => undefined);
     }
