@@ -53,15 +53,6 @@ export class SessionRows {
     );
   }
 
-  /** Gives sessions to another tutor, who has time for them. */
-  async assign(organizationId: string, ids: readonly string[], tutorId: string): Promise<void> {
-    await withoutOverlap(
-      this.db.query(sql`
-        UPDATE sessions SET tutor_id = ${tutorId}, overlap_allowed = false, updated_at = now()
-        WHERE organization_id = ${organizationId} AND id = ANY (${ids}::uuid[])`),
-    );
-  }
-
   /** Who takes part from now on: whoever is missing is removed, and who was removed is back. */
   async replacePlaces(organizationId: string, sessionId: string, places: readonly Place[]): Promise<void> {
     const people = places.map((place) => participant(sessionId, place));
