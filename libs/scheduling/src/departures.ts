@@ -80,7 +80,7 @@ export class Departures {
       taken.push(session);
       return true;
     });
-    for (const { id } of free) await this.changes.change(organizationId, id, { tutorId: to });
+    for (const { id } of free) await this.changes.handOver(organizationId, id, to);
     return new Set(free.map(({ id }) => id));
   }
 
