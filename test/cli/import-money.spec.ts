@@ -26,7 +26,7 @@ describe('imported money', () => {
     const [open, draft] = [invoice(), invoice({ status: 'draft', invoice_number: null, amount_paid_cents: 0 })];
     const payment = { id: randomUUID(), student_id: student.id, invoice_id: open.id, amount_cents: 9_000, currency: 'AUD', payment_type: 'cash', status: 'succeeded' }; // prettier-ignore
     await imports.load(imports.school.with({ invoices: [open, draft], payments: [payment] }));
-    expect(await imports.rows('SELECT serial, collecting, amount_paid_cents::integer AS paid FROM invoices ORDER BY serial')).toEqual([
+    expect(await imports.rows('SELECT serial::integer, collecting, amount_paid_cents::integer AS paid FROM invoices ORDER BY serial')).toEqual([
       { serial: 7, collecting: false, paid: 4_000 },
       { serial: null, collecting: false, paid: 0 },
     ]);

@@ -13,6 +13,8 @@ export interface Line {
   description: string;
   quantity: number;
   unitCents: bigint;
+  /** What it comes to, unless quantity times unit, as imported lines may. */
+  amountCents?: bigint;
   itemType: (typeof VALUES)['invoice_lines']['item_type'][number];
   sessionId: string | null;
 }
@@ -53,16 +55,16 @@ export class Drafts {
 
   /** Adds lines after those that there are. The accounts are held. @throws Refused if an invoice would come to too much */
   async append(organizationId: string, lines: readonly (Line & { invoiceId: string })[]): Promise<void> {
-    const rows = lines.map(({ invoiceId, description, quantity, unitCents, itemType, sessionId }, position) => ({
+    const rows = lines.map((line, position) => ({
       id: uuidv7(),
-      invoice_id: invoiceId,
+      invoice_id: line.invoiceId,
       position,
-      description,
-      quantity,
-      unit_amount_cents: String(unitCents),
-      amount_cents: String(unitCents * BigInt(quantity)),
-      item_type: itemType,
-      session_id: sessionId,
+      description: line.description,
+      quantity: line.quantity,
+      unit_amount_cents: String(line.unitCents),
+      amount_cents: String(line.amountCents ?? line.unitCents * BigInt(line.quantity)),
+      item_type: line.itemType,
+      session_id: line.sessionId,
     }));
     await this.db.query(sql`
       INSERT INTO invoice_lines (id, organization_id, invoice_id, position, description, quantity, unit_amount_cents,

@@ -157,12 +157,17 @@ export class Invoices {
   }
 
   private async rebill(organizationId: string, id: string, studentId: string): Promise<void> {
-    const lines = await this.db.query<Omit<Line, 'unitCents'> & { cents: string }>(sql`
-      SELECT description, quantity, unit_amount_cents AS cents, item_type AS "itemType", session_id AS "sessionId"
+    const lines = await this.db.query<Omit<Line, 'unitCents' | 'amountCents'> & Record<'unit' | 'amount', string>>(sql`
+      SELECT description, quantity, unit_amount_cents AS unit, amount_cents AS amount, item_type AS "itemType", session_id AS "sessionId"
       FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`);
     await this.drafts.charge(
       organizationId,
-      lines.map(({ cents, ...line }) => ({ ...line, studentId, unitCents: BigInt(cents) })),
+      lines.map(({ unit, amount, ...line }) => ({
+        ...line,
+        studentId,
+        unitCents: BigInt(unit),
+        amountCents: BigInt(amount),
+      })),
     );
   }
 

@@ -3,7 +3,8 @@ import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Calendar } from './calendar.js';
 import { overlapping, type Timed } from './overlap.js';
-import { OPEN } from './session-changes.js';
+import { schedulingOn } from './on.js';
+import { OPEN, SessionChanges } from './session-changes.js';
 import { SessionRows, TAKES_PART } from './session-rows.js';
 
 /** What becomes of the sessions that a tutor has yet to begin. */
@@ -27,6 +28,7 @@ export class Departures {
     private readonly db: Database,
     private readonly calendar: Calendar,
     private readonly rows: SessionRows,
+    private readonly changes: SessionChanges,
   ) {}
 
   /** @param ahead the other tutor is accepted staff, whom the caller holds */
@@ -68,13 +70,18 @@ export class Departures {
       ORDER BY id FOR UPDATE`);
   }
 
-  /** @returns the ids of those at times when the other tutor is free */
+  /** Those at times when the other tutor is free; prices and pay become those of the other tutor. @returns their ids */
   private async handOver(organizationId: string, to: string, sessions: readonly Ahead[]): Promise<Set<string>> {
     if (sessions.length === 0) return new Set();
-    const busy = await this.calendar.hold(organizationId, to, sessions);
-    const free = sessions.filter((session) => overlapping(session, busy).length === 0).map(({ id }) => id);
-    await this.rows.assign(organizationId, free, to);
-    return new Set(free);
+    const taken: Timed[] = await this.calendar.hold(organizationId, to, sessions);
+    const free = sessions.filter((session) => {
+      // Two of them may overlap each other.
+      if (overlapping(session, taken).length > 0) return false;
+      taken.push(session);
+      return true;
+    });
+    for (const { id } of free) await this.changes.handOver(organizationId, id, to);
+    return new Set(free.map(({ id }) => id));
   }
 
   private async cancel(organizationId: string, sessions: readonly Ahead[]): Promise<number> {
@@ -90,4 +97,5 @@ export class Departures {
 const NONE: SessionsLeft = { handedOver: 0, unassigned: 0, cancelled: 0 };
 
 /** For programs that are not Nest applications. */
-export const departuresOn = (db: Database): Departures => new Departures(db, new Calendar(db), new SessionRows(db));
+export const departuresOn = (db: Database): Departures =>
+  new Departures(db, new Calendar(db), new SessionRows(db), schedulingOn(db).changes);

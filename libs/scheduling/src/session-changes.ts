@@ -65,6 +65,14 @@ export class SessionChanges {
     if (places) await this.rows.replacePlaces(organizationId, id, places);
   }
 
+  /** Gives a session that is ahead to another tutor, who has time for it. Prices and pay are settled anew. */
+  async handOver(organizationId: string, id: string, tutorId: string): Promise<void> {
+    const [session] = await this.lock(organizationId, sql`id = ${id}`);
+    const terms = await this.terms.of(organizationId, { ...session!, tutorId, who: { sessionId: id } }, true);
+    const { places, pay } = settle(terms, session!, undefined, await this.places(organizationId, id));
+    await this.rows.assign(organizationId, id, tutorId, places, pay);
+  }
+
   /** Cancels a session; again, it changes nothing. */
   async cancel(organizationId: string, id: string, reason: string | null): Promise<void> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
@@ -119,14 +127,15 @@ export class SessionChanges {
     const moved = tutorId !== session.tutorId;
     const before = await this.places(organizationId, session.id);
     const staying = new Set(before.map(({ studentId }) => studentId));
-    const same =
-      !who ||
-      ('studentIds' in who && who.studentIds.length === staying.size && who.studentIds.every((id) => staying.has(id)));
-    const settled = !moved && same && subject.subjectId === session.subjectId && subject.mode === session.mode;
-    if (settled && rate === undefined && pay === undefined) return null;
+    const same = (ids: readonly string[]) => ids.length === staying.size && ids.every((id) => staying.has(id));
+    const stay = !who || ('studentIds' in who && same(who.studentIds));
+    const names = ['subjectId', 'mode', 'groupId', 'classroomId'] as const;
+    const unchanged = !moved && names.every((name) => subject[name] === session[name]);
+    if (unchanged && stay && rate === undefined && pay === undefined) return null;
 
-    const wanted = { tutorId, who: who && !same ? who : { sessionId: session.id }, ...subject };
+    const wanted = { tutorId, who: who && !stay ? who : { sessionId: session.id }, ...subject };
     const terms = await this.terms.of(organizationId, wanted, moved);
+    const settled = unchanged && same(terms.students.map(({ id }) => id));
     const newcomers = terms.students.filter(
       ({ id }) => session.rateGiven && session.rateCents !== null && !staying.has(id),
     );
@@ -145,7 +154,8 @@ export class SessionChanges {
         tutor_pay_given: false,
       });
     }
-    return settled && rate === undefined ? null : places;
+    if (!settled || rate === null) return places;
+    return rate === undefined ? null : before.map((place) => ({ ...place, rateCents: rate, rateGiven: true }));
   }
 
   /** Sets the columns of a change of time or tutor, once the tutor is free. */
@@ -181,8 +191,9 @@ export class SessionChanges {
   }
 
   private places(organizationId: string, sessionId: string) {
-    return this.db.query<Pick<Place, 'studentId' | 'rateCents' | 'rateGiven'>>(sql`
-      SELECT student_id AS "studentId", rate_cents AS "rateCents", rate_given AND rate_cents IS NOT NULL AS "rateGiven"
+    return this.db.query<Place>(sql`
+      SELECT student_id AS "studentId", rate_cents AS "rateCents", rate_given AND rate_cents IS NOT NULL AS "rateGiven",
+        surcharge_cents AS "surchargeCents"
       FROM lesson_participants
       WHERE organization_id = ${organizationId} AND session_id = ${sessionId} AND status <> 'removed'`);
   }

@@ -3,6 +3,7 @@ import sql, { raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, driverErrorOf, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/database';
 import { Refused } from '@app/rules';
+import { commonRate, type Pay } from './rates.js';
 import type { Place } from './settling.js';
 
 /** A row of sessions, as it is written. */
@@ -53,12 +54,21 @@ export class SessionRows {
     );
   }
 
-  /** Gives sessions to another tutor, who has time for them. */
-  async assign(organizationId: string, ids: readonly string[], tutorId: string): Promise<void> {
+  /** Gives a session to another tutor, who has time for it. A pay that somebody has set stays. */
+  async assign(organizationId: string, id: string, tutorId: string, places: readonly Place[], pay: Pay): Promise<void> {
+    const people = places.map((place) => participant(id, place));
     await withoutOverlap(
-      this.db.query(sql`
-        UPDATE sessions SET tutor_id = ${tutorId}, overlap_allowed = false, updated_at = now()
-        WHERE organization_id = ${organizationId} AND id = ANY (${ids}::uuid[])`),
+      Promise.all([
+        this.db.query(sql`
+          UPDATE sessions SET tutor_id = ${tutorId}, overlap_allowed = false, updated_at = now(), student_rate_cents = ${commonRate(places)},
+            tutor_pay_rate_cents = CASE WHEN tutor_pay_given THEN tutor_pay_rate_cents ELSE ${pay.payRateCents}::bigint END,
+            tutor_pay_pct = CASE WHEN tutor_pay_given THEN tutor_pay_pct ELSE ${pay.payPct}::numeric END
+          WHERE organization_id = ${organizationId} AND id = ${id}`),
+        this.db.query(sql`
+          UPDATE lesson_participants p SET rate_cents = n.rate_cents, surcharge_cents = n.surcharge_cents
+          FROM json_populate_recordset(NULL::lesson_participants, ${JSON.stringify(people)}::json) n
+          WHERE p.organization_id = ${organizationId} AND p.session_id = ${id} AND p.student_id = n.student_id`),
+      ]),
     );
   }
 

@@ -26,6 +26,34 @@ describe('history', () => {
     expect((await at.void(open.id)).body).toMatchObject({ status: 'void', amount_paid_cents: 4_000 });
   });
 
+  it('is billed again for what its lines came to, whatever their quantity', async () => {
+    const { make } = api;
+    const at = await MoneyFixture.open(api);
+    const [, , s3] = at.students;
+    const { school } = at.calendar;
+    const { id } = await make.invoice(school, s3, { invoiceNumber: 'OLD-7', amountDueCents: 12_001 });
+    await make.invoiceLine(school, id, { quantity: 1, unitAmountCents: 8_000, amountCents: 12_000 });
+    await make.invoiceLine(school, id, { position: 1, quantity: 2_000_000_000, unitAmountCents: 1_000_000_000_000, amountCents: 1 });
+    expect((await at.void(id, { rebill: true })).status).toBe(200);
+    expect(await at.draft(s3)).toMatchObject({
+      amount_due_cents: 12_001,
+      line_items: [{ quantity: 1, unit_amount_cents: 8_000, amount_cents: 12_000 }, { amount_cents: 1 }],
+    });
+  });
+
+  it('has numbers above which ours go on, up to fifteen digits', async () => {
+    const at = await MoneyFixture.open(api);
+    const [, , s3] = at.students;
+    const imported = (invoiceNumber: string) => api.make.invoice(at.calendar.school, s3, { invoiceNumber, status: 'void', amountDueCents: 1 });
+    for (const number of ['OLD-900', 'inv-900', 'INV-900a', 'INV-2026-900', 'INV-0000']) await imported(number);
+    expect((await at.issued(s3, 1)).invoice_number).toBe('INV-000001');
+    for (const [number, next] of [['INV-7', 'INV-000008'], ['INV-999999999', 'INV-1000000000'], ['INV-2026110001', 'INV-2026110002']] as const) {
+      await imported(number);
+      expect((await at.issued(s3, 1)).invoice_number).toBe(next);
+    } // prettier-ignore
+    expect((await at.issued(s3, 1)).invoice_number).toBe('INV-2026110003');
+  });
+
   it('with prices beyond what can be billed or paid is refused, and nothing is written', async () => {
     const at = await MoneyFixture.open(api);
     const most = 1_000_000_000_000;

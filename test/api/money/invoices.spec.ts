@@ -46,6 +46,17 @@ describe('an invoice', () => {
       expect(refusal(await at.send(method, `/v1/invoices/${first.id}/${path}`, method === 'post' ? { description: 'X', unit_amount_cents: 1 } : undefined))).toEqual([409, 'invalid_state']); // prettier-ignore
   });
 
+  it('comes to 10^12 cents at most, whatever its lines are', async () => {
+    const [most, least] = [1, -1].map((sign) => ({ description: 'X', quantity: 1_000, unit_amount_cents: sign * 1_000_000_000 })) as [object, object];
+    const drafted = await at.send<{ id: string }>('post', '/v1/invoices', { student_id: s1, lines: [most, most] });
+    expect([drafted.status, drafted.body.detail[0]!.loc]).toEqual([422, ['body']]);
+    expect(await at.invoices(s1)).toEqual([]);
+    const { id } = await at.drafted(s1);
+    const add = async (line: object) => (await at.send('post', `/v1/invoices/${id}/lines`, line)).status;
+    expect([await add(most), await add(most), await add(least), await add(least), await add(least)]).toEqual([201, 422, 201, 201, 422]);
+    expect((await at.invoice(id)).amount_due_cents).toBe(-1_000_000_000_000);
+  });
+
   it('of zero is paid at once', async () => {
     const { id } = await at.drafted(s1, 500, -500);
     expect(await at.finalize(id)).toMatchObject({ status: 200, body: { status: 'paid', invoice_number: 'INV-000001' } });

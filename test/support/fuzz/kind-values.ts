@@ -75,7 +75,7 @@ export const KIND_ROWS: Record<string, KindRow> = {
     kind: kinds.boolean,
     good: { true: true, false: false },
     bad: { bool_type: ['0', '1', '"true"', '"1"', '""'] },
-    query: { good: { true: true, false: false, 1: true, 0: false }, bad: { bool_parsing: ['', 'yes', '2', 'null', 'true '] } },
+    query: { good: { true: true, True: true, FALSE: false, 1: true, 0: false }, bad: { bool_parsing: ['', 'yes', '2', 'null', 'true '] } },
   },
   uuid: {
     kind: kinds.uuid,

@@ -64,7 +64,7 @@ export const BAD: Record<Kind, string[]> = {
     '.5', '-1', '-', '--1', '1,0', '1_0', '10n', 'true', 'Infinity', '%D9%A1', '%EF%BC%91', '99999999999999999999',
     '9007199254740993', '2147483648', '-9223372036854775809', `${'0'.repeat(60)}99999999999999999999`, '9'.repeat(400),
   ],
-  boolean: [...NEVER, 'True', 'TRUE', 'FALSE', 'yes', 'no', 'on', 'off', 't', '2', '-1', '01', '+1', 'true%20', 'true%00'],
+  boolean: [...NEVER, 'yes', 'no', 'on', 'off', 't', '2', '-1', '01', '+1', 'true%20', 'true%00'],
   uuid: [
     ...NEVER, `{${UUID}}`, `%7B${UUID}%7D`, UUID.replaceAll('-', ''), UUID.slice(1), `${UUID}0`, `urn:uuid:${UUID}`,
     `${UUID}%0a`, `${UUID}%00`, `%20${UUID}`, UUID.replace('0', 'g'), UUID.replace('0', 'o'), UUID.replace('0', '%EF%BC%90'),

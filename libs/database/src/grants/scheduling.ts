@@ -6,13 +6,13 @@ export const scheduling: Grants = {
     sessions: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: `SELECT, UPDATE (tutor_id, status, overlap_allowed, completed_at, cancelled_at, cancellation_reason,
-        amount_owed_cents, tutor_pay_cents, updated_at)`,
+        amount_owed_cents, tutor_pay_cents, student_rate_cents, tutor_pay_rate_cents, tutor_pay_pct, updated_at)`,
     },
     lesson_participants: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
-      portal: 'SELECT, UPDATE (status, attendance, billed_cents, cancelled_at)',
+      portal: 'SELECT, UPDATE (status, attendance, rate_cents, surcharge_cents, billed_cents, cancelled_at)',
     },
-    rate_cells: { api: 'SELECT' },
+    rate_cells: { api: 'SELECT', portal: 'SELECT' },
     session_feedback: { api: 'SELECT' },
     availabilities: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
     time_off: { api: 'SELECT, INSERT, DELETE' },

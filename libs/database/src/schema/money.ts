@@ -68,7 +68,7 @@ export const money = /* sql */ `
     sent_at timestamptz(3),
     paid_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    serial integer GENERATED ALWAYS AS (substring(invoice_number from '^INV-([0-9]{1,9})$')::integer) STORED,
+    serial bigint GENERATED ALWAYS AS (substring(invoice_number from '^INV-([0-9]{1,15})$')::bigint) STORED,
     collecting boolean NOT NULL DEFAULT false,
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, invoice_number),

@@ -9,7 +9,8 @@ export function fromRefused(
 ): ApiError | null {
   if (why.kind === 'not_found') return ApiError.notFound();
   if (why.kind === 'invalid') {
-    const record = ['path', ...Object.keys(params).slice(-1)];
+    const id = Object.keys(params).at(-1);
+    const record = id === undefined ? ['body'] : ['path', id];
     const faults = why.refusals.map(({ at, reason: msg }) => {
       return { loc: at.length > 0 ? ['body', ...at] : record, msg, type: 'value_error' };
     });

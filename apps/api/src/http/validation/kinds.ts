@@ -171,13 +171,14 @@ export const token = (pattern: RegExp, message: string, ...examples: string[]): 
     pattern.test(text) ? text : new Fault('value_error', message),
   );
 
-/** True and false; in a query string, also 1 and 0. */
+/** True and false; in a query string in any case, and also 1 and 0. */
 export const boolean: Kind<boolean> = {
   schema: { type: 'boolean' },
   parse: (raw) => (typeof raw === 'boolean' ? raw : new Fault('bool_type', 'Must be true or false, without quotes.')),
   parseText: (raw) => {
-    if (raw === 'true' || raw === '1') return true;
-    if (raw === 'false' || raw === '0') return false;
+    const text = typeof raw === 'string' ? raw.toLowerCase() : raw;
+    if (text === 'true' || text === '1') return true;
+    if (text === 'false' || text === '0') return false;
     return new Fault('bool_parsing', 'Must be true or false.');
   },
 };
