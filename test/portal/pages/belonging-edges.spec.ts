@@ -126,3 +126,13 @@ it('a code is switched off once: again changes nothing, and one that was replace
   for (const act of ['switch-off', 'replace'])
     expect((await pages.owner.follow(await pages.owner.post(`${path}/${act}`))).text).toContain('has been replaced already');
 });
+
+it('a student’s lesson that was imported without a place is cancelled, as the page says', async () => {
+  const { make } = joining.portal;
+  const student = await make.student(here());
+  const { id } = await make.session(here(), { studentId: student.id, startsAt: new Date(Date.now() + 7_200_000) });
+  const path = `${pages.base}/${student.id}/remove`;
+  expect((await pages.owner.get(path)).text).toContain('Their place in 1 session ahead');
+  await pages.owner.post(path);
+  expect((await sql('SELECT status FROM sessions WHERE id = $1', id))[0]).toEqual({ status: 'cancelled' });
+});
