@@ -181,7 +181,6 @@ describe('the command line', () => {
       [first, second],
     ]);
     await client.query(`UPDATE members SET role = 'tutor' WHERE user_id IN (SELECT id FROM users WHERE email_normalized = $1)`, [second]);
-    await client.end();
     const remove = (email: string) => cli('--json', 'member', 'remove', '--org', 'leaving', '--email', email);
     expect(await remove(first)).toMatchObject({ code: 1, stderr: expect.stringContaining('the last owner') as string });
     const promote = () => cli('--json', 'owner', 'promote', '--org', 'leaving', '--email', second);
@@ -192,6 +191,16 @@ describe('the command line', () => {
     expect(results((await remove(first)).stdout)).toMatchObject([{ changed: true, keys: 0 }]);
     expect(results((await remove(first)).stdout)).toMatchObject([{ changed: false }]);
     expect((await remove('nobody@example.org')).stderr).toContain('Nobody in this organization has the address');
+    // An owner who has left comes back by the operator's word.
+    const create = async () => results((await cli('--json', 'owner', 'create', '--org', 'leaving', '--email', first)).stdout);
+    expect([await create(), await create()]).toMatchObject([[{ created: true }], [{ created: false }]]);
+    const { rows } = await client.query<object>(
+      `SELECT m.status, (SELECT count(*)::int FROM audit_log a WHERE a.operation = 'add owner' AND a.person_id = u.id) AS audited
+       FROM users u JOIN members m ON m.user_id = u.id WHERE u.email_normalized = $1`,
+      [first],
+    );
+    await client.end();
+    expect(rows).toEqual([{ status: 'accepted', audited: 2 }]);
   });
 
   it('creates a key whose text is shown once, lists it and revokes it', async () => {

@@ -159,3 +159,21 @@ it('concerns one organization and one manager: others’ notices, and mails to p
   await drain();
   expect(recipients()).toEqual([...owners, both.email, both.email].sort());
 });
+
+it.each([`status = 'archived', archived_at = now()`, `role = 'tutor'`, `status = 'pending'`])(
+  'who no longer manages the organization (%s) gets none of those that wait',
+  async (change) => {
+    const [gone, stays] = owners as [string, string];
+    await created('key 0');
+    await drain();
+    await created('key 1');
+    await room.make.query(`UPDATE members SET ${change} WHERE user_id = (SELECT id FROM users WHERE email_normalized = $1)`, [gone]);
+    await tenMinutes();
+    smtp.received.length = 0;
+    await drain();
+    expect(recipients()).toEqual([stays]);
+    expect(await room.make.query(`SELECT status, last_error FROM outbox WHERE recipient = $1 AND status <> 'sent'`, [gone])).toEqual([
+      { status: 'suppressed', last_error: 'not_manager' },
+    ]);
+  },
+);

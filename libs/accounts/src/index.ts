@@ -11,6 +11,7 @@ export { type MembershipOffer, MembershipOffers } from './joining/membership-off
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { type Hashing, hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
+export { openInvitesOf } from './membership/belongings.js';
 export type { Ended } from './membership/ended.js';
 export { type Departure, Offboarding } from './membership/offboarding.js';
 export { type Invited, Inviting, type WantedPerson } from './membership/inviting.js';

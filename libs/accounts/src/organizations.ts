@@ -72,7 +72,7 @@ export class Organizations {
   }
 
   /**
-   * Makes a person an owner of the organization, if they aren't one. @param added further work in the same transaction
+   * Makes a person an owner of the organization, if they aren't one; one who has left is one again. @param added further work in the same transaction
    * @throws Refused for a member with another role
    */
   async addOwner(
@@ -92,8 +92,8 @@ export class Organizations {
       // A login of another organization is invisible here, but its id can be looked up.
       const [login] = await this.db.query<{ id: string }>(sql`SELECT id FROM logins_by_email(ARRAY[${normalized}])`);
       const userId = login!.id;
-      const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
-        SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
+      const [member] = await this.db.query<Pick<Tables['members'], 'role' | 'status'>>(sql`
+        SELECT role, status FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
       if (member && member.role !== 'owner') {
         const reason = `${address} is already a member of this organization, with the role ${member.role}`;
         throw Refused.invalid(reason, 'email');
@@ -102,11 +102,14 @@ export class Organizations {
         await this.db.query(sql`
           INSERT INTO members (id, organization_id, user_id, role, status)
           VALUES (${uuidv7()}, ${organizationId}, ${userId}, 'owner', 'pending')`);
+      }
+      const belongs = member?.status === 'accepted';
+      if (!belongs) {
         // The operator vouches for it: the login may have other memberships.
         await this.db.query(sql`SELECT accept_ties(${userId}, false, true)`);
         await added?.(userId);
       }
-      return { userId, created: !member };
+      return { userId, created: !belongs };
     });
   }
 }

@@ -26,6 +26,7 @@ const WORDS = {
   'undo joins': 'Removed those who had joined by a code',
   'change settings': 'Changed the organization’s settings',
   'end membership': 'Ended the membership of {person}',
+  'add owner': 'Made {person} an owner',
   'change role': 'Changed the role of {person} from {from} to {to}',
   'unlink child': 'Unlinked a child from {person}',
   send_invite: 'Mailed an invitation to {person}',

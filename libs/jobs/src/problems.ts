@@ -16,6 +16,7 @@ export const PROBLEMS = {
   file_not_written: 'The mail could not be written to the folder in SMTP_URL.',
   address_suppressed: 'This address has permanently rejected mail. Nothing is sent to it until it is allowed again.',
   link_closed: 'The link in the mail is no longer valid, so the mail was not sent.',
+  not_manager: 'The recipient no longer manages the organization, so the notice was not sent.',
   address_not_public: 'The address is not on the public internet, where build hooks of organizations must be.',
   no_hook: 'No build hook is set, so there was nothing to call.',
   payload_unreadable: 'The message cannot be decrypted: was ENCRYPTION_KEY changed?',

@@ -47,7 +47,8 @@ export class Departures {
   async ofStudent(organizationId: string, userId: string): Promise<SessionsLeft> {
     const place = sql`SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
       AND student_id = ${userId} AND ${TAKES_PART}`;
-    const sessions = await this.ahead(organizationId, sql`id IN (${place})`);
+    // Imported sessions may name their student without a place.
+    const sessions = await this.ahead(organizationId, sql`(id IN (${place}) OR student_id = ${userId})`);
     const ids = sessions.map(({ id }) => id);
     const others = await this.db.query<{ session_id: string }>(sql`
       SELECT DISTINCT session_id FROM lesson_participants WHERE organization_id = ${organizationId}

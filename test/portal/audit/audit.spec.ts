@@ -155,6 +155,15 @@ describe('the audit page', () => {
     }
   });
 
+  it.each(['\n', '\r', '\r\n'])('downloads no row that a name with a line break (%j) forges', async (lineBreak) => {
+    const owner = await portal.someone('owner');
+    const name = `Eve${lineBreak}=1+1,Nobody did this`;
+    await portal.make.query('UPDATE users SET first_name = $2 WHERE id = $1', [owner.user.id, name]);
+    await entry(owner.organization.id, { userId: owner.user.id });
+    const { text } = await portal.get(`/o/${owner.organization.slug}/audit/download`, owner.cookie).expect(200);
+    expect(text).toContain(`,"${name} ${owner.user.lastName}",`);
+  });
+
   it('shows nothing of another organization, whoever and whatever is asked for', async () => {
     const [mine, theirs] = [await portal.someone('owner'), await portal.someone('owner', { user: { firstName: 'Theodora', lastName: 'Theirs' } })];
     const key = await api.keys.create(theirs.organization.id, { name: 'Their key' });

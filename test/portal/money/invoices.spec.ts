@@ -193,9 +193,9 @@ describe('the list', () => {
   });
 });
 
-it('the files have a row for each invoice and payment of the months, with formulas escaped', async () => {
+it('the files have a row for each invoice and payment of the months, with formulas and line breaks escaped', async () => {
   const room = await office();
-  await make.query(`UPDATE users SET first_name = '=1+1' WHERE id = $1`, [room.child.id]);
+  await make.query(`UPDATE users SET first_name = $2 WHERE id = $1`, [room.child.id, '=1+1\n+2']);
   const [first, second] = [await room.issued('1000.05'), await room.issued('20')];
   await room.draft();
   const set = `UPDATE invoices SET sent_at = $2 WHERE id = $1`;
@@ -211,11 +211,13 @@ it('the files have a row for each invoice and payment of the months, with formul
   };
   const march = 'from=2026-03&to=2026-03';
   const { id: child } = room.child;
-  expect(await file('invoices', march)).toEqual([`2026-03,2026-03-31,INV-000001,${first},${child},'=1+1 Byron,open,2199-01-31,1000.05,100.00,AUD`]);
+  expect(await file('invoices', march)).toEqual([
+    `2026-03,2026-03-31,INV-000001,${first},${child},"'=1+1\n+2 Byron",open,2199-01-31,1000.05,100.00,AUD`,
+  ]);
   expect(await file('invoices', 'from=2026-03&to=2026-04')).toHaveLength(2);
   const payments = await room.payments();
   expect(await file('payments', march)).toEqual([
-    `2026-03,2026-03-31,${payments[0]!.id},${child},'=1+1 Byron,bank_transfer,succeeded,50.00,0.00,0.00,AUD`,
+    `2026-03,2026-03-31,${payments[0]!.id},${child},"'=1+1\n+2 Byron",bank_transfer,succeeded,50.00,0.00,0.00,AUD`,
   ]);
   expect(await file('payments', 'from=2026-04&to=2026-04')).toEqual([
     `2026-04,2026-04-01,${payments[1]!.id},${room.parent.id},Ann Lee,bank_transfer,succeeded,50.00,0.00,0.00,AUD`,

@@ -37,6 +37,18 @@ describe('a form that was refused', () => {
   });
 });
 
+it('a 404 anywhere leads whoever is signed in back', async () => {
+  const { cookie } = await portal.someone('tutor');
+  for (const path of ['/nowhere', '/join/no/where', '/people'])
+    for (const [header, expected] of [
+      [cookie, true],
+      ['', false],
+    ] as const) {
+      const { text } = await portal.get(path, header).expect(404);
+      expect([path, header, text.includes('Sign out')]).toEqual([path, header, expected]);
+    }
+});
+
 describe('a 404 within an organization', () => {
   const navigation = (text: string, slug: string) => text.includes(`href="/o/${slug}/people"`);
 

@@ -253,7 +253,10 @@ export class Belonging {
     for (const [who, { at, approval }] of [...code.joins]) {
       const tie = ofParent ? this.s.parents.get(who) : this.s.members.get(who);
       const role = ofParent ? 'parent' : this.s.members.get(who)?.role;
-      const otherwise = this.s.invites.some((other) => other !== code && (other.role === 'parent') === ofParent && other.joins.has(who));
+      const otherwise = this.s.invites.some((other) => {
+        const came = other !== code && (other.role === 'parent') === ofParent && other.joins.get(who);
+        return came && (other.to !== null || other.state === 'open' || came.approval === 'approved');
+      });
       if (!tie || tie.status === 'archived' || role !== code.role || tie.made < at) continue;
       if (at >= since && approval !== 'approved' && !otherwise)
         this.end(who, code.role === 'tutor' ? 'staff' : (code.role as 'student' | 'parent'), by);

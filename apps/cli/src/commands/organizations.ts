@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { CredentialNotices, Identities, membershipsOn, PasswordLinks } from '@app/accounts';
-import { OPERATOR } from '@app/audit';
+import { AuditLog, OPERATOR } from '@app/audit';
 import { Vault } from '@app/config';
 import { normalizeEmail } from '@app/database';
 import { type EmailSender, Outbox } from '@app/jobs';
@@ -66,9 +66,10 @@ export function addOrganizationCommands(program: Command): void {
       const { userId, created, link } = await withContext(async (context) => {
         const organizationId = await context.organizationId(org);
         const { notices } = membershipsOn(context.db, context.env);
-        const owner = await context.organizations.addOwner(organizationId, email, (id) =>
-          notices.managerAdded(organizationId, OPERATOR, id, 'owner'),
-        );
+        const owner = await context.organizations.addOwner(organizationId, email, async (id) => {
+          await new AuditLog(context.db).add(organizationId, OPERATOR, 'add owner', { user_id: id });
+          await notices.managerAdded(organizationId, OPERATOR, id, 'owner');
+        });
         return { ...owner, link: await welcome(context, organizationId, email, owner.userId) };
       });
       const words = created

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
+import { CSV } from '../web/csv.js';
 import { plain, refusalOf, whatOf, whoOf } from './audit-words.js';
 import type { AuditRow } from './audit.queries.js';
 
@@ -15,17 +16,11 @@ const COLUMNS = [
   'api_key_id',
 ];
 
-/** Rows as CSV for spreadsheets, which run cells that begin with = + - @ as formulas unless they are escaped. */
+/** Rows as CSV. */
 export function auditCsv(rows: AsyncIterable<AuditRow>, timeZone: string): Readable {
   // `2026-12-06 19:07:31`, which spreadsheets read as a time.
   const time = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
-  const csv = stringify({
-    header: true,
-    columns: COLUMNS,
-    bom: true,
-    escape_formulas: true,
-    record_delimiter: 'windows',
-  });
+  const csv = stringify({ ...CSV, columns: COLUMNS });
   const lines = Readable.from(linesOf(rows, (at) => time.format(at)));
   // An error reaches the response through the stream itself, which ends the download without an end.
   return pipeline(lines, csv, () => undefined);

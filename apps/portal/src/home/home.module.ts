@@ -57,7 +57,7 @@ class HomeController {
   @Post('organizations/:organization_id/decline')
   @ForSignedIn()
   decline(@Param('organization_id') id: string, @SentForm() form: Form, @By() by: ActingPerson): Promise<SeeOther> {
-    const done = this.offers.decline(pathId(id), by, asOf(form));
+    const done = this.offers.decline(pathId(id), by, asOf(form), form.text('reason') === 'not_my_child');
     return answered(done, 'You declined the invitation. The organization sees nothing of your account.');
   }
 

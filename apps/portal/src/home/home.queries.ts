@@ -3,6 +3,7 @@ import { KEY_IS } from '@app/accounts';
 import { visiblePerson } from '@app/people';
 import { isOverdue } from '../money/invoices.queries.js';
 import { isDue } from '../money/sessions.queries.js';
+import { MAIL_KINDS } from '../outbox/mail-kinds.js';
 import { waitingParents } from '../people/people.queries.js';
 
 /** A session of the day, with the names that the organization may see. */
@@ -96,7 +97,8 @@ export function needs(organizationId: string, most: number): Sql {
       ${count(sql`sessions WHERE ${isDue(organizationId)}`)} AS not_completed,
       ${count(sql`sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL
         AND status IN ('pending', 'scheduled') AND starts_at > now()`)} AS without_tutor,
-      ${count(sql`outbox WHERE organization_id = ${organizationId} AND topic = 'email' AND status = 'dead'`)} AS dead_mails,
+      ${count(sql`outbox WHERE organization_id = ${organizationId} AND topic = 'email' AND status = 'dead'
+        AND kind = ANY (${Object.keys(MAIL_KINDS)})`)} AS dead_mails,
       ${count(sql`api_keys k WHERE k.organization_id = ${organizationId} AND ${KEY_IS.expiring}`)} AS expiring_keys,
       ${count(sql`api_keys k WHERE k.organization_id = ${organizationId} AND ${KEY_IS.unused}`)} AS unused_keys,
       ${count(sql`invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL

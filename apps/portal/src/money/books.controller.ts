@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { Response } from 'express';
 import type { Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
+import { CSV } from '../web/csv.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { decimalOf } from './amounts.js';
 import { type BookRow, invoicesBetween, paymentsBetween } from './books.queries.js';
@@ -52,10 +53,8 @@ export class BooksController {
         ]),
       ),
     );
-    // Names are texts of others: a spreadsheet must not run them. With a BOM, Excel reads UTF-8.
     const columns = what === 'invoices' ? INVOICE_COLUMNS : PAYMENT_COLUMNS;
-    const format = { header: true, columns, escape_formulas: true, bom: true, record_delimiter: 'windows' as const };
-    return stringify(decimals, format);
+    return stringify(decimals, { ...CSV, columns });
   }
 }
 

@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { Response } from 'express';
 import { Earnings } from '@app/billing';
 import { Database } from '@app/database';
+import { CSV } from '../web/csv.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { decimalOf } from './amounts.js';
 import { currencyOf, staffNames } from './approvals.queries.js';
@@ -45,15 +46,7 @@ export class EarningsController {
         currency: organization!.currency,
       }));
     response.type('text/csv').attachment(`earnings-${slug}-${chosen.from}-to-${chosen.to}.csv`);
-    // Names are texts of others: a spreadsheet must not run them. With a BOM, Excel reads UTF-8.
-    return stringify(rows, {
-      header: true,
-      columns: COLUMNS,
-      cast: { bigint: decimalOf },
-      escape_formulas: true,
-      bom: true,
-      record_delimiter: 'windows',
-    });
+    return stringify(rows, { ...CSV, columns: COLUMNS, cast: { bigint: decimalOf } });
   }
 }
 

@@ -3,7 +3,8 @@ import { addDays, dayOf, endOfDay, startOfDay } from '@app/scheduling';
 /** The most months of one download. */
 const MOST = 24;
 
-const MONTH = /^[1-9]\d{3}-(0[1-9]|1[0-2])$/;
+/** Far enough from the first and last days that a calendar knows. */
+const MONTH = /^[12]\d{3}-(0[1-9]|1[0-2])$/;
 
 /** Months, YYYY-MM. */
 export interface Months {

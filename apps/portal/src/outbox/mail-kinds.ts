@@ -14,6 +14,7 @@ export const MAIL_KINDS: Record<string, string> = {
   approval_declined: 'Notice of a declined request',
   membership_ended: 'Notice to somebody who no longer belongs',
   member_removed: 'Notice that somebody was removed or has left',
+  joins_undone: 'Notice that those who joined by a code were removed',
   role_changed: 'Notice of a new role',
   manager_added: 'Notice of a new owner or admin',
   manager_waits: 'Request to approve an admin',

@@ -1,4 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { parseDate } from '@app/database';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -99,6 +100,5 @@ const pathOf = ({ slug }: Managed) => `/o/${slug}/people/codes`;
 /** ISO 8601 in UTC; null for anything else. */
 function momentOf(text: unknown): Date | null {
   if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)) return null;
-  const moment = new Date(text);
-  return Number.isNaN(moment.getTime()) ? null : moment;
+  return parseDate(text)?.at ?? null;
 }

@@ -1,4 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
+import { openInvitesOf } from '@app/accounts';
 import { visibleColumns, visiblePerson } from '@app/people';
 import { MAKER } from './codes.queries.js';
 import { targetOf, waitingParents } from './people.queries.js';
@@ -88,9 +89,8 @@ export function belongingsOf(organizationId: string, userId: string): Sql {
         AND user_id = ${userId}) AS classrooms,
       (SELECT count(*)::integer FROM student_group_members p JOIN student_groups g ON g.id = p.group_id
         WHERE g.organization_id = ${organizationId} AND p.user_id = ${userId}) AS groups,
-      (SELECT count(*)::integer FROM invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL
-        AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-        AND (user_id = ${userId} OR target_id = ${userId})) AS invites,
+      (SELECT count(*)::integer FROM invites i WHERE ${openInvitesOf(organizationId, userId)}
+        AND (i.expires_at IS NULL OR i.expires_at > now())) AS invites,
       (SELECT count(*)::integer FROM sessions s WHERE s.organization_id = ${organizationId} AND s.starts_at > now()
         AND s.status IN ('pending', 'scheduled') AND (s.tutor_id = ${userId} OR s.student_id = ${userId} OR EXISTS (
           SELECT FROM lesson_participants p WHERE p.organization_id = ${organizationId} AND p.session_id = s.id

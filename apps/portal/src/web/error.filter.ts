@@ -58,10 +58,10 @@ export class ErrorFilter implements ExceptionFilter {
     new Html(status, this.templates.render(template, data, request), headers).sendTo(response);
   }
 
-  /** Leads back from a mistyped address within an organization. Nobody is looked up before for a path without a route. */
+  /** Leads back from a mistyped address. Nobody is looked up before for a path without a route. */
   private async keepNavigation(request: Request): Promise<void> {
+    if (request.membership) return;
     const [, slug] = /^\/o\/([^/]+)\//.exec(request.path) ?? [];
-    if (!slug || request.membership) return;
     request.session ??= (await this.sessions.find(request).catch(() => null)) ?? undefined;
     request.membership = request.session?.memberships.find((one) => one.slug === slug && manages(one));
   }

@@ -2,6 +2,9 @@ import type { Place } from '@app/jobs';
 
 export type { Place };
 
+/** The last millisecond that is a date for the database and in URLs: of the year 9999. */
+const LAST_MS = 253_402_300_799_999;
+
 const PLACE = /^(\d{1,15})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** A position in a list, newest first, as in the URL of the next page: `1795305600000-<id>`. */
@@ -10,8 +13,8 @@ export const placeText = ({ at, id }: Place): string => `${at.getTime()}-${id}`;
 /** Parses {@link placeText}; null for anything else, which means the first page. */
 export function readPlace(text: unknown): Place | null {
   const match = typeof text === 'string' ? PLACE.exec(text) : null;
-  const at = new Date(Number(match?.[1]));
-  return match && !Number.isNaN(at.getTime()) ? { at, id: match[2]! } : null;
+  const ms = Number(match?.[1]);
+  return match && ms <= LAST_MS ? { at: new Date(ms), id: match[2]! } : null;
 }
 
 /** The query string of a page of a list, with the values that are set. */

@@ -12,6 +12,8 @@ interface Stored extends Pick<Tables['invites'], 'scope' | 'role'> {
   standing: boolean;
   /** Replaced, or revoked for good. */
   closed: boolean;
+  /** Switched off. */
+  off: boolean;
 }
 
 /** A code's successor, whose secret is shown once unless it is a code that is kept. */
@@ -61,10 +63,12 @@ export class Codes {
     });
   }
 
-  /** Nobody joins by the code any more, until it is replaced. @throws Refused for an unknown code, and for one that is closed */
+  /** Nobody joins by the code any more, until it is replaced. @throws Refused for an unknown code, and for one that has a successor */
   switchOff(organizationId: string, by: Actor, id: string): Promise<void> {
     return this.logins.managingPeople(organizationId, by, async () => {
-      await this.hold(organizationId, id);
+      const code = await this.hold(organizationId, id);
+      if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
+      if (code.off) return;
       await this.invitations.end(organizationId, id, true);
       await this.audit.add(organizationId, by, 'switch off code', { invite_id: id });
     });
@@ -86,7 +90,7 @@ export class Codes {
   private async hold(organizationId: string, id: string): Promise<Stored> {
     const [code] = await this.db.query<Stored>(sql`
       SELECT scope, role, target_id AS "targetId", subject_id AS "subjectId", standing,
-        revoked_at IS NOT NULL AND NOT switched_off AS closed FROM invites
+        revoked_at IS NOT NULL AND NOT switched_off AS closed, switched_off AS off FROM invites
       WHERE organization_id = ${organizationId} AND id = ${id} AND email IS NULL FOR NO KEY UPDATE`);
     if (!code) throw Refused.notFound();
     return code;

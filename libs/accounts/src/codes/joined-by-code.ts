@@ -80,7 +80,10 @@ export class JoinedByCode {
   }
 }
 
-/** People whom a code alone made members or parents: the row of their membership is as old as their joining. */
+/**
+ * People whom a code alone made members or parents: the row of their membership is as old as their joining. Another code
+ * by which they came as well speaks for them only while it works: both may have leaked, and be replaced.
+ */
 function onlyBy(organizationId: string, inviteId: string, since: Date): Sql {
   return sql`
     SELECT j.user_id, j.approval, j.joined_at, t.accepted_at, t.supplied_first_name, t.supplied_last_name
@@ -96,5 +99,6 @@ function onlyBy(organizationId: string, inviteId: string, since: Date): Sql {
       AND j.approval IS DISTINCT FROM 'approved'
       AND NOT EXISTS (SELECT FROM joins o JOIN invites b ON b.organization_id = o.organization_id AND b.id = o.invite_id
         WHERE o.organization_id = i.organization_id AND o.user_id = j.user_id AND o.invite_id <> i.id
-          AND (b.role = 'parent') = (i.role = 'parent'))`;
+          AND (b.role = 'parent') = (i.role = 'parent')
+          AND (b.email IS NOT NULL OR b.revoked_at IS NULL OR o.approval = 'approved'))`;
 }

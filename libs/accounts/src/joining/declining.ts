@@ -62,6 +62,7 @@ export class Declining {
       UPDATE invites SET revoked_at = now(), declined_at = now(), proof_hash = NULL
       WHERE organization_id = ${organizationId} AND (id = ${id} OR (${scope === 'account'} AND scope = 'account'
         AND target_id = ${target_id} AND accepted_at IS NULL AND revoked_at IS NULL))`);
+    const target = await this.nameOf(invite);
     const tie = scope === 'account' ? await this.tieOf(organizationId, target_id, role) : null;
     const ended =
       scope === 'account' && (await this.identities.decline(target_id, role === 'parent' ? 'parent' : 'member'));
@@ -78,8 +79,8 @@ export class Declining {
       role,
       person: tie?.name ?? null,
       email,
-      target: await this.nameOf(invite),
-      notMine: notMine && scope === 'parent',
+      target,
+      notMine: notMine && role === 'parent',
     } satisfies DeclinedInMail);
     return tie;
   }
@@ -93,8 +94,10 @@ export class Declining {
     return tie;
   }
 
-  /** For owners, the full name of a child. */
-  private async nameOf({ organizationId, scope, targetId }: OpenedInvite): Promise<string | null> {
+  /** For owners, the full names of children. */
+  private async nameOf({ organizationId, scope, role, targetId }: OpenedInvite): Promise<string | null> {
+    if (scope === 'account' && role === 'parent')
+      return (await this.targets.childrenOf(organizationId, targetId, 'full_name')).join(' and ') || null;
     if (scope !== 'parent') return this.targets.nameOf(organizationId, scope, targetId);
     return (await this.tieOf(organizationId, targetId, 'student'))?.name ?? null;
   }

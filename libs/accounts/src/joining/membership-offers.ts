@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { type ActingPerson, AuditLog } from '@app/audit';
-import { Logins } from '@app/people';
+import { InviteTargets, Logins } from '@app/people';
 import { Refused } from '@app/rules';
+import { Managers } from '../membership/managers.js';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import type { Contact } from '../organization-contacts.js';
 import { Identities } from './identities.js';
@@ -28,6 +29,8 @@ export class MembershipOffers {
     private readonly logins: Logins,
     private readonly audit: AuditLog,
     private readonly notices: MembershipNotices,
+    private readonly managers: Managers,
+    private readonly targets: InviteTargets,
   ) {}
 
   /** @param session the session's stored hash; the list is empty unless the address is proven */
@@ -55,11 +58,18 @@ export class MembershipOffers {
     });
   }
 
-  /** Tells the owners and admins. @throws Refused when nothing is pending */
-  decline(organizationId: string, by: ActingPerson, as: MembershipOffer['as']): Promise<void> {
+  /**
+   * Tells the owners and admins. @param notMine a parent says that it is not their child @throws Refused when nothing is
+   * pending, and for the last owner
+   */
+  decline(organizationId: string, by: ActingPerson, as: MembershipOffer['as'], notMine = false): Promise<void> {
     return this.answer(organizationId, by, as, 'decline_membership', async (role, name) => {
+      // Whoever took an owner's login over belongs again once they accept.
+      if (role === 'owner') await this.managers.requireAnotherOwner(by.userId);
+      const children = as === 'parent' ? await this.targets.childrenOf(organizationId, by.userId, 'full_name') : [];
       const declined = await this.identities.decline(by.userId, as);
-      const mail = { role, person: name, email: null, target: null, notMine: false };
+      const target = children.join(' and ') || null;
+      const mail = { role, person: name, email: null, target, notMine: notMine && as === 'parent' };
       if (declined) await this.notices.declined(organizationId, mail);
       return declined;
     });

@@ -40,6 +40,8 @@ export interface OpenedInvite {
 export interface InvitePage extends OpenedInvite {
   /** The name of the classroom, group or tutor, or the first name of the child. */
   target: string | null;
+  /** Of a parent: the first names of the children. */
+  children: string[];
   /** The login that has the invite's address now, if any. */
   holderId: string | null;
   /** Of an account's link: whether the person belongs to the organization already. */
@@ -79,11 +81,12 @@ export class OpenedInvites {
       const login = await this.loginOf(invite, false);
       const named = invite.state === 'valid';
       const target = named ? await this.targets.nameOf(invite.organizationId, invite.scope, invite.targetId) : null;
+      const children = named && invite.role === 'parent' ? await this.childrenOf(invite, target) : [];
       const needs = needsOf(invite, login);
       const credentials =
         needs === 'password' ? await this.identities.credentialsOf(login!) : { password: false, passkeys: false };
       const belongs = invite.scope === 'account' && (await this.belongs(invite));
-      return { ...invite, target, holderId: login?.id ?? null, belongs, needs, credentials };
+      return { ...invite, target, children, holderId: login?.id ?? null, belongs, needs, credentials };
     };
     // One snapshot: if somebody accepted between two of the reads, the page would ask for a sign-in.
     return this.db.transaction(found, read, 'REPEATABLE READ');
@@ -130,6 +133,12 @@ export class OpenedInvites {
     if (!there) return { ...invite, state: 'gone' };
     // Without mail nothing can be proven: an owner's approval must do.
     return invite.needsOwner && !proven && this.outbox.sendsMail ? { ...invite, state: 'unproven' } : invite;
+  }
+
+  /** The child of a parent's code, or those whose parent an account's link is for. */
+  private childrenOf({ organizationId, scope, targetId }: OpenedInvite, target: string | null): Promise<string[]> {
+    if (scope !== 'account') return Promise.resolve(target === null ? [] : [target]);
+    return this.targets.childrenOf(organizationId, targetId, 'first_name');
   }
 
   private async belongs({ organizationId, role, targetId }: OpenedInvite): Promise<boolean> {

@@ -4,6 +4,18 @@ import { Database } from '@app/database';
 import { Places, type Room } from '@app/people';
 
 /**
+ * As SQL, the open invites and links `i` to somebody, and those that only lead to them; those that they or their keys made
+ * too. They end with the membership.
+ */
+export function openInvitesOf(organizationId: string, userId: string): Sql {
+  return sql`i.organization_id = ${organizationId} AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND NOT i.standing
+    AND (i.user_id = ${userId} OR (i.scope IN ('account', 'parent', 'tutor_student') AND i.target_id = ${userId})
+      OR lower(i.email) = (SELECT u.email_normalized FROM users u WHERE u.id = ${userId})
+      OR (i.scope <> 'account' AND (i.created_by = ${userId} OR i.api_key_id IN (SELECT k.id FROM api_keys k
+        WHERE k.organization_id = ${organizationId} AND k.created_by = ${userId}))))`;
+}
+
+/**
  * What people have in an organization beside their membership. Each method ends a part of it inside the ambient
  * transaction, and returns how many rows changed.
  */
@@ -91,15 +103,8 @@ export class Belongings {
           AND target_id = ${userId}))`);
   }
 
-  /** Open invites and links to somebody, and those that only lead to them; those that they or their keys made too. */
   invites(organizationId: string, userId: string): Promise<number> {
-    return this.count(sql`
-      UPDATE invites i SET revoked_at = now()
-      WHERE i.organization_id = ${organizationId} AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND NOT i.standing
-        AND (i.user_id = ${userId} OR (i.scope IN ('account', 'parent', 'tutor_student') AND i.target_id = ${userId})
-          OR lower(i.email) = (SELECT u.email_normalized FROM users u WHERE u.id = ${userId})
-          OR (i.scope <> 'account' AND (i.created_by = ${userId} OR i.api_key_id IN (SELECT k.id FROM api_keys k
-            WHERE k.organization_id = ${organizationId} AND k.created_by = ${userId}))))`);
+    return this.count(sql`UPDATE invites i SET revoked_at = now() WHERE ${openInvitesOf(organizationId, userId)}`);
   }
 
   private async count(statement: Sql): Promise<number> {

@@ -77,9 +77,9 @@ export class MembershipNotices {
     const proven = await this.db.query<{ id: string }>(sql`
       SELECT u.id FROM users u WHERE u.id = ANY (${userIds}) AND u.email_verified_at IS NOT NULL ORDER BY u.id`);
     for (const { id } of proven) await this.tell(organizationId, 'membership_ended', id, role, null);
-    const person = `${userIds.length === 1 ? '1 person' : `${userIds.length} people`} who joined by a code`;
+    const person = userIds.length === 1 ? '1 person' : `${userIds.length.toLocaleString('en-AU')} people`;
     await this.managers.tell(organizationId, {
-      kind: 'member_removed',
+      kind: 'joins_undone',
       page: '/people',
       role,
       except: [by.userId],

@@ -65,4 +65,17 @@ export class InviteTargets {
     const [row] = name === null ? [] : await this.db.query<{ name: string | null }>(name);
     return row?.name ?? null;
   }
+
+  /**
+   * The children of a parent, inside the ambient transaction. @param named by their first names for whoever holds a link,
+   * by both for owners and admins
+   */
+  async childrenOf(organizationId: string, parentId: string, named: 'first_name' | 'full_name'): Promise<string[]> {
+    const rows = await this.db.query<{ name: string | null }>(sql`
+      SELECT ${raw(visiblePerson('m')[named])} AS name FROM parent_students l
+      JOIN members m ON m.organization_id = l.organization_id AND m.user_id = l.student_id
+      LEFT JOIN users u ON u.id = m.user_id
+      WHERE l.organization_id = ${organizationId} AND l.parent_id = ${parentId} ORDER BY 1 LIMIT 20`);
+    return rows.flatMap(({ name }) => name ?? []);
+  }
 }

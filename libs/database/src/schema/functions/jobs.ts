@@ -8,7 +8,7 @@ import { AS_OWNER, MINE } from '../rules.js';
 export const jobs = /* sql */ `
   -- Leases a due message: the oldest of the owner that has the fewest leased. It is due again when the lease is over; a
   -- worker that dies loses it to the next one. A mail to a suppressed address, or whose link opens nothing any more, is
-  -- suppressed instead, and returned as such.
+  -- suppressed instead, and returned as such; so is a notice to managers for somebody who is none any more.
   --
   -- previous: the owner that this worker served last. Of several with as few leased, the next in order is served, so
   -- that nobody waits for more than one message of each.
@@ -48,7 +48,11 @@ export const jobs = /* sql */ `
         SELECT o.organization_id, s.email_normalized, CASE
             WHEN s.email_normalized IS NOT NULL THEN 'address_suppressed'
             WHEN o.link_expires_at <= now() OR EXISTS (SELECT FROM closed_invites(array_remove(ARRAY[o.invite_id], NULL)))
-              THEN 'link_closed' END AS problem
+              THEN 'link_closed'
+            WHEN o.gathers_at IS NOT NULL AND NOT EXISTS (SELECT FROM users u
+              JOIN members m ON m.organization_id = o.organization_id AND m.user_id = u.id
+              WHERE u.email_normalized = o.email_normalized AND m.status = 'accepted' AND m.role IN ('owner', 'admin'))
+              THEN 'not_manager' END AS problem
         FROM outbox o LEFT JOIN suppressions s ON s.email_normalized = o.email_normalized WHERE o.id = message),
       noted AS (
         INSERT INTO suppression_senders (organization_id, email_normalized)

@@ -28,7 +28,8 @@ export const joining = /* sql */ `
     RETURN true;
   END $$;
 
-  -- The opposite of accept_ties: the person does not want to belong to the organization of this transaction.
+  -- The opposite of accept_ties: the person does not want to belong to the organization of this transaction. The last
+  -- owner, whose membership waits since somebody took the login over, stays.
   CREATE FUNCTION decline_ties(login uuid, as_parent boolean) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE here uuid := current_organization_id();
   BEGIN
@@ -37,7 +38,8 @@ export const joining = /* sql */ `
       UPDATE parents SET status = 'archived' WHERE organization_id = here AND user_id = login AND status = 'pending';
     ELSE
       UPDATE members SET status = 'archived', archived_at = now()
-        WHERE organization_id = here AND user_id = login AND status = 'pending' AND approval_requested_at IS NULL;
+        WHERE organization_id = here AND user_id = login AND status = 'pending' AND approval_requested_at IS NULL
+          AND (role <> 'owner' OR other_owner_signs_in(login));
     END IF;
     RETURN FOUND;
   END $$;
