@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, INVOICE, type VALUES } from '@app/database';
-import { Refused } from '@app/rules';
+import { type Refusal, Refused } from '@app/rules';
 import { dayOf } from '@app/scheduling';
 import { refund } from './allocation.js';
 import { type Payers, Settlement } from './settlement.js';
@@ -49,9 +49,10 @@ export class Payments {
   async record(organizationId: string, received: Received): Promise<string> {
     const { payer, invoiceId, sessionId, amountCents, type } = received;
     const [studentId, parentId] = 'studentId' in payer ? [payer.studentId, null] : [null, payer.parentId];
-    const [students, { currency, receivedOn }] = await Promise.all([
-      this.studentsOf(organizationId, payer),
+    // What is wrong with the values is told before that somebody is unknown.
+    const [{ currency, receivedOn }, students] = await Promise.all([
       this.checkedTerms(organizationId, received),
+      this.studentsOf(organizationId, payer),
     ]);
     const payers = { studentIds: students, parentIds: parentId === null ? [] : [parentId] };
     const held = await this.settlement.holdFamilies(organizationId, payers);
@@ -135,12 +136,11 @@ export class Payments {
       sql`SELECT currency, time_zone AS zone FROM organizations WHERE id = ${organizationId}`,
     );
     const { currency: own, zone } = organization!;
+    const refusals = dayFaults(receivedOn, zone);
     if (currency !== null && currency !== own)
-      throw Refused.invalid(`The organization’s currency is ${own}.`, 'currency');
-    const today = dayOf(new Date(), zone);
-    if (receivedOn !== null && receivedOn > today)
-      throw Refused.invalid('Must not be later than today.', 'received_on');
-    return { currency: own, receivedOn: receivedOn ?? today };
+      refusals.push({ at: ['currency'], reason: `The organization’s currency is ${own}.` });
+    if (refusals.length > 0) throw Refused.invalidAt(refusals);
+    return { currency: own, receivedOn: receivedOn ?? dayOf(new Date(), zone) };
   }
 
   private async checkInvoice(organizationId: string, invoiceId: string, students: string[]): Promise<void> {
@@ -187,4 +187,10 @@ export class Payments {
 
 function childrenOf(organizationId: string, parentId: string): Sql {
   return sql`SELECT student_id AS id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}`;
+}
+
+/** What is wrong with the day on which money was received. @param zone the organization's */
+export function dayFaults(receivedOn: string | null, zone: string): Refusal[] {
+  if (receivedOn === null || receivedOn <= dayOf(new Date(), zone)) return [];
+  return [{ at: ['received_on'], reason: 'Must not be later than today.' }];
 }

@@ -28,12 +28,13 @@ const namedBy = (profile: string): string =>
   `string_to_array(${compact(`array_to_string(${profile}.service_postcodes, ',')`)}, ',')`;
 
 /**
- * SQL for whether a tutor teaches in person at a postcode: everywhere, in this postcode by name, or near enough to their home.
+ * SQL for whether a tutor covers a postcode: everywhere, in this postcode by name, or near enough to their home; but never who
+ * only teaches online.
  *
  * @param profile alias of `tutor_profiles` @param postcode SQL @param km the distance from the tutor's home, in SQL
  */
 export function covers(profile: string, postcode: string, km: string, named = namedBy(profile)): string {
-  return `coalesce(${profile}.teaching_mode IN ('in_person', 'both') AND (${profile}.serves_all_areas
+  return `coalesce(${profile}.teaching_mode IS DISTINCT FROM 'online' AND (${profile}.serves_all_areas
     OR ${compact(postcode)} = ANY (${named}) OR ${km} <= ${profile}.max_travel_km), false)`;
 }
 

@@ -7,7 +7,7 @@ export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
 export { schedulingOn } from './on.js';
 export { type ParticipantChange, Register } from './register.js';
 export type { RateCell, SessionKind } from './rates.js';
-export { MOST_IN_SERIES, Series } from './series.js';
+export { MOST_IN_SERIES, type Repeated, Series, timesOf } from './series.js';
 export { SchedulingModule } from './scheduling.module.js';
 export { LONGEST, type SessionChange, SessionChanges, SHORTEST } from './session-changes.js';
 export { settle as settleRates } from './settling.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, type DateBound } from '@app/database';
-import { Refused } from '@app/rules';
+import { type Refusal, Refused } from '@app/rules';
 import { type Booked, Bookings, type WantedSession } from './bookings.js';
 import { LAST_INSTANT, type Timed } from './overlap.js';
 import { SessionChanges } from './session-changes.js';
@@ -16,6 +16,22 @@ export interface Repeated {
   everyWeeks: number;
   count?: number;
   until?: string;
+}
+
+/** The times of a series, or why it has none. @param zone the organization's */
+export function timesOf(first: Timed, { everyWeeks, count, until }: Repeated, zone: string): Timed[] | Refusal {
+  const end = until === undefined ? null : endOfDay(until, zone);
+  if (end && end < first.startsAt) return { at: ['until'], reason: 'Must not be before the first session.' };
+  const all = { startsAt: first.startsAt, zone, everyWeeks };
+  // One too many shows that there are: a day may be thousands of years away.
+  const starts = occurrences(end ? { ...all, until: end, count: MOST_IN_SERIES + 1 } : { ...all, count: count! });
+  if (starts.length > MOST_IN_SERIES) {
+    return { at: ['until'], reason: `A series has at most ${MOST_IN_SERIES} sessions. Choose an earlier day.` };
+  }
+  const length = first.endsAt.getTime() - first.startsAt.getTime();
+  const times = starts.map((startsAt) => ({ startsAt, endsAt: new Date(startsAt.getTime() + length) }));
+  if (times.at(-1)!.endsAt <= LAST_INSTANT) return times;
+  return { at: [end ? 'until' : 'count'], reason: 'The series must end in the year 9999 at the latest.' };
 }
 
 /** Sessions that repeat by the clock on the organization's wall. */
@@ -32,22 +48,12 @@ export class Series {
     organizationId: string,
     wanted: WantedSession,
     first: Timed,
-    { everyWeeks, count, until }: Repeated,
+    repeated: Repeated,
     skipConflicts: boolean,
   ): Promise<Booked & { seriesId: string }> {
     const zone = await this.zoneOf(organizationId);
-    const end = until === undefined ? null : endOfDay(until, zone);
-    if (end && end < first.startsAt) throw Refused.invalid('Must not be before the first session.', 'until');
-    const all = { startsAt: first.startsAt, zone, everyWeeks };
-    const starts = occurrences(end ? { ...all, until: end } : { ...all, count: count! });
-    if (starts.length > MOST_IN_SERIES) {
-      throw Refused.invalid(`A series has at most ${MOST_IN_SERIES} sessions. Choose an earlier day.`, 'until');
-    }
-    const length = first.endsAt.getTime() - first.startsAt.getTime();
-    const times = starts.map((startsAt) => ({ startsAt, endsAt: new Date(startsAt.getTime() + length) }));
-    if (times.at(-1)!.endsAt > LAST_INSTANT) {
-      throw Refused.invalid('The series must end in the year 9999 at the latest.', end ? 'until' : 'count');
-    }
+    const times = timesOf(first, repeated, zone);
+    if (!Array.isArray(times)) throw Refused.invalidAt([times]);
     const seriesId = uuidv7();
     return { seriesId, ...(await this.bookings.bookAll(organizationId, wanted, times, { seriesId, skipConflicts })) };
   }

@@ -60,12 +60,12 @@ export function dayOfWeek(day: string): number {
   return Temporal.PlainDate.from(day).dayOfWeek % 7;
 }
 
-/** How a series repeats: so many times, or until an instant, which it may reach. */
+/** How a series repeats: so many times at most, and until an instant, which it may reach. */
 export type Repetition = {
   startsAt: Date;
   zone: string;
   everyWeeks: number;
-} & ({ count: number; until?: undefined } | { count?: undefined; until: Date });
+} & ({ count: number; until?: Date } | { count?: undefined; until: Date });
 
 /**
  * When a series takes place: every so many weeks at the same time of the wall clock, the first time included. The caller

@@ -108,6 +108,20 @@ describe("a day as a bound is one of the organization's zone", () => {
     }
   });
 
+  it.each(CASES)('as `since` of messages, across a change of the clocks in $zone ($days.1)', async ({ zone, days, starts }) => {
+    const { id: school } = await make.organization({ timeZone: zone });
+    const { id } = await make.conversation({ participants: [(await make.tutor(school)).id] });
+    const instants = starts.flatMap((start) => [justBefore(start), start]);
+    for (const at of instants) await make.message(id, { createdAt: new Date(at) });
+    const key = await api.key(school);
+    for (const [index, day] of days.entries()) {
+      for (const since of [day, starts[index]!]) {
+        const { body } = (await api.get(`/v1/conversations/${id}/messages?since=${since}`, key)) as { body: { data: { created_at: string }[] } };
+        expect(body.data.map(({ created_at }) => created_at).sort()).toEqual(instants.filter((at) => at >= starts[index]!));
+      }
+    }
+  });
+
   it('refuses an end before the beginning, whichever of the two is a day', async () => {
     const { id } = await make.organization({ timeZone: 'Australia/Melbourne' });
     const key = await api.key(id);

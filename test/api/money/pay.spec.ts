@@ -202,7 +202,10 @@ describe('an adjustment', () => {
   it.each([
     ['0', { amount_cents: 0 }, ['body.amount_cents']],
     ['a period that ends before it starts', { period_end: '2026-04-12' }, ['body.period_end']],
-    ['both', { amount_cents: 0, period_end: '2026-04-12' }, ['body.amount_cents', 'body.period_end']],
+    ['both', { amount_cents: 0, period_end: '2026-04-12' }, ['body.period_end', 'body.amount_cents']],
+    ['all of it', { amount_cents: 0, period_end: '2026-04-12', note: '' }, ['body.period_end', 'body.amount_cents', 'body.note']],
+    ['a start that is no day', { period_start: 'soon' }, ['body.period_start']],
+    ['0 for nobody known', { amount_cents: 0, tutor_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' }, ['body.amount_cents']],
     ['more than can be', { amount_cents: -1_000_000_000_001 }, ['body.amount_cents']],
     ['half a cent', { amount_cents: 1.5 }, ['body.amount_cents']],
     ['a blank note', { note: ' ' }, ['body.note']],

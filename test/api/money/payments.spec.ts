@@ -58,6 +58,13 @@ describe('a payment', () => {
       { currency: 'USD' }, { payment_type: 'card' }, { amount_cents: 0 }, { amount_cents: 1.5 }, { invoice_id: strange.id },
       { ...parent, invoice_id: strange.id }, { parent_id: at.parent }, { student_id: null }, { received_on: melbourne(1) }, { unknown: 1 },
     ]) expect([change, await sent(change)]).toEqual([change, 422]); // prettier-ignore
+    // All faults at once, and before it is told that nobody has the id.
+    const values = { currency: 'USD', received_on: melbourne(1), student_id: other.students[0] };
+    const locations = ({ body }: Awaited<ReturnType<typeof at.pay>>) =>
+      (body as unknown as { detail: { loc: string[] }[] }).detail.map(({ loc }) => loc[1]);
+    expect(locations(await at.pay({ ...values, amount_cents: 0, payment_type: 'cash' }))).toEqual(['received_on', 'amount_cents']);
+    expect(await sent(values)).toBe(422);
+    expect(await sent({ currency: 'USD', student_id: other.students[0] })).toBe(422);
     for (const change of [
       { student_id: other.students[0] }, { student_id: at.calendar.t1 }, { invoice_id: foreign.id }, { session_id: foreign.id },
       { student_id: null, parent_id: other.parent }, { student_id: null, parent_id: unlinked.id },

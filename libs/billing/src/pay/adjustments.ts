@@ -23,9 +23,7 @@ export class Adjustments {
   /** @returns the id @throws Refused for somebody who is not staff, an amount of 0, and a period that ends before it starts */
   async add(organizationId: string, adjustment: NewAdjustment): Promise<string> {
     const { tutorId, periodStart, periodEnd, amountCents, note } = adjustment;
-    const refusals: Refusal[] = [];
-    if (amountCents === 0) refusals.push({ at: ['amount_cents'], reason: 'Must not be 0.' });
-    if (periodEnd < periodStart) refusals.push({ at: ['period_end'], reason: 'Must not be before "period_start".' });
+    const refusals = adjustmentFaults(adjustment);
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
     await needStaff(this.db, organizationId, tutorId);
     const id = uuidv7();
@@ -42,4 +40,16 @@ export class Adjustments {
       WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`);
     if (found.length === 0) throw Refused.notFound();
   }
+}
+
+/** What is wrong with an adjustment by itself. */
+export function adjustmentFaults({
+  periodStart,
+  periodEnd,
+  amountCents,
+}: Pick<NewAdjustment, 'periodStart' | 'periodEnd' | 'amountCents'>): Refusal[] {
+  return [
+    ...(amountCents === 0 ? [{ at: ['amount_cents'], reason: 'Must not be 0.' }] : []),
+    ...(periodEnd < periodStart ? [{ at: ['period_end'], reason: 'Must not be before "period_start".' }] : []),
+  ];
 }

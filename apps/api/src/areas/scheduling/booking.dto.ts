@@ -67,7 +67,7 @@ export class CreateSession extends SessionFields implements Interdependent {
   @field.Uuid({ nullable: true, description: 'The pending booking request that it answers, which becomes `matched`.' })
   booking_request_id?: string | null;
 
-  [TOGETHER](): Fault[] {
+  [TOGETHER](_zone: string): Fault[] {
     const faults = [...exactlyOne(this, WHO), ...exactlyOne(this, ['duration_minutes', 'ends_at'])];
     const { starts_at, ends_at } = this;
     if (starts_at instanceof Date && ends_at instanceof Date) faults.push(...lengthFaults(starts_at, ends_at));

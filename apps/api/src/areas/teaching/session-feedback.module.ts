@@ -54,7 +54,8 @@ const SUBMITTED = new Source('session_feedback', 'f', {
     LEFT JOIN users u ON u.id = f.reviewer_id AND (m.accepted_at IS NOT NULL OR p.accepted_at IS NOT NULL)`,
 });
 
-const TUTORS = new Source('tutor_profiles', 't');
+/** With a tutor profile or without, like the list of tutors. */
+const STAFF = new Source('members', 's', { id: 'user_id' });
 
 const ANONYMIZE = toggle('anonymize', 'Reviewers as first name and initial ("Mia N.") instead of the full name.');
 
@@ -88,7 +89,7 @@ const REVIEWS = list({
   parameters: [ANONYMIZE],
   select: ({ anonymize }, _caller, { tutor_id }) => ({
     filters: [sql`f.tutor_id = ${tutor_id}`],
-    within: { source: TUTORS, where: sql`t.user_id = ${tutor_id}` },
+    within: { source: STAFF, where: sql`s.user_id = ${tutor_id} AND s.role <> 'student'` },
     ...(anonymize && { view: reviewView.anonymized }),
   }),
 });

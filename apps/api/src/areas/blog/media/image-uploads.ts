@@ -80,11 +80,14 @@ export class ImageUploads implements OnModuleInit {
 
   private async receive(request: Request, response: Response, folder: string): Promise<UploadedImage> {
     const owner = request.caller!.organizationId;
+    const gone = new AbortController();
+    const leave = () => gone.abort(new ApiError('bad_request', 'The request ended before its answer.'));
+    // A client may have left while its key was looked up, or as soon as its file was read.
+    if (response.destroyed) leave();
+    else response.once('close', leave);
     const received = await receiveFile(request);
     try {
       request.contentHash = contentHashOf(request.query, received.name, received.sha256.toString('hex'));
-      const gone = new AbortController();
-      response.once('close', () => gone.abort(new ApiError('bad_request', 'The request ended before its answer.')));
       const encoded = await this.encoder.encode(received.file, owner, gone.signal);
       try {
         return await this.store(encoded, received, request.id, folder);

@@ -1,10 +1,11 @@
-import { field } from '../../../http/kit.js';
+import { adjustmentFaults } from '@app/billing';
+import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 /** The most that an amount of money can be (cents). */
 const MOST = 1_000_000_000_000;
 
 /** A correction of what a tutor earned. */
-export class CreateAdjustment {
+export class CreateAdjustment implements Interdependent {
   @field.Uuid({ required: true, description: 'A tutor, admin or owner (user id), archived ones too.' })
   tutor_id: string;
 
@@ -19,4 +20,12 @@ export class CreateAdjustment {
 
   @field.Text({ min: 1, max: 500 }, { nullable: true })
   note?: string | null;
+
+  [TOGETHER](): Fault[] {
+    const { period_start, period_end, amount_cents: amountCents } = this;
+    const areDays = typeof period_start === 'string' && typeof period_end === 'string';
+    const [periodStart, periodEnd] = areDays ? [period_start, period_end] : ['', ''];
+    const faults = adjustmentFaults({ periodStart, periodEnd, amountCents });
+    return faults.map(({ at, reason }) => new Fault('value_error', reason, at));
+  }
 }

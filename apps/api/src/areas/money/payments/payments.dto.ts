@@ -1,4 +1,4 @@
-import type { Received } from '@app/billing';
+import { dayFaults, type Received } from '@app/billing';
 import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 /** The ways in which money is received outside of this service. */
@@ -38,12 +38,14 @@ export class RecordPayment implements Interdependent {
   )
   currency?: string | null;
 
-  [TOGETHER](): Fault[] {
+  [TOGETHER](zone: string): Fault[] {
     const given = (['student_id', 'parent_id'] as const).filter((name) => (this[name] ?? null) !== null);
-    if (given.length === 1) return [];
-    return given.length === 0
-      ? [new Fault('missing', 'Send one of: student_id, parent_id.', ['student_id'])]
-      : [new Fault('value_error', 'Send either this or student_id.', ['parent_id'])];
+    const day = typeof this.received_on === 'string' ? dayFaults(this.received_on, zone) : [];
+    return [
+      ...(given.length === 0 ? [new Fault('missing', 'Send one of: student_id, parent_id.', ['student_id'])] : []),
+      ...(given.length === 2 ? [new Fault('value_error', 'Send either this or student_id.', ['parent_id'])] : []),
+      ...day.map(({ at, reason }) => new Fault('value_error', reason, at)),
+    ];
   }
 }
 

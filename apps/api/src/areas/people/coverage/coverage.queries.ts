@@ -51,7 +51,7 @@ export const COVERAGE = list({
   summary: 'Lists tutors by subject, by how they teach, and by place, newest first',
   description:
     'Accepted staff with a tutor profile. With a `postcode`, `distance_km` is the great-circle distance from the tutor’s home, and ' +
-    '`covers_area` says whether they teach there in person: everywhere, in this postcode by name, or within their `max_travel_km`. ' +
+    '`covers_area` says whether they cover the place: everywhere, in this postcode by name, or within their `max_travel_km`. ' +
     'Tutors who only teach online cover no place. With `mode=in_person` those who do not cover it are left out.',
   view: ANYWHERE,
   source: staff(sql``),

@@ -5,7 +5,7 @@ import { Series } from '@app/scheduling';
 import { Audit, type Caller, JsonText } from '../../../http/kit.js';
 import { wantedBy } from '../booking.dto.js';
 import { SESSIONS, sessionView } from '../session.view.js';
-import type { CancelSeries, CreateSeries } from './session-series.dto.js';
+import { type CancelSeries, type CreateSeries, repeatedBy } from './session-series.dto.js';
 
 @Injectable()
 export class SessionSeriesService {
@@ -16,10 +16,8 @@ export class SessionSeriesService {
   ) {}
 
   async create(caller: Caller, body: CreateSeries): Promise<JsonText> {
-    const { every_weeks: everyWeeks, count, until, skip_conflicts: skipConflicts } = body;
     const { wanted, time } = wantedBy(body);
-    const repeated = { everyWeeks, count: count ?? undefined, until: until ?? undefined };
-    const booked = await this.series.book(caller.organizationId, wanted, time, repeated, skipConflicts);
+    const booked = await this.series.book(caller.organizationId, wanted, time, repeatedBy(body), body.skip_conflicts);
     const { seriesId: series_id, ids } = booked;
     this.audit.note({ series_id, session_ids: ids });
     const skipped = booked.skipped.map(({ startsAt, endsAt, sessionId }) => ({
