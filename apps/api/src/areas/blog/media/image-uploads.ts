@@ -68,9 +68,7 @@ export class ImageUploads implements OnModuleInit {
   async accept(request: Request, response: Response, folder: string): Promise<void> {
     try {
       // Waiting for the encoder doesn't count towards the deadline: its queue is bounded by itself.
-      const image = await whileWaiting(request, () => this.receive(request, response, folder));
-      request.image = image;
-      finished(response, () => void image.release());
+      request.image = await whileWaiting(request, () => this.receive(request, response, folder));
     } catch (error) {
       if (!(error instanceof TemporaryFileError)) throw error;
       this.log.failure(error.cause, request.id, 'temporary_folder');
@@ -90,7 +88,11 @@ export class ImageUploads implements OnModuleInit {
       request.contentHash = contentHashOf(request.query, received.name, received.sha256.toString('hex'));
       const encoded = await this.encoder.encode(received.file, owner, gone.signal);
       try {
-        return await this.store(encoded, received, request.id, folder);
+        gone.signal.throwIfAborted();
+        const image = await this.store(encoded, received, request.id, folder);
+        // Here already: a request whose client has left gets no turn to go on with.
+        finished(response, () => void image.release());
+        return image;
       } finally {
         await encoded.file.close();
       }

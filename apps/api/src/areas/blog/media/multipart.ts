@@ -67,9 +67,9 @@ async function parse(request: IncomingMessage): Promise<Received> {
   if (request.destroyed) throw new ApiError('bad_request', 'The request ended before its body was complete.');
   const body = new Body(request.headers);
   const abandon = () => {
-    if (!request.complete) body.destroy();
+    if (!request.readableEnded) body.destroy();
   };
-  // The request closes when it was read completely, or when its client is gone and the body is incomplete.
+  // The request closes when it was read completely, or when its client is gone, although the rest may have arrived.
   request.once('close', abandon).pipe(body);
   try {
     await readParts(body);

@@ -39,8 +39,12 @@ export class ImageEncoder implements OnApplicationShutdown {
     this.retire();
   }
 
-  /** @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError */
+  /**
+   * @param gone that nobody waits for the image any more
+   * @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError
+   */
   async encode(file: TemporaryFile, owner: string, gone: AbortSignal): Promise<EncodedImage> {
+    gone.throwIfAborted();
     const turn = this.turns.enter(owner);
     const leave = () => {
       turn.end();
