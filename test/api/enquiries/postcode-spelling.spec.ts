@@ -1,8 +1,6 @@
 import { refreshed, RoadFixture } from '../../support/data/road-fixture.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const at = await fixture(RoadFixture.open());
-const { api } = at;
+const { api, school } = await RoadFixture.open();
 const { make } = api;
 await make.query(`INSERT INTO places (postcode, lat, lng) VALUES ('SW1A 1AA', 51.5, -0.1), ('SW1A 2AA', 51.6, -0.1)`);
 
@@ -16,7 +14,7 @@ const spellings = (postcode: string) => [
 
 describe.each(spellings('SW1A 1AA'))('a tutor in "%s"', (home) => {
   it('is as far from a place, and covers it, however that is written, too', async () => {
-    const own = await at.school();
+    const own = await school();
     const near = await own.tutor(home, { maxTravelKm: 12 });
     const named = await own.tutor(null, { servicePostcodes: ['3056', home] });
     for (const [there, km] of [['SW1A 2AA', 11.1], ['SW1A 1AA', 0]] as const) {
@@ -32,8 +30,7 @@ describe.each(spellings('SW1A 1AA'))('a tutor in "%s"', (home) => {
   }); // prettier-ignore
 
   it.each(spellings('SW1A 2AA'))('drives to a student in "%s"', async (postcode) => {
-    at.reset();
-    const own = await at.school(home);
+    const own = await school(home);
     await make.query('UPDATE locations SET postcode = $2 WHERE organization_id = $1', [own.id, postcode]);
     expect((await own.refresh()).body).toEqual(refreshed(1, 0, 0));
     expect((await own.refresh()).body).toEqual(refreshed(0, 1, 0));
@@ -43,7 +40,7 @@ describe.each(spellings('SW1A 1AA'))('a tutor in "%s"', (home) => {
 });
 
 it('students whose postcode is written differently are one gap, with the name of the place', async () => {
-  const own = await at.school();
+  const own = await school();
   for (const postcode of spellings('SW1A 2AA').slice(1)) {
     const { id: studentId } = await make.student(own.id);
     await make.row('locations', { organizationId: own.id, ownerType: 'student', studentId, postcode, isDefault: true });

@@ -1,14 +1,8 @@
 import type { Scope } from '@app/accounts';
 import { pointOf, refreshed, RoadFixture } from '../../support/data/road-fixture.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const at = await fixture(RoadFixture.open());
-const { api, routing } = at;
+const { api, routing, school } = await RoadFixture.open();
 const { make } = api;
-const school = at.school.bind(at);
-beforeEach(() => {
-  at.reset();
-});
 
 describe('road times', () => {
   it('are computed once for a postcode, for tutors who live in a known one and teach in person', async () => {

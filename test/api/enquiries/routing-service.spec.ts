@@ -5,15 +5,9 @@ import { Fairness } from '../../../apps/api/src/http/request/fairness.js';
 import { PLACES, pointOf, refreshed, RoadFixture } from '../../support/data/road-fixture.js';
 import { TestApi } from '../../support/http/api.js';
 import { json, RoutingServer, tablesFor } from '../../support/http/routing-server.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const at = await fixture(RoadFixture.open());
-const { api, routing } = at;
+const { api, routing, school, reset } = await RoadFixture.open();
 const { make } = api;
-const school = at.school.bind(at);
-beforeEach(() => {
-  at.reset();
-});
 
 describe('the routing service', () => {
   it('is sent coordinates of postcodes where tutors live, of all places around them, and nothing else', async () => {
@@ -169,7 +163,7 @@ describe('the routing service', () => {
     expect(lines).toContain(`"${problem}"`);
     expect(lines).not.toContain('145.0000');
     expect((await own.roads())[own.tutors[0]!]).toMatchObject({ road_minutes: 6 });
-    at.reset();
+    reset();
     expect((await own.refresh()).body).toEqual(refreshed(2, 1, 0));
   });
 

@@ -1,6 +1,7 @@
 import supertest from 'supertest';
 import { TestApi } from '../http/api.js';
 import { json, RoutingServer, tablesFor } from '../http/routing-server.js';
+import { fixture } from '../process/fixture.js';
 
 /** Made up: a tenth of a degree is 11.1 km and six minutes. */
 export const PLACES = { A1: [-37, 145], A2: [-37.1, 145], A3: [-37.3, 145], A4: [-37.62, 145], FAR: [-20, 145] } as const;
@@ -30,7 +31,14 @@ export class RoadFixture {
     readonly api: TestApi,
   ) {}
 
+  /** One for all tests of a file, with a routing service that works at the beginning of each. */
   static async open(): Promise<RoadFixture> {
+    const at = await fixture(RoadFixture.start());
+    beforeEach(at.reset);
+    return at;
+  }
+
+  private static async start(): Promise<RoadFixture> {
     const routing = await RoutingServer.start();
     const api = await TestApi.start({ ROUTING_URL: `${routing.url}/`, ROUTING_TIMEOUT_SECONDS: '1' });
     for (const [postcode, at] of Object.entries(PLACES)) {
@@ -40,12 +48,12 @@ export class RoadFixture {
   }
 
   /** The routing service works, and nobody has asked it anything yet. */
-  reset(): void {
+  readonly reset = (): void => {
     this.routing.asked.length = 0;
     this.routing.answer = ({ url }, response) => {
       json(response, tablesFor(url!));
     };
-  }
+  };
 
   async stop(): Promise<void> {
     await this.api.stop();
@@ -53,7 +61,7 @@ export class RoadFixture {
   }
 
   /** An organization with tutors who live in these postcodes. */
-  async school(...homes: string[]) {
+  readonly school = async (...homes: string[]) => {
     const { api } = this;
     const { make } = api;
     const { id } = await make.organization();
@@ -77,5 +85,5 @@ export class RoadFixture {
     };
     const kept = () => make.query<{ postcode: string; reached: object }>(`SELECT postcode, reached FROM isochrones WHERE organization_id = $1`, [id]);
     return { id, key, reading, tutor, tutors, refresh, roads, kept };
-  }
+  };
 }
