@@ -185,7 +185,7 @@ export class Database {
     return (await this.execute<Row>(statement)).rows;
   }
 
-  /** How many rows a statement inside the ambient transaction has written. */
+  /** Runs a statement inside the ambient transaction. @returns how many rows it has written */
   async count(statement: Sql): Promise<number> {
     return (await this.execute(statement)).rowCount ?? 0;
   }

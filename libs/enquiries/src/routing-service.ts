@@ -13,7 +13,7 @@ export type Drive = readonly [km: number, minutes: number];
 /** The routing service gave no road times. The message is a code: an answer may repeat what was asked. */
 export class NoRoadTimes extends Error {}
 
-/** Places in one call: the least that OSRM allows by default, and short enough for any proxy's longest address. */
+/** Places in one call: OSRM's default limit, which also keeps the URL short enough for proxies. */
 const MOST_POINTS = 100;
 
 /** What 100 road times take is a few kilobytes. */

@@ -65,7 +65,7 @@ const coded = (status: number, code: string) => (answer: RawAnswer) => answer.st
 const latin1 = (bytes: Buffer) => bytes.toString('latin1');
 const takesBody = ({ handler }: Route) => bodyClassOf(handler);
 
-/** Cases with their numbers, by which each goes to some of the writes. */
+/** Gives each case its share of the writes. */
 const numbered = <T extends unknown[]>(cases: T[]) =>
   cases.map((one, number) => [...one, someOf(routes, number, cases.length, 20)] as [...T, Route[]]);
 

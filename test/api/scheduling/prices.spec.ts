@@ -5,7 +5,7 @@ import { fixture } from '../../support/process/fixture.js';
 const api = await fixture(TestApi.start());
 const { make } = api;
 
-/** A session in person, of which every price is from the table; the table has changed since. */
+/** An in-person session whose prices all come from the table, which has changed since. */
 async function priced(where: 'student' | 'group' | 'classroom') {
   const at = await CalendarFixture.open(api);
   const [s1, s2] = at.students;

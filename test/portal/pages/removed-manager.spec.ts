@@ -84,7 +84,7 @@ async function waiting(): Promise<number> {
   return row!.count;
 }
 
-/** Removes somebody, and commits that once something waits for it. @returns what became of it, and how the organization was left */
+/** Removes somebody, and commits the removal once something waits for it. @returns what became of it, and how the organization was left */
 async function whileRemoved(
   owner: Someone,
   something: () => Promise<{ statuses: Promise<number[]> }>,

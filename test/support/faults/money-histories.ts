@@ -13,7 +13,7 @@ const does = (kind: Command['kind'], cents: number, variant = 0): Command[] => [
 
 /** Histories that always run, because random ones find their bug only sometimes. */
 const CORPUS: Command[][][] = [
-  // A payment of 2,800 pays an invoice of 1,000, then one that is due a day later; 500 go back, which the later one loses.
+  // A payment of 2,800 pays an invoice of 1,000, then one that is due a day later. 500 are refunded, and taken from the later one.
   [does('draft', 1_000), does('finalize', 4), does('draft', 2_001), does('finalize', 5), does('pay', 1_400, 1), does('refund', 500, 1)],
 ];
 

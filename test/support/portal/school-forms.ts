@@ -30,7 +30,7 @@ export interface Sent {
   fields: Record<string, string>;
 }
 
-/** Organizations with something for every form to change, and the forms of their pages. */
+/** Organizations in which every form has something to change, and the forms of their pages. */
 export class SchoolForms {
   readonly table: RouteTable;
 
@@ -38,7 +38,7 @@ export class SchoolForms {
     this.table = portal.app.get(RouteTable);
   }
 
-  /** A school with something for every form to change. */
+  /** An organization in which every form has something to change. */
   async open({ hook }: { hook: boolean }): Promise<Someone> {
     const { portal } = this;
     const { make } = portal;

@@ -6,7 +6,7 @@ import type { Database } from '@app/database';
 /** What the family has paid beyond its invoices (cents). */
 const CREDIT = 5_000;
 
-/** How many lessons are completed at most: a large demo has more than would be worth the time. */
+/** The most lessons to complete: a large demo has more than are worth the time. */
 const MOST_HELD = 20;
 
 /** Whether what the demo records has been recorded, which is the last step of loading it. */

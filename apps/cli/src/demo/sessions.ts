@@ -95,7 +95,7 @@ function party(school: School, index: number, day: number): Party {
   return { ...alone, student, participants: [student] };
 }
 
-/** Lessons that repeat each week: a term, one whose rest is cancelled, and one that nobody has confirmed. */
+/** Weekly series: one of a whole term, one whose rest is cancelled, and one that nobody has confirmed. */
 const TERMS = [
   { from: -35, ahead: 'scheduled' },
   { from: -28, ahead: 'cancelled' },

@@ -40,7 +40,7 @@ export class FirstStart {
     return work(firstStart).finally(() => dataSource.destroy());
   }
 
-  /** Loads the demo organizations, unless a key or what was recorded last in all of them shows that they were loaded before. */
+  /** Loads the demo organizations, unless they have a key, or all have what loading records last: then they are loaded already. */
   async loadDemo(signal: AbortSignal): Promise<void> {
     const known = await this.organizations.idBySlug(DEMO_SLUG);
     if (known && ((await this.keys.list(known)).length > 0 || (await this.isComplete()))) return;

@@ -18,6 +18,8 @@ declare module 'express-serve-static-core' {
   }
 }
 
+const endedEarly = () => new ApiError('bad_request', 'The request ended before its answer.');
+
 /** A stored image without an owner yet: the unit of work that takes it owns it, and one that nobody takes is removed with the request. */
 export class UploadedImage {
   private taken = false;
@@ -35,7 +37,7 @@ export class UploadedImage {
   /** Gives it to the ambient unit of work; a rollback removes it. */
   take(): void {
     // The client has left.
-    if (this.over) throw new ApiError('bad_request', 'The request ended before its answer.');
+    if (this.over) throw endedEarly();
     this.taken = true;
     this.db.onRollback(async () => {
       this.taken = false;
@@ -79,8 +81,8 @@ export class ImageUploads implements OnModuleInit {
   private async receive(request: Request, response: Response, folder: string): Promise<UploadedImage> {
     const owner = request.caller!.organizationId;
     const gone = new AbortController();
-    const leave = () => gone.abort(new ApiError('bad_request', 'The request ended before its answer.'));
-    // A client may have left while its key was looked up, or as soon as its file was read.
+    const leave = () => gone.abort(endedEarly());
+    // The client may have left already, while its key was looked up: then no event follows.
     if (response.destroyed) leave();
     else response.once('close', leave);
     const received = await receiveFile(request);
