@@ -62,8 +62,8 @@ describe('the OpenAPI document', () => {
       return [named, ['304', '400', '412'].filter((status) => responses[status]), tagged.length];
     };
     expect(about('get', '/v1/blog-posts/{post_id}')).toEqual([['If-None-Match'], ['304'], 1]);
-    expect(about('patch', '/v1/blog-posts/{post_id}')).toEqual([['If-Match'], ['400', '412'], 1]);
-    expect(about('delete', '/v1/blog-posts/{post_id}')).toEqual([['If-Match'], ['400', '412'], 0]);
+    expect(about('patch', '/v1/blog-posts/{post_id}')).toEqual([['Idempotency-Key', 'If-Match'], ['400', '412'], 1]);
+    expect(about('delete', '/v1/blog-posts/{post_id}')).toEqual([['Idempotency-Key', 'If-Match'], ['400', '412'], 0]);
     expect(about('post', '/v1/blog-posts')).toEqual([['Idempotency-Key'], ['400'], 1]);
   });
 });

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
 import { type NewApiKey, type Scope, SCOPES } from '@app/accounts';
 import { accessOf, platformBlogOf } from '../../../apps/api/src/http/auth/access.decorators.js';
-import { isIdempotent } from '../../../apps/api/src/http/writes/idempotency-key.js';
 import { TestApi } from '../../support/http/api.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';
 import { encoded, forPlatform, validWrites, type ValidWrite, writesOf } from '../../support/http/record-for.js';
@@ -26,11 +25,7 @@ const weaker = new Map([[CAPABILITY, await keyWith({ platformBlog: false })]]);
 for (const scope of ALL.filter((name) => name !== 'write')) {
   weaker.set(scope, await keyWith({ scopes: ALL.filter((name) => name !== scope && name !== 'write') }));
 }
-const own = await validWrites(
-  writesOf(api).filter(({ handler }) => isIdempotent(handler)),
-  fixtures.make,
-  fixtures.a,
-);
+const own = await validWrites(writesOf(api), fixtures.make, fixtures.a);
 const platform = own.map(forPlatform).filter((write) => write !== null);
 const samples = [...own, ...platform];
 
@@ -43,7 +38,7 @@ function weakerFor({ route }: ValidWrite, number: number): [right: string, key: 
 }
 
 /**
- * Replays are authorized like first calls: each idempotent route is called with a key that may do everything, and then
+ * Replays are authorized like first calls: each write is called with a key that may do everything, and then
  * with keys that each lack one right. Whatever refuses their first call must refuse them the stored answer, too.
  */
 describe('a stored answer', () => {
@@ -59,7 +54,7 @@ describe('a stored answer', () => {
     return { status: response.status, text: await response.text(), replayed };
   }
 
-  it('is refused to every key that would be refused a first call, on every idempotent route', async () => {
+  it('is refused to every key that would be refused a first call, for every write', async () => {
     expect(new Set(samples.map(({ route }) => route.path)).size).toBeGreaterThan(8);
     const refused = new Set<string>();
     for (const [number, sample] of samples.entries()) {

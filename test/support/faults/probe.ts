@@ -64,7 +64,6 @@ export class Probe {
     await this.leave(caller, wish);
   }
 
-  /** Does not honour an idempotency key. */
   @Patch('')
   @RequireScopes('write')
   @documented('update')

@@ -1,4 +1,3 @@
-import { isIdempotent } from '../../../apps/api/src/http/writes/idempotency-key.js';
 import type { TestApi } from './api.js';
 import { encoded, validWrites, writesOf } from './record-for.js';
 import type { Fixtures } from '../data/fixtures.js';
@@ -10,13 +9,11 @@ export interface Write {
   path: string;
   type: string;
   body: Uint8Array<ArrayBuffer> | undefined;
-  /** The route supports Idempotency-Key. */
-  keyed: boolean;
   /** The write succeeded before, so the request gets a replay. */
   replay: boolean;
 }
 
-/** Every write in the route table, some with several bodies. Writes with a key appear a second time as replays. */
+/** Every write in the route table, some with several bodies. Each appears a second time as a replay. */
 export async function allWrites(api: TestApi, { make, a: school }: Fixtures): Promise<Write[]> {
   const writes: Write[] = [];
   for (const write of await validWrites(writesOf(api), make, school)) {
@@ -24,9 +21,8 @@ export async function allWrites(api: TestApi, { make, a: school }: Fixtures): Pr
     const variant = writes.filter(({ name, replay }) => !replay && name.split(' (')[0] === operation).length;
     const name = variant === 0 ? operation : `${operation} (body ${variant + 1})`;
     const { type, bytes: body } = await encoded(write);
-    const keyed = isIdempotent(route.handler);
-    const once = { name, method: route.method, path, type, body, keyed, replay: false };
-    writes.push(once, ...(keyed ? [{ ...once, name: `${name}, replayed`, replay: true }] : []));
+    const once = { name, method: route.method, path, type, body, replay: false };
+    writes.push(once, { ...once, name: `${name}, replayed`, replay: true });
   }
   return writes;
 }

@@ -10,7 +10,6 @@ import { bodyClassOf, bodyKindOf, queryClassOf } from '../validation/declared.js
 import type { Schema } from '../views/schemas.js';
 import { mayBeEmpty } from '../validation/read-object.js';
 import { isWrite } from '../request/attempt.js';
-import { isIdempotent } from '../writes/idempotency-key.js';
 import type { ReferenceTag } from './area.decorator.js';
 import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
 import { exampleOf } from './examples.js';
@@ -68,7 +67,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     if (byBody) operation['x-scopes-by-body'] = true;
     operation.tags = [path.split('/')[2]];
     operation.parameters = parametersOf(path, queryClassOf(route.handler), {
-      idempotent: isIdempotent(route.handler),
+      write: isWrite(route.method),
       read: documented.versioned === true && route.method === 'GET',
       changed: documented.versioned === true && changes(route),
     });
@@ -95,7 +94,7 @@ function success(
     ...ANSWER_HEADERS,
     ...RATE_LIMIT_HEADERS,
     ...(versioned && answer ? ['ETag'] : []),
-    ...(isIdempotent(handler) ? ['Idempotency-Replayed'] : []),
+    ...(isWrite(method) ? ['Idempotency-Replayed'] : []),
   ]);
   const status = declared ?? (method === 'POST' ? 201 : 200);
   if (!answer) return { [status]: { description: 'Done. The response has no body.', headers } };
@@ -135,17 +134,17 @@ function changes({ method }: Route): boolean {
   return isWrite(method) && method !== 'POST';
 }
 
-function errorsOf(path: string, route: Route, { versioned = false, conflicts = [] }: Operation): object {
+function errorsOf(path: string, route: Route, { versioned = false }: Operation): object {
   const { method, handler } = route;
   const write = isWrite(method);
   const conditional = versioned && changes(route);
   const platform = platformBlogOf(handler) !== undefined;
   const applies: Partial<Record<FailureName, boolean>> = {
-    BadRequest: isIdempotent(handler) || conditional,
+    BadRequest: write,
     Forbidden: !platform,
     ForbiddenPlatform: platform,
     NotFound: path.includes('{') || write,
-    Conflict: isIdempotent(handler) || conflicts.length > 0,
+    Conflict: write,
     PreconditionFailed: conditional,
     PayloadTooLarge: write,
     UnsupportedMediaType: write,

@@ -18,7 +18,7 @@ const header = (name: string, description: string, more: Schema = {}) => {
 
 const IDEMPOTENCY_KEY = header(
   'Idempotency-Key',
-  'A retry with the same key and body returns the first response and has no further effect.',
+  'A retry with the same key and body returns the first response and has no further effect. Each new request needs a new key.',
   { minLength: 1, maxLength: 255, examples: ['3f0f6b0e-import-2026-05-01'] },
 );
 const IF_MATCH = header(
@@ -37,14 +37,14 @@ const IF_NONE_MATCH = header(
 export function parametersOf(
   path: string,
   query: Type<object> | undefined,
-  { idempotent, read, changed }: { idempotent: boolean; read: boolean; changed: boolean },
+  { write, read, changed }: { write: boolean; read: boolean; changed: boolean },
 ): Parameter[] {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: ID })),
     ...(query ? queryFieldsOf(query) : []).map(({ name, required, description, schema }) => {
       return { name: String(name), in: 'query', required, description, schema };
     }),
-    ...(idempotent ? [IDEMPOTENCY_KEY] : []),
+    ...(write ? [IDEMPOTENCY_KEY] : []),
     ...(read ? [IF_NONE_MATCH] : []),
     ...(changed ? [IF_MATCH] : []),
   ];

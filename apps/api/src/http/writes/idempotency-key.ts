@@ -1,15 +1,5 @@
-import { SetMetadata } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors/api-error.js';
-
-const IDEMPOTENT = 'idempotent';
-
-/** The route creates something, so it supports `Idempotency-Key`. */
-export const Idempotent = () => SetMetadata(IDEMPOTENT, true);
-
-export function isIdempotent(handler: object): boolean {
-  return Reflect.getMetadata(IDEMPOTENT, handler) === true;
-}
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as othersFirst, setTimeout as sleep } from 'node:timers/promises';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Database } from '@app/database';
+import { ClientLeft } from '@app/serving';
 import { ApiError, ValidationFailed } from '../errors/api-error.js';
 import { enveloped } from '../lists/envelope.interceptor.js';
 import { type Attempt, attemptOf } from '../request/attempt.js';
 import { Audit } from './audit.js';
-import { idempotencyKeyOf, isIdempotent } from './idempotency-key.js';
+import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
 
 /** How long a duplicate waits for the first request (ms) before it gets 409. */
@@ -56,8 +57,8 @@ export class WriteInterceptor implements NestInterceptor {
     const attempt = attemptOf(request)!;
     const response = context.switchToHttp().getResponse<Response>();
     const work = async () => enveloped(await lastValueFrom(next.handle(), { defaultValue: undefined }), response);
-    const key = isIdempotent(context.getHandler()) ? idempotencyKeyOf(request) : null;
-    if (key === null) return from(this.perform(attempt, response, work));
+    const key = idempotencyKeyOf(request);
+    if (key === null) return from(this.perform(attempt, request, response, work));
     const use = {
       organizationId: attempt.caller.organizationId,
       operation: `${request.method} ${shortened(request.path)}`,
@@ -69,8 +70,13 @@ export class WriteInterceptor implements NestInterceptor {
     return from(this.performOnce({ use, attempt, response, work, pause }));
   }
 
-  private perform(attempt: Attempt, response: Response, work: () => Promise<unknown>): Promise<unknown> {
-    return this.db.transaction(attempt.caller, () => this.audit.record(attempt, work, () => response.statusCode));
+  private perform(attempt: Attempt, request: Request, response: Response, work: () => Promise<unknown>) {
+    return this.db.transaction(attempt.caller, async () => {
+      const result = await this.audit.record(attempt, work, () => response.statusCode);
+      // Never a POST: the client of a form may leave without waiting.
+      if (request.method !== 'POST') await stillAwaited(request);
+      return result;
+    });
   }
 
   private async performOnce(once: Once) {
@@ -81,7 +87,7 @@ export class WriteInterceptor implements NestInterceptor {
       const { ended } = other;
       const answer = await pause(() => before(deadline, ended));
       if (answer && !other.requestHash.equals(use.requestHash)) throw mismatch();
-      if (answer) return replay(response, answer);
+      if (answer) return send(response, answer, true);
     }
     // No await since the check: of several requests that waited for a failed one, one proceeds and the others wait.
     const result = this.claimAndPerform(once, deadline);
@@ -89,7 +95,7 @@ export class WriteInterceptor implements NestInterceptor {
     this.running.set(name, { requestHash: use.requestHash, ended });
     void ended.then(() => this.running.delete(name));
     const { answer, replayed } = await result;
-    return replayed ? replay(response, answer) : send(response, answer);
+    return send(response, answer, replayed);
   }
 
   /** Polls while another process holds the key, without holding a turn or a connection in between. */
@@ -129,15 +135,23 @@ function shortened(path: string): string {
   return path.length <= LONGEST_PATH ? path : createHash('sha256').update(path).digest('hex');
 }
 
-/** Sends a stored or fresh response: the same code, hence the same bytes. */
-function send(response: Response, answer: StoredAnswer): string | undefined {
-  response.status(answer.status).set(answer.headers);
-  return answer.body === '' ? undefined : answer.body;
+/**
+ * A change whose client has left could be overtaken by its own repeat, in another process, and by what follows that one. So it
+ * is undone, as long as it can be.
+ *
+ * @throws ClientLeft
+ */
+async function stillAwaited({ socket }: Request): Promise<void> {
+  // What has arrived with the database's answer, such as the end of the connection, is read first.
+  await othersFirst();
+  if (!socket.writable) throw new ClientLeft('The client has left');
 }
 
-function replay(response: Response, answer: StoredAnswer): string | undefined {
-  response.set('Idempotency-Replayed', 'true');
-  return send(response, answer);
+/** Sends a fresh or a stored response of a key: the same code, hence the same bytes. */
+function send(response: Response, { status, headers, body }: StoredAnswer, replayed: boolean): string | undefined {
+  if (replayed) response.set('Idempotency-Replayed', 'true');
+  response.status(status).set(headers);
+  return body === '' ? undefined : body;
 }
 
 function toText(body: unknown): string {
@@ -159,6 +173,8 @@ function inUse(): ApiError {
 }
 
 function mismatch(): ValidationFailed {
-  const msg = 'This Idempotency-Key was already used for a different request. Use a new key for each new request.';
+  const msg =
+    'This Idempotency-Key was already used for a different request. Send a new value with each new request: ' +
+    'a client that sends the same one with all of them is refused.';
   return new ValidationFailed([{ loc: ['header', 'idempotency-key'], msg, type: 'value_error' }]);
 }
