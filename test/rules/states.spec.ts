@@ -31,6 +31,7 @@ const WANTED: Record<string, Record<string, Record<string, string>>> = {
   BOOKING_REQUEST: {
     match: { pending: 'matched', matched: '-' },
     decline: { pending: 'declined', declined: '-' },
+    expire: { pending: 'expired', expired: '-' },
     reopen: { matched: 'pending', declined: 'pending', expired: 'pending', pending: '-' },
   },
   INBOX: { read: { unread: 'read', read: '-' }, archive: { unread: 'archived', read: 'archived', archived: '-' } },

@@ -13,6 +13,7 @@ export { type Hashing, hashPassword, isPassword, refusedPassword } from './joini
 export { SignIn } from './joining/sign-in.js';
 export { openInvitesOf } from './membership/belongings.js';
 export type { Ended } from './membership/ended.js';
+export { LEAVING, type Leaving } from './membership/leaving.js';
 export { type Departure, Offboarding } from './membership/offboarding.js';
 export { type Invited, Inviting, type WantedPerson } from './membership/inviting.js';
 export { membershipsOn } from './membership/on.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, SESSION } from '@app/database';
 import { Refused } from '@app/rules';
-import { type ParticipantChange, Register, SessionChanges } from '@app/scheduling';
+import { type ParticipantChange, Register, SessionChanges, withoutTutor } from '@app/scheduling';
 import { shareOf } from './amounts.js';
 import { type Charge, Drafts } from './drafts.js';
 import {
@@ -38,7 +38,7 @@ export class Completion {
    * Bills everybody who takes part and is not excused, and settles what the tutor gets. A student who is not
    * named keeps the attendance recorded before, or else counts as attended.
    *
-   * @throws Refused before the start, for strangers, and for another attendance than that of the first time
+   * @throws Refused before the start, without a tutor, for strangers, and for another attendance than that of the first time
    */
   async complete(organizationId: string, sessionId: string, attended: readonly Attended[]): Promise<void> {
     const lesson = await this.lessons.lock(organizationId, sessionId);
@@ -57,6 +57,7 @@ export class Completion {
     if (strangers.length > 0) throw await this.notTakingPart(organizationId, attended, strangers);
     if (lesson.startsAt > new Date())
       throw Refused.invalidState(lesson.status, allowed, 'The session has not begun yet.');
+    if (lesson.tutorId === null) throw withoutTutor(lesson.status, allowed);
 
     const places = lesson.places.map((place) => {
       const attendance = takesPart(place)

@@ -98,7 +98,7 @@ export class Coverage {
   }
 
   /**
-   * Postcodes of students who asked for lessons in the last 180 days, for which fewer tutors than `minTutors` teach the subject:
+   * Postcodes of students who asked for lessons in the last 180 days, and have not left, for which fewer tutors than `minTutors` teach the subject:
    * where the most is asked for first. A request that still waits counts fully, one that came to nothing half, and one that led
    * to lessons a quarter.
    */
@@ -116,6 +116,7 @@ export class Coverage {
           SELECT min(l.postcode) AS postcode, b.subject_id, min(l.suburb) AS suburb, count(*)::int AS requests,
             sum(CASE b.status WHEN 'pending' THEN 1 WHEN 'matched' THEN 0.25 ELSE 0.5 END)::double precision AS demand
           FROM booking_requests b JOIN locations l ON l.organization_id = b.organization_id AND l.student_id = b.student_id
+          JOIN members asker ON asker.organization_id = b.organization_id AND asker.user_id = b.student_id AND asker.status <> 'archived'
           WHERE b.organization_id = ${organizationId} AND l.is_default AND l.postcode IS NOT NULL
             AND b.created_at >= now() - interval '180 days'${ofSubject}
           GROUP BY ${raw(compact('l.postcode'))}, b.subject_id),

@@ -42,7 +42,7 @@ export class BookingRequests {
 
   /** Keeps a request for a booking that follows. Lock it before anything else. @throws Refused unless it is pending */
   async hold(organizationId: string, id: string): Promise<void> {
-    const status = await this.lock(organizationId, id);
+    const { status } = await this.lock(organizationId, id);
     if (status !== 'pending') throw Refused.invalidState(status, BOOKING_REQUEST.allowed('match'));
   }
 
@@ -53,16 +53,20 @@ export class BookingRequests {
       WHERE organization_id = ${organizationId} AND id = ${id}`);
   }
 
-  /** The session was booked by mistake and is about to be deleted: its request waits again. */
+  /** The session was booked by mistake and is about to be deleted: its request waits again, unless its student has left. */
   async release(organizationId: string, sessionId: string): Promise<void> {
     await this.db.query(sql`
-      UPDATE booking_requests SET status = 'pending', matched_session_id = NULL, updated_at = now()
+      UPDATE booking_requests b SET matched_session_id = NULL, updated_at = now(),
+        status = CASE WHEN EXISTS (SELECT FROM members m WHERE m.organization_id = b.organization_id
+          AND m.user_id = b.student_id AND m.status = 'archived') THEN 'expired' ELSE 'pending' END
       WHERE organization_id = ${organizationId} AND matched_session_id = ${sessionId}`);
   }
 
   /** Declines a request, or lets it wait again; the session of a matched one stays. @returns whether it changed @throws Refused */
   async change(organizationId: string, id: string, action: 'decline' | 'reopen'): Promise<boolean> {
-    const status = BOOKING_REQUEST.next(action, await this.lock(organizationId, id));
+    const { status: before, studentId } = await this.lock(organizationId, id);
+    const status = BOOKING_REQUEST.next(action, before);
+    if (status === 'pending' && studentId) await this.holdStudent(organizationId, studentId, before);
     if (status) {
       await this.db.query(sql`
         UPDATE booking_requests SET status = ${status}, matched_session_id = NULL, updated_at = now()
@@ -71,17 +75,26 @@ export class BookingRequests {
     return status !== null;
   }
 
-  private async lock(organizationId: string, id: string): Promise<Values['status'][number]> {
-    const [request] = await this.db.query<{ status: Values['status'][number] }>(sql`
-      SELECT status FROM booking_requests WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+  private async lock(organizationId: string, id: string) {
+    const [request] = await this.db.query<{ status: Values['status'][number]; studentId: string | null }>(sql`
+      SELECT status, student_id AS "studentId" FROM booking_requests
+      WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
     if (!request) throw Refused.notFound();
-    return request.status;
+    return request;
   }
 
-  private async holdStudent(organizationId: string, id: string): Promise<void> {
+  /** @param asked the state of a request that is to wait again; without it, the student is one that the caller names */
+  private async holdStudent(
+    organizationId: string,
+    id: string,
+    asked?: (typeof BOOKING_REQUEST.values)[number],
+  ): Promise<void> {
     const [student] = await this.db.query(sql`
       SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'
         AND status <> 'archived' FOR SHARE`);
-    if (!student) throw Refused.notFound();
+    if (student) return;
+    throw asked
+      ? Refused.invalidState(asked, ['pending'], 'The student of this request has left.')
+      : Refused.notFound();
   }
 }

@@ -9,7 +9,7 @@ export { type ParticipantChange, Register } from './register.js';
 export type { RateCell, SessionKind } from './rates.js';
 export { MOST_IN_SERIES, type Repeated, Series, timesOf } from './series.js';
 export { SchedulingModule } from './scheduling.module.js';
-export { LONGEST, type SessionChange, SessionChanges, SHORTEST } from './session-changes.js';
+export { LONGEST, type SessionChange, SessionChanges, SHORTEST, withoutTutor } from './session-changes.js';
 export { settle as settleRates } from './settling.js';
 export { type Calendar, type DaysOff, overlappingRules, slots, type WeeklyHours } from './slots.js';
 export {

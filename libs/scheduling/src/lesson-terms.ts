@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database, findId } from '@app/database';
 import { Refused } from '@app/rules';
+import { TAKES_PART } from './session-rows.js';
 import type { Subject, Terms } from './settling.js';
 
 /** Who takes part: students by name, or those who are in a group or a classroom now. */
@@ -27,6 +28,24 @@ export class LessonTerms {
   /** The subject with this id or code. @throws Refused for an unknown one */
   subjectId(organizationId: string, subject: string | null): Promise<string | null> {
     return findId(this.db, 'subjects', organizationId, subject);
+  }
+
+  /** Whether all of these students are accepted. */
+  async areHere(organizationId: string, ids: readonly string[]): Promise<boolean> {
+    if (ids.length === 0) return true;
+    const found = await this.db.query(students(organizationId, { studentIds: ids }));
+    return found.length === ids.length;
+  }
+
+  /** @throws Refused if the session, which was moved, is ahead now, and its tutor or somebody who takes part has left */
+  async requireNobodyLeft(organizationId: string, sessionId: string, state: string): Promise<void> {
+    const [left] = await this.db.query(sql`
+      SELECT FROM sessions s JOIN members m ON m.organization_id = s.organization_id AND m.status = 'archived'
+      WHERE s.organization_id = ${organizationId} AND s.id = ${sessionId} AND s.starts_at > now()
+        AND (m.user_id IN (s.tutor_id, s.student_id) OR m.user_id IN (SELECT p.student_id FROM lesson_participants p
+          WHERE p.organization_id = ${organizationId} AND p.session_id = ${sessionId} AND p.${TAKES_PART})) LIMIT 1`);
+    if (!left) return;
+    throw Refused.invalidState(state, [], 'Somebody of this session has left. Replace them before you move it.');
   }
 
   /**

@@ -8,7 +8,7 @@ import { SessionRows } from './session-rows.js';
 
 /** For programs that are not Nest applications. */
 export function schedulingOn(db: Database): { changes: SessionChanges; register: Register } {
-  const rows = new SessionRows(db);
-  const changes = new SessionChanges(db, new LessonTerms(db), new Calendar(db), rows, new BookingRequests(db));
-  return { changes, register: new Register(db, rows) };
+  const [rows, terms] = [new SessionRows(db), new LessonTerms(db)];
+  const changes = new SessionChanges(db, terms, new Calendar(db), rows, new BookingRequests(db));
+  return { changes, register: new Register(db, rows, terms) };
 }

@@ -3,7 +3,8 @@ import sql from 'sql-template-tag';
 import { Database, SESSION, VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 import { OPEN } from './session-changes.js';
-import { SessionRows } from './session-rows.js';
+import { LessonTerms } from './lesson-terms.js';
+import { SessionRows, TAKES_PART } from './session-rows.js';
 
 type Values = (typeof VALUES)['lesson_participants'];
 
@@ -15,28 +16,42 @@ export interface ParticipantChange {
   rateCents?: number | null;
 }
 
+interface Found {
+  id: string;
+  status: (typeof SESSION.values)[number];
+  studentId: string;
+  takesPart: boolean;
+}
+
 /** Who takes part in sessions, who came, and what each pays. */
 @Injectable()
 export class Register {
   constructor(
     private readonly db: Database,
     private readonly rows: SessionRows,
+    private readonly terms: LessonTerms,
   ) {}
 
-  /** @throws Refused for one of a cancelled session, and for a price once the session is completed */
+  /**
+   * @throws Refused for one of a cancelled session, for a price once the session is completed, and for a student who has
+   *   left and would take part again
+   */
   async change(
     organizationId: string,
     id: string,
     { status, attendance, rateCents }: ParticipantChange,
   ): Promise<void> {
-    const [session] = await this.db.query<{ id: string; status: (typeof SESSION.values)[number] }>(sql`
-      SELECT s.id, s.status FROM sessions s
+    const [session] = await this.db.query<Found>(sql`
+      SELECT s.id, s.status, p.student_id AS "studentId", p.${TAKES_PART} AS "takesPart" FROM sessions s
       JOIN lesson_participants p ON p.organization_id = s.organization_id AND p.session_id = s.id
       WHERE p.organization_id = ${organizationId} AND p.id = ${id} FOR UPDATE OF s`);
     if (!session) throw Refused.notFound();
     if (status === undefined && attendance === undefined && rateCents === undefined) return;
     const allowed = rateCents === undefined ? SESSION.values.filter((state) => state !== 'cancelled') : OPEN;
     if (!allowed.includes(session.status)) throw Refused.invalidState(session.status, allowed);
+    const returns = !session.takesPart && (status === 'pending' || status === 'accepted');
+    if (returns && !(await this.terms.areHere(organizationId, [session.studentId])))
+      throw Refused.invalidState('archived', ['accepted'], 'This student has left.');
     await this.db.query(sql`
       UPDATE lesson_participants SET
         attendance = CASE WHEN ${attendance !== undefined} THEN ${attendance ?? null} ELSE attendance END,

@@ -7,7 +7,7 @@ import { minutesOf, type WantedSession } from './bookings.js';
 import { Calendar, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
 import { LAST_INSTANT, overlapping, type Timed } from './overlap.js';
-import { type SessionRow, SessionRows } from './session-rows.js';
+import { type SessionRow, SessionRows, TAKES_PART } from './session-rows.js';
 import { type Place, settle } from './settling.js';
 
 /** The states in which a session can change, and be cancelled. */
@@ -47,8 +47,8 @@ export class SessionChanges {
   /**
    * Without any field it changes nothing.
    *
-   * @throws Refused for a session that is completed or cancelled, unknown people, and a time at which the tutor has
-   *   another session
+   * @throws Refused for a session that is completed or cancelled, unknown people and such as have left, and a time at
+   *   which the tutor has another session
    */
   async change(organizationId: string, id: string, change: SessionChange): Promise<void> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
@@ -63,6 +63,7 @@ export class SessionChanges {
     await this.move(organizationId, session, change, changed);
     if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
     if (places) await this.rows.replacePlaces(organizationId, id, places);
+    if (changed.starts_at) await this.terms.requireNobodyLeft(organizationId, id, session.status);
   }
 
   /** Gives a session that is ahead to another tutor, who has time for it. Prices and pay are settled anew. */
@@ -129,6 +130,11 @@ export class SessionChanges {
     const staying = new Set(before.map(({ studentId }) => studentId));
     const same = (ids: readonly string[]) => ids.length === staying.size && ids.every((id) => staying.has(id));
     const stay = !who || ('studentIds' in who && same(who.studentIds));
+    // Who takes part no more is asked back, unless they have left.
+    if (who && 'studentIds' in who) {
+      const back = before.filter(({ studentId, takesPart }) => !takesPart && who.studentIds.includes(studentId));
+      if (!(await this.terms.areHere(organizationId, back.map(({ studentId }) => studentId)))) throw Refused.notFound(); // prettier-ignore
+    }
     const names = ['subjectId', 'mode', 'groupId', 'classroomId'] as const;
     const unchanged = !moved && names.every((name) => subject[name] === session[name]);
     if (unchanged && stay && rate === undefined && pay === undefined) return null;
@@ -191,8 +197,8 @@ export class SessionChanges {
   }
 
   private places(organizationId: string, sessionId: string) {
-    return this.db.query<Place>(sql`
-      SELECT student_id AS "studentId", rate_cents AS "rateCents", rate_given AND rate_cents IS NOT NULL AS "rateGiven",
+    return this.db.query<Place & { takesPart: boolean }>(sql`
+      SELECT student_id AS "studentId", ${TAKES_PART} AS "takesPart", rate_cents AS "rateCents", rate_given AND rate_cents IS NOT NULL AS "rateGiven",
         surcharge_cents AS "surchargeCents"
       FROM lesson_participants
       WHERE organization_id = ${organizationId} AND session_id = ${sessionId} AND status <> 'removed'`);
@@ -202,10 +208,15 @@ export class SessionChanges {
 const idOf = (who: Who, kind: 'groupId' | 'classroomId'): string | null =>
   (who as unknown as Record<string, string | undefined>)[kind] ?? null;
 
+/** A session that nobody teaches is neither confirmed nor completed. */
+export const withoutTutor = (state: string, allowed: readonly string[]): Refused =>
+  Refused.invalidState(state, allowed, 'The session has no tutor. Assign one first.');
+
 /** A change of the status: only from pending to scheduled. */
-function confirmed(session: Stored, { status }: SessionChange): Partial<SessionRow> {
+function confirmed(session: Stored, { status, tutorId }: SessionChange): Partial<SessionRow> {
   if (status === undefined || status === session.status) return {};
   if (status === 'pending') throw Refused.invalidState(session.status, ['pending']);
+  if ((tutorId ?? session.tutorId) === null) throw withoutTutor(session.status, SESSION.allowed('confirm'));
   return { status: SESSION.next('confirm', session.status) };
 }
 

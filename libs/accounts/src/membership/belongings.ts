@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Places, type Room } from '@app/people';
+import { ENDING } from './leaving.js';
 
 /**
  * As SQL, the open invites and links `i` to somebody, and those that only lead to them; those that they or their keys made
@@ -26,23 +27,22 @@ export class Belongings {
     private readonly places: Places,
   ) {}
 
-  /** Relations of a tutor or student, which are kept as archived. */
-  relations(organizationId: string, userId: string): Promise<number> {
-    return this.count(sql`
-      UPDATE tutor_students SET status = 'archived', archived_at = now()
-      WHERE organization_id = ${organizationId} AND (tutor_id = ${userId} OR student_id = ${userId}) AND status = 'active'`);
+  /** Ends the rows for which {@link LEAVING} has a statement. @returns how many of each table */
+  async rows(organizationId: string, userId: string, as: 'member' | 'parent'): Promise<Record<string, number>> {
+    const ended: Record<string, number> = {};
+    for (const { table, column, open, by } of ENDING.filter((one) => one.as === as)) {
+      const count = await this.count(sql`${raw(by)} WHERE organization_id = ${organizationId}
+        AND ${raw(column)} = ${userId} AND (${raw(open)})`);
+      ended[table] = (ended[table] ?? 0) + count;
+    }
+    return ended;
   }
 
-  /** Links of a parent to their children, or to one of them. */
-  children(organizationId: string, parentId: string, studentId: string | null = null): Promise<number> {
-    return this.count(sql`
-      DELETE FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}
-        AND (${studentId}::uuid IS NULL OR student_id = ${studentId})`);
-  }
-
-  classrooms(organizationId: string, userId: string): Promise<number> {
-    return this.count(sql`
-      DELETE FROM classroom_members WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
+  /** The link of a parent to one of their children. @returns whether there was one */
+  async child(organizationId: string, parentId: string, studentId: string): Promise<boolean> {
+    const unlinked = sql`DELETE FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}
+      AND student_id = ${studentId}`;
+    return (await this.count(unlinked)) > 0;
   }
 
   /** Of groups that the organization sees. student_ids is part of the group's record, so the group changes too. */
@@ -86,13 +86,6 @@ export class Belongings {
   /** Conversations with people of this organization alone. What was written stays. */
   async conversations(userId: string): Promise<void> {
     await this.db.query(sql`SELECT leave_conversations(${userId})`);
-  }
-
-  /** Somebody who is gone is not on the organization's site. */
-  async profile(organizationId: string, userId: string): Promise<void> {
-    await this.db.query(sql`
-      UPDATE tutor_profiles SET is_published = false
-      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND is_published`);
   }
 
   /** What somebody waits for an approval of, and what others wait for to be their parent. */

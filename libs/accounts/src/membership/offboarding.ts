@@ -100,7 +100,7 @@ export class Offboarding {
    */
   async unlinkChild(organizationId: string, parentId: string, studentId: string): Promise<void> {
     await this.logins.holdOrganization(organizationId);
-    if ((await this.belongings.children(organizationId, parentId, studentId)) === 0) throw Refused.notFound();
+    if (!(await this.belongings.child(organizationId, parentId, studentId))) throw Refused.notFound();
   }
 
   /** The membership ends before sessions are looked for: a booking holds its people, so it comes before or finds nobody. */
@@ -122,14 +122,14 @@ export class Offboarding {
       ? await departures.ofTutor(organizationId, userId, ahead)
       : await departures.ofStudent(organizationId, userId);
     if (isManager(role)) await this.managers.replaceCodes(organizationId);
-    await belongings.profile(organizationId, userId);
+    const rows = await belongings.rows(organizationId, userId, 'member');
     return {
       ...NOTHING_ENDED,
       ...sessions,
-      relations: await belongings.relations(organizationId, userId),
-      classrooms: await belongings.classrooms(organizationId, userId),
+      relations: rows['tutor_students']!,
+      classrooms: rows['classroom_members']!,
       groups: await belongings.groups(organizationId, userId),
-      keys: await this.managers.endKeys(organizationId, userId),
+      keys: rows['api_keys']!,
     };
   }
 
@@ -141,11 +141,11 @@ export class Offboarding {
   /** @param member whether they are, or were until now, a member too: then their conversations are those of the member */
   private async endParent(organizationId: string, userId: string, member: boolean): Promise<number> {
     if (!member) await this.belongings.conversations(userId);
-    const children = await this.belongings.children(organizationId, userId);
+    const rows = await this.belongings.rows(organizationId, userId, 'parent');
     await this.db.query(sql`
       UPDATE parents SET status = 'archived'
       WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status <> 'archived'`);
-    return children;
+    return rows['parent_students']!;
   }
 
   private async find(organizationId: string, userId: string): Promise<Person> {

@@ -20,10 +20,11 @@ export const LEAD = states(['new', 'contacted', 'consultation_booked', 'converte
   lose: { from: ['new', 'contacted', 'consultation_booked'], to: 'lost' },
 });
 
-/** The states of a booking request. `expired` comes from import only. */
+/** The states of a booking request. One whose student leaves has `expired`. */
 export const BOOKING_REQUEST = states(['pending', 'matched', 'declined', 'expired'], {
   match: { from: ['pending'], to: 'matched' },
   decline: { from: ['pending'], to: 'declined' },
+  expire: { from: ['pending'], to: 'expired' },
   reopen: { from: ['matched', 'declined', 'expired'], to: 'pending' },
 });
 
