@@ -58,6 +58,13 @@ describe('doctor and recount', () => {
     expect(nowhere.stdout).toMatch(/^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m);
   });
 
+  it('doctor warns of a role whose statements are compiled', async () => {
+    const url = Object.assign(new URL(database.workerUrl), { search: '?options=-c%20jit%3Don' }).href;
+    const { stdout } = await runHere(['doctor'], { ...urlsOf(database), WORKER_DATABASE_URL: url });
+    expect(stdout).toMatch(/^warn {2}role of the worker: jit is on: .* ALTER ROLE tutoring_worker SET jit = off/m);
+    expect(stdout).toMatch(/^ok {4}role of the api: /m);
+  });
+
   it('doctor finds a function of another build', async () => {
     await asOwner('ALTER FUNCTION take_login SECURITY INVOKER');
     const { code, stdout } = await cli('doctor');

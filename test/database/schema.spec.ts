@@ -69,7 +69,7 @@ describe('the schema', () => {
     expect(functions.length).toBeGreaterThan(10);
     for (const { name, settings } of functions) {
       // pg_temp comes last, or a temporary table could replace a real one.
-      expect(settings, name as string).toEqual(['search_path=public, maintenance, pg_temp']);
+      expect(settings, name as string).toEqual(['search_path=public, maintenance, pg_temp', 'jit=off']);
     }
   });
 });

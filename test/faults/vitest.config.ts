@@ -9,6 +9,8 @@ export default defineConfig({
   ...ordinary,
   test: {
     ...ordinary.test,
+    projects: undefined,
+    globalSetup: './test/support/process/global-setup.ts',
     // Memory and time are measured in a new process.
     isolate: true,
     include: report ? [...new Set(PROMISES.flatMap(({ specs }) => specs))].map((spec) => `test/${spec}.spec.ts`) : ['test/faults/**/*.spec.ts'],

@@ -3,7 +3,7 @@ import type { INestApplicationContext, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import pg from 'pg';
 import { loadEnv } from '@app/config';
-import { QUEUES } from '@app/jobs';
+import { QUEUES, WORKER_SILENCE_MS } from '@app/jobs';
 import { WorkerModule } from '../../apps/worker/src/worker.module.js';
 import { Processors } from '../../apps/worker/src/drivers/processors.js';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
@@ -96,6 +96,23 @@ describe('the worker', () => {
         .map(([queue, { job }]) => [queue, job])
         .sort(),
     );
+  });
+
+  it('has no heartbeat while its claims fail, which are counted, and one as soon as they succeed', async () => {
+    const state = async () =>
+      (
+        await admin.query<{ fresh: boolean; failed: number }>(
+          `SELECT seen_at > now() - $1 * interval '1 millisecond' AS fresh, failed_claims::integer AS failed FROM worker_heartbeats`,
+          [WORKER_SILENCE_MS],
+        )
+      ).rows[0];
+    const role = decodeURIComponent(new URL(database.workerUrl).username);
+    await admin.query(`REVOKE EXECUTE ON FUNCTION claim_outbox FROM ${role}`);
+    await (await compile()).init();
+    await vi.waitFor(async () => expect((await state())?.failed).toBeGreaterThan(1), { interval: 100 });
+    expect(await state()).toMatchObject({ fresh: false });
+    await admin.query(`GRANT EXECUTE ON FUNCTION claim_outbox TO ${role}`);
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ fresh: true }), { interval: 100 });
   });
 
   it('runs its recurring jobs by a timer without Redis, and forgets workers that stopped long ago', async () => {

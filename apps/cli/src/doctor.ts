@@ -111,15 +111,27 @@ async function examineVersion(connection: DataSource): Promise<Verdict> {
 
 async function examineRole(connection: DataSource, role: ProcessRole): Promise<Verdict> {
   const faults = await roleFaults(connection, role);
-  return faults.length > 0 ? fail(faults.join('; ')) : ok(`${ROLE_SETTINGS[role]} has exactly the privileges it needs`);
+  if (faults.length > 0) return fail(faults.join('; '));
+  return (await compiles(connection)) ?? ok(`${ROLE_SETTINGS[role]} has exactly the privileges it needs`);
 }
 
 async function examineOwner(owner: DataSource): Promise<Verdict> {
   const query = 'SELECT rolsuper OR rolbypassrls OR rolcreaterole AS more FROM pg_roles WHERE rolname = current_user';
   const [role] = await owner.query<{ more: boolean }[]>(query);
   const subject = 'the role in MIGRATION_DATABASE_URL';
-  if (!role?.more) return ok(`${subject} is not a superuser`);
+  if (!role?.more) return (await compiles(owner)) ?? ok(`${subject} is not a superuser`);
   return warn(`${subject} has SUPERUSER, BYPASSRLS or CREATEROLE, which it does not need`);
+}
+
+/** The servers of most distributions compile long plans, which costs more than these statements take. */
+async function compiles(connection: DataSource): Promise<Verdict | null> {
+  const [row] = await connection.query<{ jit: boolean; role: string }[]>(
+    `SELECT current_setting('jit')::boolean AS jit, quote_ident(session_user) AS role`,
+  );
+  if (!row?.jit) return null;
+  return warn(
+    `jit is on: run "npm run cli -- roles", or ALTER ROLE ${row.role} SET jit = off, and restart the processes`,
+  );
 }
 
 async function examineFunctions(owner: DataSource): Promise<Verdict> {

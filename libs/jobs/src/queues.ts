@@ -14,7 +14,6 @@ export const QUEUES = {
   rebuilds: { job: 'drain', everyMs: 2_000 },
   /** Posts are published within five seconds of their time. */
   publishing: { job: 'publish-due', everyMs: 2_000 },
-  /** Short enough for readiness, which allows three missed rounds, to notice a dead worker within a minute. */
   housekeeping: { job: 'round', everyMs: 15_000 },
 } as const satisfies Record<string, Recurring>;
 
@@ -22,5 +21,5 @@ export type QueueName = keyof typeof QUEUES;
 
 export const queueNames = Object.keys(QUEUES) as QueueName[];
 
-/** A worker without a heartbeat for this long counts as dead (ms). */
-export const WORKER_SILENCE_MS = 3 * QUEUES.housekeeping.everyMs;
+/** A worker without a heartbeat for this long counts as dead (ms). It has one every ten seconds, while it can claim messages. */
+export const WORKER_SILENCE_MS = 45_000;

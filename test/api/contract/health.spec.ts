@@ -75,6 +75,13 @@ describe('/metrics', () => {
     expect(text).toContain('api_key_authentications_total{outcome="invalid_api_key"} 1');
     expect(text).toMatch(/database_pool_total \d/);
     for (const name of ['waiting', 'oldest_seconds', 'dead']) expect(text).toContain(`outbox_${name}{topic="email"} 0`);
+    await fixtures.make.query(`INSERT INTO worker_heartbeats VALUES ('able', now(), 2), ('unable', now() - interval '1 minute', 7)`);
+    await vi.waitFor(async () => {
+      const metrics = (await send(api, 'GET', '/metrics')).text;
+      expect(metrics).toContain('outbox_workers 1');
+      expect(metrics).toContain('outbox_failed_claims_total{worker="able"} 2');
+      expect(metrics).toContain('outbox_failed_claims_total{worker="unable"} 7');
+    });
     const ids = [...fixtures.a.ids, ...fixtures.b.ids, fixtures.a.id, fixtures.a.key, 'not-an-id', 'nowhere-special', 'wrong-secret'];
     expect(ids.filter((id) => text.includes(id))).toEqual([]);
     expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);

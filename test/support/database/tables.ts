@@ -794,5 +794,6 @@ export interface Tables {
   worker_heartbeats: {
     workerId: string;
     seenAt: Date;
+    failedClaims: number;
   };
 }

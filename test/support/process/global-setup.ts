@@ -27,13 +27,22 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one real PostgreSQL for the whole run. Its data is deleted afterwards, so nothing is synced to disk. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** The PostgreSQL of most specs, from the npm package. */
+export default function setup(project: TestProject): Promise<() => Promise<void>> {
+  return serve(project);
+}
+
+/**
+ * Starts one real PostgreSQL for a project's whole run. Its data is deleted afterwards, so nothing is synced to disk.
+ * @param binDirectory of its programs, if they are not the npm package's
+ */
+export async function serve(project: TestProject, binDirectory?: string): Promise<() => Promise<void>> {
   // The process that decodes images runs from dist. `npm run schema` writes types without which the build may fail.
   if (process.env.npm_lifecycle_event !== 'schema') execFileSync(process.execPath, [BUILD], { stdio: 'inherit' });
   const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDir,
+    ...(binDirectory && { binDirectory }),
     settings: {
       fsync: 'off',
       full_page_writes: 'off',
@@ -43,6 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       authentication_timeout: '10s',
     },
   });
+  process.stdout.write(`Specs of "${project.name}" run on PostgreSQL ${postgres.version} (${binDirectory ?? 'embedded'})\n`);
   const template = 'template_migrated';
   await createTemplate(postgres, template);
   project.provide('adminUrl', postgres.adminUrl);

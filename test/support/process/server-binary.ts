@@ -58,7 +58,7 @@ function works({ program, env }: ServerBinary, version: string): boolean {
 }
 
 /** Debian keeps libraries in a folder named after the architecture. */
-function libraries(root: string): string {
+export function libraries(root: string): string {
   const lib = join(root, 'usr/lib');
   // The folder is missing if everything is installed already.
   if (!existsSync(lib)) return '';
@@ -67,7 +67,7 @@ function libraries(root: string): string {
     .join(':');
 }
 
-function unpack({ name, parts }: Server, target: string): void {
+export function unpack({ name, parts }: Pick<Server, 'name' | 'parts'>, target: string): void {
   mkdirSync(join(target, '..'), { recursive: true });
   const work = mkdtempSync(join(target, '..', `${name}-`));
   try {

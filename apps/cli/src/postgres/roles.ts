@@ -27,6 +27,8 @@ export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<
       const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [user]);
       const statement = `${rowCount ? 'ALTER' : 'CREATE'} ROLE ${escapeIdentifier(user)} ${RESTRICTED}`;
       await client.query(`${statement} PASSWORD ${escapeLiteral(scramOf(password))}`);
+      // The statements are many and short: compiling one costs more than it saves. A bouncer would refuse a start-up option.
+      await client.query(`ALTER ROLE ${escapeIdentifier(user)} SET jit = off`);
     }
     const [owner, ...processes] = roles.map(({ user }) => escapeIdentifier(user));
     const name = escapeIdentifier(database);

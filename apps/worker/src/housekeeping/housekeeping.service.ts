@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { Process, Processor } from '@nestjs/bull';
 import sql from 'sql-template-tag';
 import { NIL } from 'uuid';
@@ -6,9 +5,6 @@ import { Invites } from '@app/people';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';
 import { KeyExpiryService } from './key-expiry.service.js';
-
-/** When to delete the rows of stopped workers. */
-const FORGET_AFTER = '1 day';
 
 /** The minimum interval between purges (ms). Expired data is refused at once, purged or not. */
 const PURGE_EVERY_MS = 10 * 60_000;
@@ -19,7 +15,6 @@ const CODES_AT_ONCE = 200;
 /** Recurring maintenance. */
 @Processor('housekeeping')
 export class HousekeepingService {
-  private readonly workerId = `${hostname()}:${process.pid}`;
   private purgedAt = -PURGE_EVERY_MS;
 
   constructor(
@@ -31,7 +26,6 @@ export class HousekeepingService {
 
   @Process('round')
   async runOnce(): Promise<void> {
-    await this.beat();
     await this.makeCodes();
     await this.keyExpiry.runOnce();
     await this.db.lookUp(sql`SELECT purge_api_key_handovers()`);
@@ -40,15 +34,6 @@ export class HousekeepingService {
     await this.trimRequestLog();
     await this.db.lookUp(sql`SELECT forget_previous_secrets()`);
     this.purgedAt = performance.now();
-  }
-
-  /** Records this worker's heartbeat and deletes those of stopped workers. */
-  private async beat(): Promise<void> {
-    await this.db.lookUp(sql`
-      WITH gone AS (DELETE FROM worker_heartbeats
-        WHERE seen_at < now() - ${FORGET_AFTER}::interval AND worker_id <> ${this.workerId})
-      INSERT INTO worker_heartbeats (worker_id, seen_at) VALUES (${this.workerId}, now())
-      ON CONFLICT (worker_id) DO UPDATE SET seen_at = excluded.seen_at`);
   }
 
   /** Deletes expired data, a bounded number of rows at a time. @returns rows of each kind */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
-import type { Problem } from '@app/jobs';
+import { type Problem, WORKER_SILENCE_MS } from '@app/jobs';
 import { Lease } from './lease.js';
 
 /** A message that this worker has leased. */
@@ -43,14 +43,23 @@ export interface Hook {
   trusted: boolean;
 }
 
+/** How often a worker writes its heartbeat (ms), and when to delete those of stopped workers. */
+const BEAT_EVERY_MS = 10_000;
+const FORGET_AFTER = '1 day';
+
 /** The worker's access to the outbox. Every statement is its own transaction. */
 @Injectable()
 export class OutboxStore {
+  private readonly workerId = `${hostname()}:${process.pid}`;
   /** Process ids are reused, and always 1 in a container. */
-  private readonly worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+  private readonly worker = `${this.workerId}:${randomBytes(4).toString('hex')}`;
   private claims = 0;
   /** Whose message was claimed last. */
   private readonly previous = { email: '', rebuild: '' };
+  /** Topics whose last claim failed. */
+  private readonly failing = new Set<string>();
+  private failedClaims = 0;
+  private beatAt = -BEAT_EVERY_MS;
 
   constructor(private readonly db: Database) {}
 
@@ -69,6 +78,28 @@ export class OutboxStore {
     const { owner, ...message } = row;
     this.previous[topic] = owner;
     return { ...message, lease };
+  }
+
+  /**
+   * Records how a claim went. Only a worker that can claim has a heartbeat, by which readiness knows that one works; the
+   * failures of one that cannot are counted, for /metrics.
+   */
+  async beat(topic: string, claimed: boolean): Promise<void> {
+    if (claimed) this.failing.delete(topic);
+    else this.failing.add(topic);
+    if (!claimed) this.failedClaims++;
+    const due = performance.now() - this.beatAt >= BEAT_EVERY_MS;
+    const works = this.failing.size === 0;
+    if (claimed && !(works && due)) return;
+    if (works) this.beatAt = performance.now();
+    await this.db.lookUp(sql`
+      WITH gone AS (DELETE FROM worker_heartbeats
+        WHERE seen_at < now() - ${FORGET_AFTER}::interval AND worker_id <> ${this.workerId})
+      INSERT INTO worker_heartbeats AS h (worker_id, seen_at, failed_claims)
+      VALUES (${this.workerId}, now() - CASE WHEN ${works}::boolean THEN 0 ELSE ${WORKER_SILENCE_MS} END
+        * interval '1 millisecond', ${this.failedClaims})
+      ON CONFLICT (worker_id) DO UPDATE SET failed_claims = excluded.failed_claims,
+        seen_at = greatest(h.seen_at, excluded.seen_at)`);
   }
 
   /** Renews the lease if it is still ours. */

@@ -96,12 +96,15 @@ export class Relay {
     // While the server is down, one attempt per drain is enough to detect that it is back.
     const down = this.unreachable >= this.options.concurrency;
     if (this.stopped || lanes === 0 || (down && claimed > 0)) return null;
-    try {
-      return await this.store.claim(this.courier.topic, lanes, this.options.leaseMs);
-    } catch (error) {
+    const { topic } = this.courier;
+    const claim = this.store.claim(topic, lanes, this.options.leaseMs);
+    const message = await claim.catch((error: unknown) => {
       this.log.failure(error, null, 'outbox_not_claimed');
-      return null;
-    }
+      return undefined;
+    });
+    const beat = this.store.beat(topic, message !== undefined);
+    await beat.catch((error: unknown) => this.log.failure(error, null, 'heartbeat_not_written'));
+    return message ?? null;
   }
 
   private async attempt(message: Claimed): Promise<FinalStatus | 'lost'> {

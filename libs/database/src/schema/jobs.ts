@@ -61,9 +61,11 @@ export const jobs = /* sql */ `
   );
   ${secure('suppression_senders')}
 
-  -- A worker writes its row every few seconds; readiness looks at the newest.
+  -- A worker writes its row every few seconds; readiness looks at the newest. seen_at: when it was last seen able to claim
+  -- messages. failed_claims: since it started.
   CREATE TABLE worker_heartbeats (
     worker_id text PRIMARY KEY,
-    seen_at timestamptz(3) NOT NULL
+    seen_at timestamptz(3) NOT NULL,
+    failed_claims integer NOT NULL DEFAULT 0
   );
 `;

@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
+import { WORKER_SILENCE_MS } from '@app/jobs';
 import { Polled } from '@app/serving';
 
 /** Pending work of one outbox topic. */
@@ -10,6 +11,13 @@ interface Backlog {
   waiting: string;
   oldest_seconds: number;
   dead: string;
+}
+
+/** A worker, and how many of its claims have failed since it started. */
+interface WorkerState {
+  worker: string;
+  works: boolean;
+  failed: number;
 }
 
 /** The metrics at `/metrics`. Labels are route templates and codes, never client input. */
@@ -44,9 +52,14 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
   );
 
   private readonly backlog: Polled<Backlog[]>;
+  private readonly workers: Polled<WorkerState[]>;
 
   constructor(db: Database) {
     this.backlog = new Polled(() => db.lookUp<Backlog>(sql`SELECT * FROM outbox_backlog()`));
+    this.workers = new Polled(() =>
+      db.lookUp<WorkerState>(sql`SELECT worker_id AS worker, failed_claims::double precision AS failed,
+        seen_at > now() - ${WORKER_SILENCE_MS} * interval '1 millisecond' AS works FROM worker_heartbeats`),
+    );
     collectDefaultMetrics({ register: this.registry });
     const pool = (name: 'total' | 'idle' | 'waiting', help: string) =>
       new Gauge({
@@ -61,14 +74,16 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
     pool('idle', 'Idle connections');
     pool('waiting', 'Requests waiting for a connection');
     this.addBacklog();
+    this.addWorkers();
   }
 
   async onModuleInit(): Promise<void> {
-    await this.backlog.start();
+    await Promise.all([this.backlog.start(), this.workers.start()]);
   }
 
   onApplicationShutdown(): void {
     this.backlog.stop();
+    this.workers.stop();
   }
 
   private counter(name: string, help: string, ...labelNames: string[]): Counter {
@@ -93,5 +108,28 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
     gauge('waiting', 'Mails and rebuilds that are queued or will be retried', ({ waiting }) => Number(waiting));
     gauge('oldest_seconds', 'Age in seconds of the oldest queued mail or rebuild', (backlog) => backlog.oldest_seconds);
     gauge('dead', 'Mails and rebuilds given up after their last try', ({ dead }) => Number(dead));
+  }
+
+  /** Every API process reports the workers, which have no address of their own. */
+  private addWorkers(): void {
+    const { workers } = this;
+    new Gauge({
+      name: 'outbox_workers',
+      help: 'Workers that can claim mails and rebuilds',
+      registers: [this.registry],
+      collect() {
+        this.set(workers.current?.filter(({ works }) => works).length ?? NaN);
+      },
+    });
+    new Counter({
+      name: 'outbox_failed_claims_total',
+      help: 'Claims of a mail or rebuild that failed, since the worker started',
+      labelNames: ['worker'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { worker, failed } of workers.current ?? []) this.inc({ worker }, failed);
+      },
+    });
   }
 }
