@@ -1,3 +1,4 @@
+import type { Scope } from '@app/accounts';
 import { Invites } from '@app/people';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
@@ -12,8 +13,8 @@ const { make } = api;
 describe('GET /v1/org/join-link', () => {
   it('is empty until its codes are created, and creating them again changes nothing', async () => {
     const { id } = await make.organization();
-    const reader = await api.key(id);
-    const read = async () => (await api.get('/v1/org/join-link', reader)).body as Record<string, string | null>;
+    const reader = await api.key(id, { scopes: ['read', 'accounts:write'] });
+    const read = async (key = reader) => (await api.get('/v1/org/join-link', key)).body as Record<string, string | null>;
     const nothing = { student_code: null, student_url: null, tutor_code: null, tutor_url: null };
     expect(await read()).toEqual(nothing);
     const invites = api.app.get(Invites);
@@ -29,6 +30,8 @@ describe('GET /v1/org/join-link', () => {
     expect(codes.student_code).not.toBe(codes.tutor_code);
     expect(await invites.ensureStandingCodes(id)).toBe(false);
     expect(await read()).toEqual(codes);
+    const others = await Promise.all([['read'], ['read', 'write']].map((scopes) => api.key(id, { scopes: scopes as Scope[] })));
+    for (const other of others) expect(await read(other)).toEqual(nothing);
     const rows = await make.query<{ sealed: Buffer; role: string; expires_at: null; secret_hash: Buffer }>(
       'SELECT * FROM invites WHERE organization_id = $1 ORDER BY role',
       [id],
@@ -44,7 +47,7 @@ describe('GET /v1/org/join-link', () => {
 
   it('replaces a revoked code', async () => {
     const { id } = await api.organizations.create({ name: 'Made', slug: `made-${uuidv7()}` });
-    const reader = await api.key(id);
+    const reader = await api.key(id, { scopes: ['read', 'accounts:write'] });
     const read = async () => (await api.get('/v1/org/join-link', reader)).body as Record<string, string>;
     const before = await read();
     expect(before.tutor_code).toMatch(CODE);

@@ -30,6 +30,13 @@ describe('POST /v1/classrooms', () => {
     expect(await read(`/v1/classrooms/${body.id}`)).toEqual(body);
     expect(((await read('/v1/classrooms')).data as Record[])[0]).toEqual(body);
     expect((await api.get(`/v1/classrooms/${body.id}`, otherKey)).status).toBe(404);
+    // Whoever makes the code sees it then; later only a key that could invite, too.
+    const made = await post('/v1/classrooms', { name: 'Physics' }, await api.key(school, { scopes: ['tutors:write'] }));
+    expect(made.body.join_code).toMatch(CODE);
+    const reader = await api.key(school, { scopes: ['read', 'write'] });
+    expect((await api.get(`/v1/classrooms/${body.id}`, reader)).body).toEqual({ ...body, join_code: null });
+    const codes = ((await api.get('/v1/classrooms', reader)).body as { data: Record[] }).data.map(({ join_code }) => join_code);
+    expect(new Set(codes)).toEqual(new Set([null]));
   });
 
   it('stores every field, with the tutor as its teacher and the subject by id or code', async () => {

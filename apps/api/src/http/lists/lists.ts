@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
 import { Vault } from '@app/config';
 import { Database, SQLSTATE, sqlStateOf } from '@app/database';
-import type { Caller } from '../auth/caller.js';
+import { type Caller, seesCodes } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { Fairness } from '../request/fairness.js';
 import { CURSOR_START, Cursors, type Position } from './cursor.js';
@@ -68,7 +68,7 @@ export class Lists {
     const [row] = await this.db.query<PageRow>(offsetPage(caller, selected, all));
     const { ids } = row!;
     const [records] = ids ? await this.db.query<Part>(recordsById(caller, selected, ids)) : [row!];
-    return new Page(this.unsealed(records!), 'data');
+    return new Page(this.unsealed(caller, records!), 'data');
   }
 
   /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */
@@ -89,16 +89,16 @@ export class Lists {
 
   /** The rendered records, or for a page of large records, parts that are read while it is sent. */
   private recordsOf(caller: Caller, list: Selected, { count, data, ids, sizes }: PageRow): Page['records'] {
-    if (!ids) return this.unsealed({ count, data });
+    if (!ids) return this.unsealed(caller, { count, data });
     return this.large.inParts(caller.organizationId, partsOf(ids, sizes!), async (part) => {
       // The client may be slow: each part has its own deadline.
       const [[row]] = await this.db.read<[Part]>({ ...caller, deadline: undefined }, recordsById(caller, list, part));
-      return this.unsealed(row!);
+      return this.unsealed(caller, row!);
     });
   }
 
-  private unsealed({ count, data }: Part): Part {
-    return { count, data: data && unsealed(data, this.vault) };
+  private unsealed(caller: Caller, { count, data }: Part): Part {
+    return { count, data: data && unsealed(data, this.vault, seesCodes(caller)) };
   }
 }
 

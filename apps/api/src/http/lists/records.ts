@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import { Vault } from '@app/config';
 import { Database } from '@app/database';
-import type { Caller } from '../auth/caller.js';
+import { type Caller, seesCodes } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
 import { unsealed } from '../views/sealed.js';
@@ -20,17 +20,17 @@ export class Records {
   /** One record as JSON. @param id unless there is only one @throws ApiError 404 */
   async get(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
     const [rows] = await this.db.read<[{ data: string }]>(caller, recordOf(caller, shown, id));
-    return this.found(rows);
+    return this.found(rows, seesCodes(caller));
   }
 
-  /** The record as the ambient transaction leaves it. @throws ApiError 404 */
+  /** The record as the ambient transaction leaves it, with the code that was made for it. @throws ApiError 404 */
   async written(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
-    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)));
+    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), true);
   }
 
-  private found([row]: { data: string }[]): JsonText {
+  private found([row]: { data: string }[], codes: boolean): JsonText {
     if (!row) throw ApiError.notFound();
-    return new JsonText(unsealed(row.data, this.vault));
+    return new JsonText(unsealed(row.data, this.vault, codes));
   }
 }
 

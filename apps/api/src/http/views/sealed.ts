@@ -10,10 +10,15 @@ const SEALED = new RegExp(`"${MARK}([0-9a-f]+)"`, 'g');
 /** A join code that is stored encrypted; {@link unsealed} decrypts it. */
 export const joinCode = (sql: string): Column => text(`'${MARK}' || encode(${sql}, 'hex')`, 'K7MQ2XWP9TRV');
 
-/** The JSON of views with their encrypted values in plain; null for one that was encrypted with an earlier key. */
-export function unsealed(json: string, vault: Vault): string {
+/**
+ * The JSON of views with their encrypted values in plain; null for one that was encrypted with an earlier key.
+ *
+ * @param shown false for a reader to whom they are null
+ */
+export function unsealed(json: string, vault: Vault, shown: boolean): string {
   if (!json.includes(MARK)) return json;
   return json.replaceAll(SEALED, (_, hex: string) => {
+    if (!shown) return 'null';
     try {
       return JSON.stringify(vault.open('join codes', Buffer.from(hex, 'hex')));
     } catch {

@@ -51,7 +51,8 @@ export class InvitesController {
     summary: 'Returns the permanent join links',
     description:
       'They do not expire. They are `null` until they have been created, within a minute of the worker’s start, and ' +
-      'while owners or admins have switched them off in the portal.',
+      'while owners or admins have switched them off in the portal; and always for a key without `accounts:write`, because ' +
+      'whoever reads a code can let people in.',
     answer: one(joinLinkShape),
   })
   getJoinLink(@CurrentCaller() caller: Caller) {

@@ -15,7 +15,7 @@ export const CLASSROOMS = list({
   summary: 'Lists the organization’s classrooms, newest first',
   description:
     '`join_code` is the newest code with which students can join: one is made with the classroom, more by ' +
-    '`POST /v1/invites`; null if none is valid. `group_id` is the classroom’s first group.',
+    '`POST /v1/invites`; null if none is valid, and for keys without `accounts:write`. `group_id` is the classroom’s first group.',
   view: new View('Classroom', {
     id: uuid('c.id'),
     name: nullable(text('c.name', 'Year 12 Methods')),
