@@ -37,11 +37,11 @@ export const jobs = /* sql */ `
         leases AS (SELECT o.owner, count(*) AS held FROM outbox o
           WHERE o.topic = wanted AND o.leased_until > now() GROUP BY o.owner)
       SELECT w.owner FROM owners w LEFT JOIN leases l USING (owner)
-      WHERE w.due_at <= now() AND (l.held IS NULL OR lanes > 2 AND wanted <> 'rebuild')
+      WHERE w.due_at <= now()::timestamptz(3) AND (l.held IS NULL OR lanes > 2 AND wanted <> 'rebuild')
       ORDER BY coalesce(l.held, 0), w.owner <= previous, w.owner
     LOOP
       SELECT o.id INTO message FROM outbox o WHERE o.topic = wanted AND o.owner = turn
-        AND o.status IN ('queued', 'failed') AND o.due_at <= now() ORDER BY o.due_at LIMIT 1 FOR UPDATE SKIP LOCKED;
+        AND o.status IN ('queued', 'failed') AND o.due_at <= now()::timestamptz(3) ORDER BY o.due_at LIMIT 1 FOR UPDATE SKIP LOCKED;
       EXIT WHEN FOUND;
     END LOOP;
     RETURN QUERY WITH claimed AS MATERIALIZED (

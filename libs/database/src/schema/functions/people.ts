@@ -64,11 +64,15 @@ export const people = /* sql */ `
     ELSIF NEW.status = 'pending' THEN
       NEW.accepted_at := NULL;
     END IF;
+    -- A process cannot say that somebody accepted earlier than now.
+    IF NEW.accepted_at IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.accepted_at IS DISTINCT FROM OLD.accepted_at) AND ${BY_PROCESS} THEN
+      NEW.accepted_at := now();
+    END IF;
     RETURN NEW;
   END $$;
 
   -- A process may link somebody as accepted whom no other organization knows, or who has accepted here already. All others
-  -- have to consent (accept_ties).
+  -- have to consent (accept_ties). What this transaction wrote is no acceptance: its moment is rounded as accepted_at is.
   CREATE FUNCTION guard_acceptance() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE people uuid[];
   BEGIN
@@ -82,9 +86,11 @@ export const people = /* sql */ `
         WHERE b.organization_id = a.organization_id AND b.user_id = a.user_id AND b.accepted_at IS NOT NULL));
     END IF;
     IF cardinality(people) > 0 AND EXISTS (SELECT FROM hold_ties_elsewhere(people) AS person WHERE NOT EXISTS (
-      SELECT FROM members WHERE organization_id = current_organization_id() AND user_id = person AND accepted_at < now()
+      SELECT FROM members WHERE organization_id = current_organization_id() AND user_id = person
+        AND accepted_at < now()::timestamptz(3)
       UNION ALL
-      SELECT FROM parents WHERE organization_id = current_organization_id() AND user_id = person AND accepted_at < now()
+      SELECT FROM parents WHERE organization_id = current_organization_id() AND user_id = person
+        AND accepted_at < now()::timestamptz(3)
     )) THEN
       RAISE insufficient_privilege USING MESSAGE = 'only this person can accept';
     END IF;
