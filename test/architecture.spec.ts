@@ -166,6 +166,11 @@ describe('one place for each thing', () => {
     expect(files(/hashtext/i).filter((path) => path !== 'libs/database/src/locks.ts')).toEqual([]);
   });
 
+  it('nobody shares a lock on a row: whoever wants it alone would wait for ever newer sharers', () => {
+    // A foreign key's own lock, which only a change of the key waits for, is another matter.
+    expect(files(/FOR SHARE/)).toEqual([]);
+  });
+
   it('the portal writes for an organization only as one of its managers', () => {
     const portal = product.filter(({ path }) => path.startsWith('apps/portal/'));
     // It takes a new key from where it was kept, once, to show it.

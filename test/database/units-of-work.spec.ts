@@ -3,7 +3,8 @@ import { connect, Database, Deadline, DeadlineExceeded, isUnavailable, lockNumbe
 import { createTestDatabase } from '../support/database/database.js';
 
 const database = await createTestDatabase();
-const source = await connect({ url: database.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
+const source = await connect({ url: database.ownerUrl, poolSize: 3, applicationName: 'tutoring tests' });
+const side = await connect({ url: database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
 const db = new Database(source, 60_000);
 const organizationId = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
@@ -11,6 +12,7 @@ beforeAll(() => source.query('CREATE TABLE notes (note text)'));
 beforeEach(() => source.query('TRUNCATE notes'));
 afterAll(async () => {
   await source.destroy();
+  await side.destroy();
   await database.drop();
 });
 
@@ -135,6 +137,77 @@ describe('a unit of work', () => {
       const expected = [organizationId, platformBlog ? 'on' : 'off'];
       expect([written, read.map(([row]) => row!.value)]).toEqual([expected, expected]);
     }
+  });
+});
+
+describe('the first error of a transaction', () => {
+  const fail = (state: string) => db.query(sql`DO ${raw(`$$ BEGIN RAISE 'first' USING ERRCODE = '${state}'; END $$`)}`);
+  const later = async (work: () => Promise<unknown>) => {
+    await Promise.resolve();
+    return work();
+  };
+
+  it.each([
+    ['is sent first', () => Promise.all([later(() => fail('55P03')), later(() => note('second'))])],
+    ['is rejected last', () => Promise.all([fail('55P03').catch((error: unknown) => later(() => Promise.reject(error as Error))), note('second')])],
+    ['is swallowed', () => fail('55P03').catch(() => null)],
+    ['is swallowed, and the next is not', () => fail('55P03').catch(() => note('second'))],
+  ])('is the one that is told, though it %s', async (_, work) => {
+    await expect(db.transaction({ organizationId }, work)).rejects.toMatchObject({ code: '55P03', message: 'first' });
+    expect(await notes()).toEqual([]);
+  });
+
+  it('runs the work again if it is a deadlock, whatever is reported beside it', async () => {
+    let runs = 0;
+    await db.transaction({ organizationId }, () => Promise.all([runs++ === 0 ? later(() => fail('40P01')) : null, later(() => note('second'))]));
+    expect([runs, await notes()]).toEqual([2, ['second']]);
+  });
+
+  it('gives way to what the work makes of it', async () => {
+    const work = () => fail('23503').catch(() => Promise.reject(new Error('in use')));
+    await expect(db.transaction({ organizationId }, work)).rejects.toThrow('in use');
+  });
+
+  it('undoes what was done outside, if it comes with the commit', async () => {
+    await source.query('CREATE TABLE IF NOT EXISTS pairs (id integer PRIMARY KEY, other integer REFERENCES pairs DEFERRABLE INITIALLY DEFERRED)');
+    const undone: string[] = [];
+    const failed = db.transaction({ organizationId }, async () => {
+      db.onRollback(() => Promise.resolve(void undone.push('file')));
+      await db.query(sql`INSERT INTO pairs VALUES (1, 2)`);
+    });
+    await expect(failed).rejects.toMatchObject({ code: '23503' });
+    expect(undone).toEqual(['file']);
+  });
+});
+
+describe('people who are held', () => {
+  it('are used by many, and ended by one, who comes before later users', async () => {
+    const order: string[] = [];
+    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const hold = (name: string, uses: string[], ends: string[] = []) =>
+      db.transaction({ organizationId }, async () => {
+        await db.holdPeople(organizationId, uses, ends);
+        order.push(name);
+        if (name !== 'first') return;
+        held.resolve();
+        await release.promise;
+      });
+    const waiting = (number: number) =>
+      vi.waitFor(async () => {
+        const query = `SELECT count(*)::integer AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+        expect((await side.query<{ n: number }[]>(query))[0]!.n).toBe(number);
+      });
+    const first = hold('first', ['a', 'b']);
+    await held.promise;
+    await hold('beside', ['b']);
+    const end = hold('end', ['b'], ['a', 'a']);
+    await waiting(1);
+    const later = hold('later', ['a']);
+    await waiting(2);
+    release.resolve();
+    await Promise.all([first, end, later]);
+    expect(order).toEqual(['first', 'beside', 'end', 'later']);
   });
 });
 

@@ -34,6 +34,8 @@ interface UnitOfWork {
   /** Null once the work has ended, because the connection is another transaction's then. */
   client: PoolClient | null;
   undo: (() => Promise<void>)[];
+  /** The first error of a statement: the cause of all that follow. */
+  failure?: { error: unknown };
 }
 
 const SET_TENANT = `SELECT set_config('app.organization_id', $1, true), set_config('app.platform_blog', $2, true)`;
@@ -141,9 +143,7 @@ export class Database {
         client.query(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN'),
         client.query(settings),
       ]);
-      const result = await this.run(client, begun, work);
-      await client.query('COMMIT');
-      return result;
+      return await this.run(client, begun, work);
     } catch (error) {
       unusable = STALE.has(sqlStateOf(error) ?? '');
       await client.query('ROLLBACK').catch(() => (unusable = true));
@@ -153,15 +153,24 @@ export class Database {
     }
   }
 
-  /** @param begun the beginning of the transaction @throws its error rather than what follows from it */
+  /** Up to the commit. @param begun the beginning of the transaction @throws its error rather than what follows from it */
   private async run<T>(client: PoolClient, begun: Promise<unknown>, work: () => Promise<T>): Promise<T> {
     const unit: UnitOfWork = { client, undo: [] };
     const [beginning, done] = await Promise.allSettled([begun, this.ambient.run(unit, async () => work())]);
     unit.client = null;
-    if (beginning.status === 'fulfilled' && done.status === 'fulfilled') return done.value;
-    // Not after a failed COMMIT: if the connection is lost, its result is unknown.
+    let cause: unknown = [beginning, done].find((part) => part.status === 'rejected')?.reason ?? unit.failure?.error;
+    if (cause === undefined && done.status === 'fulfilled') {
+      try {
+        await client.query('COMMIT');
+        return done.value;
+      } catch (error) {
+        // What is checked last has failed. Without an answer, as when the connection is lost, the result is unknown.
+        if ((error as { severity?: string }).severity !== 'ERROR') throw error;
+        cause = error;
+      }
+    }
     await Promise.allSettled(unit.undo.map((step) => step()));
-    throw [beginning, done].find((part) => part.status === 'rejected')!.reason;
+    throw cause;
   }
 
   /** Identifies the ambient transaction. */
@@ -190,15 +199,45 @@ export class Database {
     return (await this.execute(statement)).rowCount ?? 0;
   }
 
-  private execute<Row extends QueryResultRow>({ text, values }: Sql): Promise<QueryResult<Row>> {
-    const { client } = this.unit;
-    if (!client) throw new Error('The transaction has ended: await all work in it');
-    return client.query<Row>({ name: this.writeName(text), text, values });
+  /** @throws the first error of the transaction, whichever statement reports it: those sent together with it only say that it was aborted */
+  private async execute<Row extends QueryResultRow>({ text, values }: Sql): Promise<QueryResult<Row>> {
+    const { unit } = this;
+    if (!unit.client) throw new Error('The transaction has ended: await all work in it');
+    try {
+      return await unit.client.query<Row>({ name: this.writeName(text), text, values });
+    } catch (error) {
+      unit.failure ??= { error };
+      throw unit.failure.error;
+    }
   }
 
-  /** Waits for the locks with these names, one after the other, and holds them until the end of the ambient transaction. */
+  /**
+   * Waits for the locks with these names, one after the other, and holds them until the end of the ambient transaction. There is one
+   * order of locks for all, each kind sorted by id, so that nobody waits in a circle:
+   *
+   * 1. the organization's provisioning, by whoever adds, ends or changes people;
+   * 2. sessions, which are then read again;
+   * 3. people ({@link holdPeople}), then their rows and those that name them, such as leads and requests;
+   * 4. the tutor's calendar, accounts, invoices, counters (numbers, the mails of the day);
+   * 5. rows of `users`, which organizations share: at the very end, so that none waits for another's work.
+   *
+   * docs/decisions/database.md tells why.
+   */
   async lock(...names: string[]): Promise<void> {
     await this.query(sql`SELECT pg_advisory_xact_lock(number) FROM unnest(${names.map(lockNumber)}::bigint[]) number`);
+  }
+
+  /**
+   * Holds people in an organization until the end of the ambient transaction, in one statement. Whoever relies on somebody's membership
+   * uses them, beside others; whoever ends or changes it has them alone. Read their rows after it. The queue is fair: however many use
+   * somebody again and again, whoever ends them comes next. Of those who share a row's lock, ever newer ones would come before.
+   */
+  async holdPeople(organizationId: string, uses: readonly string[], ends: readonly string[] = []): Promise<void> {
+    const people = [...new Set([...uses, ...ends])].sort();
+    const numbers = people.map((id) => lockNumber(`person ${id} in ${organizationId}`));
+    await this.query(sql`
+      SELECT CASE WHEN alone THEN pg_advisory_xact_lock(number)::text ELSE pg_advisory_xact_lock_shared(number)::text END
+      FROM unnest(${numbers}::bigint[], ${people.map((id) => ends.includes(id))}::boolean[]) AS p (number, alone)`);
   }
 
   /** Connections in total, idle ones, and waiting accesses. */

@@ -77,11 +77,11 @@ export class Leads {
 
   /** @returns whether anything changed @throws Refused for an unknown lead or tutor, and for a status that cannot follow the lead's own */
   async change(organizationId: string, id: string, change: LeadChange): Promise<boolean> {
+    const { assignedTutorId, notes } = change;
+    await this.requireTutor(organizationId, assignedTutorId ?? null);
     const [lead] = await this.db.query<{ status: LeadStatus }>(sql`
       SELECT status FROM leads WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
     if (!lead) throw Refused.notFound();
-    const { assignedTutorId, notes } = change;
-    await this.requireTutor(organizationId, assignedTutorId ?? null);
     const status = change.status === undefined ? null : LEAD.next(ACTIONS[change.status], lead.status);
     if (status === null && assignedTutorId === undefined && notes === undefined) return false;
     await this.db.query(sql`
@@ -105,9 +105,12 @@ export class Leads {
 
   private async requireTutor(organizationId: string, id: string | null): Promise<void> {
     if (id === null) return;
-    const [tutor] = await this.db.query(sql`
-      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role <> 'student'
-        AND status = 'accepted' FOR SHARE`);
+    const [, [tutor]] = await Promise.all([
+      this.db.holdPeople(organizationId, [id]),
+      this.db.query(sql`
+        SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role <> 'student'
+          AND status = 'accepted'`),
+    ]);
     if (!tutor) throw Refused.notFound();
   }
 }

@@ -27,10 +27,13 @@ export class Places {
 
   /** Gives an accepted member a place. @throws Refused for an unknown room or person, and at `user_id` for a member with another role */
   async give(organizationId: string, room: Room, userId: string, as: PlaceRole): Promise<string> {
-    const [member] = await this.db.query<Pick<Tables['members'], 'role'>>(sql`
-      SELECT m.role FROM ${ROOMS[room.kind].table} r JOIN members m ON m.organization_id = r.organization_id
-      WHERE r.organization_id = ${organizationId} AND r.id = ${room.id}
-        AND m.user_id = ${userId} AND m.status = 'accepted'`);
+    const [, [member]] = await Promise.all([
+      this.db.holdPeople(organizationId, [userId]),
+      this.db.query<Pick<Tables['members'], 'role'>>(sql`
+        SELECT m.role FROM ${ROOMS[room.kind].table} r JOIN members m ON m.organization_id = r.organization_id
+        WHERE r.organization_id = ${organizationId} AND r.id = ${room.id}
+          AND m.user_id = ${userId} AND m.status = 'accepted'`),
+    ]);
     if (!member) throw Refused.notFound();
     requireRole(member.role, as === 'student' ? 'learn' : 'teach', 'user_id');
     return this.add(organizationId, room, userId, as);
@@ -52,10 +55,12 @@ export class Places {
     to: 'teach' | 'learn',
     at: (index: number) => (string | number)[],
   ): Promise<void> {
-    const members = await this.db.query<{ user_id: string; role: Tables['members']['role'] }>(sql`
-      SELECT user_id, role FROM members
-      WHERE organization_id = ${organizationId} AND user_id = ANY (${ids}::uuid[]) AND status = 'accepted'
-      ORDER BY id FOR SHARE`);
+    const [, members] = await Promise.all([
+      this.db.holdPeople(organizationId, ids),
+      this.db.query<{ user_id: string; role: Tables['members']['role'] }>(sql`
+        SELECT user_id, role FROM members
+        WHERE organization_id = ${organizationId} AND user_id = ANY (${ids}::uuid[]) AND status = 'accepted'`),
+    ]);
     const roles = new Map(members.map(({ user_id, role }) => [user_id, role]));
     if (!ids.every((id) => roles.has(id))) throw Refused.notFound();
     for (const [index, id] of ids.entries()) requireRole(roles.get(id)!, to, ...at(index));

@@ -67,6 +67,7 @@ export class Rooms {
     const { name, tutorId, classroomId, ratePerStudentCents, color, studentIds } = wanted;
     const subjectId = await findId(this.db, 'subjects', organizationId, wanted.subject);
     if (classroomId && !(await this.targets.has(organizationId, 'classroom', classroomId))) throw Refused.notFound();
+    await this.db.holdPeople(organizationId, tutorId ? [tutorId, ...studentIds] : studentIds);
     if (tutorId) await this.places.requireStaff(organizationId, tutorId);
     await this.places.requireStudents(organizationId, studentIds);
     const room = { kind: 'group', id: uuidv7() } as const;

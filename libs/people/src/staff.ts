@@ -38,9 +38,12 @@ export function asManager<T>(
   return db.transaction({ organizationId }, async () => {
     await first?.();
     if (userId !== null) {
-      const [manager] = await db.query(sql`
-        SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'
-          AND role IN ('owner', 'admin') FOR SHARE`);
+      const [, [manager]] = await Promise.all([
+        db.holdPeople(organizationId, [userId]),
+        db.query(sql`
+          SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'
+            AND role IN ('owner', 'admin')`),
+      ]);
       if (!manager) throw Refused.notFound();
     }
     return work();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { empty } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { BOOKING_REQUEST, Database, findId, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
@@ -29,7 +29,7 @@ export class BookingRequests {
   /** @throws Refused for an unknown subject, and for a student who is unknown or archived */
   async add(organizationId: string, wanted: WantedLesson): Promise<string> {
     const subjectId = await findId(this.db, 'subjects', organizationId, wanted.subject);
-    if (wanted.studentId) await this.holdStudent(organizationId, wanted.studentId);
+    if (wanted.studentId && !(await this.holdStudent(organizationId, wanted.studentId))) throw Refused.notFound();
     const { studentId, displayName, mode, days, times, minutes, message } = wanted;
     const id = uuidv7();
     await this.db.query(sql`
@@ -40,7 +40,7 @@ export class BookingRequests {
     return id;
   }
 
-  /** Keeps a request for a booking that follows. Lock it before anything else. @throws Refused unless it is pending */
+  /** Keeps a request for a booking that follows, whose people are held. @throws Refused unless it is pending */
   async hold(organizationId: string, id: string): Promise<void> {
     const { status } = await this.lock(organizationId, id);
     if (status !== 'pending') throw Refused.invalidState(status, BOOKING_REQUEST.allowed('match'));
@@ -64,9 +64,11 @@ export class BookingRequests {
 
   /** Declines a request, or lets it wait again; the session of a matched one stays. @returns whether it changed @throws Refused */
   async change(organizationId: string, id: string, action: 'decline' | 'reopen'): Promise<boolean> {
-    const { status: before, studentId } = await this.lock(organizationId, id);
+    const { studentId } = await this.find(organizationId, id);
+    const there = action !== 'reopen' || !studentId || (await this.holdStudent(organizationId, studentId));
+    const { status: before } = await this.lock(organizationId, id);
     const status = BOOKING_REQUEST.next(action, before);
-    if (status === 'pending' && studentId) await this.holdStudent(organizationId, studentId, before);
+    if (status && !there) throw Refused.invalidState(before, ['pending'], 'The student of this request has left.');
     if (status) {
       await this.db.query(sql`
         UPDATE booking_requests SET status = ${status}, matched_session_id = NULL, updated_at = now()
@@ -75,26 +77,26 @@ export class BookingRequests {
     return status !== null;
   }
 
-  private async lock(organizationId: string, id: string) {
+  private lock(organizationId: string, id: string) {
+    return this.find(organizationId, id, sql`FOR UPDATE`);
+  }
+
+  private async find(organizationId: string, id: string, lock = empty) {
     const [request] = await this.db.query<{ status: Values['status'][number]; studentId: string | null }>(sql`
       SELECT status, student_id AS "studentId" FROM booking_requests
-      WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+      WHERE organization_id = ${organizationId} AND id = ${id} ${lock}`);
     if (!request) throw Refused.notFound();
     return request;
   }
 
-  /** @param asked the state of a request that is to wait again; without it, the student is one that the caller names */
-  private async holdStudent(
-    organizationId: string,
-    id: string,
-    asked?: (typeof BOOKING_REQUEST.values)[number],
-  ): Promise<void> {
-    const [student] = await this.db.query(sql`
-      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'
-        AND status <> 'archived' FOR SHARE`);
-    if (student) return;
-    throw asked
-      ? Refused.invalidState(asked, ['pending'], 'The student of this request has left.')
-      : Refused.notFound();
+  /** Whether the student may have a request; nobody ends them meanwhile. */
+  private async holdStudent(organizationId: string, id: string): Promise<boolean> {
+    const [, [student]] = await Promise.all([
+      this.db.holdPeople(organizationId, [id]),
+      this.db.query(sql`
+        SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'
+          AND status <> 'archived'`),
+    ]);
+    return student !== undefined;
   }
 }

@@ -60,16 +60,15 @@ export class Bookings {
     { seriesId, skipConflicts }: { seriesId: string | null; skipConflicts: boolean },
   ): Promise<Booked> {
     const { tutorId, who, mode, studentRateCents, tutorPayRateCents, allowOverlap, bookingRequestId } = wanted;
-    if (bookingRequestId) await this.requests.hold(organizationId, bookingRequestId);
     const subjectId = await this.terms.subjectId(organizationId, wanted.subject);
     const groupId = 'groupId' in who ? who.groupId : null;
     const classroomId = 'classroomId' in who ? who.classroomId : null;
     const subject = { subjectId, mode, groupId, classroomId };
-    // In one round trip: the people are held before the calendar.
-    const [terms, busy] = await Promise.all([
-      this.terms.of(organizationId, { tutorId, who, ...subject }, true),
-      this.calendar.hold(organizationId, tutorId, times),
-    ]);
+    // The people are held before the calendar: in one round trip, if nobody has to look up who they are.
+    const people = this.terms.of(organizationId, { tutorId, who, ...subject }, true);
+    const calendar = () => this.calendar.hold(organizationId, tutorId, times);
+    const [terms, busy] = await Promise.all([people, 'studentIds' in who ? calendar() : people.then(calendar)]);
+    if (bookingRequestId) await this.requests.hold(organizationId, bookingRequestId);
     const { places, pay } = settle(terms, subject, studentRateCents ?? undefined);
 
     const skipped = allowOverlap ? [] : clashesOf(times, busy);

@@ -31,6 +31,11 @@ export class Departures {
     private readonly changes: SessionChanges,
   ) {}
 
+  /** Locks the sessions ahead of these people, before anybody waits for the people themselves. */
+  async hold(organizationId: string, userIds: string[]): Promise<void> {
+    await this.ahead(organizationId, sql`(tutor_id = ANY (${userIds}::uuid[]) OR ${learns(organizationId, userIds)})`);
+  }
+
   /** @param ahead the other tutor is accepted staff, whom the caller holds */
   async ofTutor(organizationId: string, userId: string, ahead: SessionsAhead): Promise<SessionsLeft> {
     const sessions = await this.ahead(organizationId, sql`tutor_id = ${userId}`);
@@ -45,10 +50,7 @@ export class Departures {
 
   /** The student no longer takes part; a session in which nobody else does is cancelled. */
   async ofStudent(organizationId: string, userId: string): Promise<SessionsLeft> {
-    const place = sql`SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
-      AND student_id = ${userId} AND ${TAKES_PART}`;
-    // Imported sessions may name their student without a place.
-    const sessions = await this.ahead(organizationId, sql`(id IN (${place}) OR student_id = ${userId})`);
+    const sessions = await this.ahead(organizationId, learns(organizationId, [userId]));
     const ids = sessions.map(({ id }) => id);
     const others = await this.db.query<{ session_id: string }>(sql`
       SELECT DISTINCT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
@@ -94,6 +96,11 @@ export class Departures {
     return sessions.length;
   }
 }
+
+/** Sessions in which one of these students takes part. Imported ones may name their student without a place. */
+const learns = (organizationId: string, userIds: string[]): Sql => sql`(student_id = ANY (${userIds}::uuid[])
+  OR id IN (SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
+    AND student_id = ANY (${userIds}::uuid[]) AND ${TAKES_PART}))`;
 
 const NONE: SessionsLeft = { handedOver: 0, unassigned: 0, cancelled: 0 };
 

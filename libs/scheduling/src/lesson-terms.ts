@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database, findId } from '@app/database';
+import { Database, findId, RetryTransaction } from '@app/database';
 import { Refused } from '@app/rules';
 import { TAKES_PART } from './session-rows.js';
 import type { Subject, Terms } from './settling.js';
@@ -51,10 +51,33 @@ export class LessonTerms {
   /**
    * Holds the people until the end of the transaction: nobody leaves while a session of theirs is booked.
    *
+   * @param staying who is in the session already. Whoever holds a session waits for none of these: someone who ends them
+   *   may be waiting for it
    * @param strict whether the tutor must be accepted staff; one who stays may have left
    * @throws Refused for anybody or anything that is not the organization's, or not accepted
    */
-  async of(
+  async of(organizationId: string, wanted: Wanted, strict: boolean, staying: readonly string[] = []): Promise<Terms> {
+    const { tutorId, who } = wanted;
+    const named = 'studentIds' in who ? who.studentIds : await this.studentsIn(organizationId, who);
+    const newcomers = [...named, ...(strict && tutorId ? [tutorId] : [])].filter((id) => !staying.includes(id));
+    // In one round trip: the rows are read once the people are held.
+    const [, terms] = await Promise.all([
+      this.db.holdPeople(organizationId, newcomers),
+      this.read(organizationId, wanted, strict),
+    ]);
+    // Somebody has come since they were looked up.
+    const known = [...newcomers, ...staying];
+    if (!('sessionId' in who) && !terms.students.every(({ id }) => known.includes(id))) throw new RetryTransaction();
+    return terms;
+  }
+
+  private async studentsIn(organizationId: string, who: Wanted['who']): Promise<string[]> {
+    if ('sessionId' in who) return [];
+    const found = await this.db.query<{ user_id: string }>(students(organizationId, who));
+    return found.map(({ user_id: id }) => id);
+  }
+
+  private async read(
     organizationId: string,
     { tutorId, who, subjectId, groupId, classroomId }: Wanted,
     strict: boolean,
@@ -64,7 +87,7 @@ export class LessonTerms {
       WITH tutor AS (
         SELECT m.status = 'accepted' AND m.role <> 'student' AS staff, p.tutor_tier_id AS tier FROM members m
         LEFT JOIN tutor_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
-        WHERE m.organization_id = ${organizationId} AND m.user_id = ${tutorId} FOR SHARE OF m)
+        WHERE m.organization_id = ${organizationId} AND m.user_id = ${tutorId})
       SELECT (SELECT staff FROM tutor) AS staff, (SELECT tier FROM tutor) AS "tierId",
         (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId}))
           AND (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId})) AS place_known,
@@ -89,20 +112,17 @@ export class LessonTerms {
 function students(organizationId: string, who: Wanted['who']): Sql {
   const accepted = sql`m.organization_id = ${organizationId} AND m.role = 'student' AND m.status = 'accepted'`;
   if ('studentIds' in who) {
-    return sql`SELECT m.user_id, m.rate_band_id FROM members m WHERE ${accepted} AND m.user_id = ANY (${who.studentIds}::uuid[])
-      ORDER BY m.user_id FOR SHARE OF m`;
+    return sql`SELECT m.user_id, m.rate_band_id FROM members m WHERE ${accepted} AND m.user_id = ANY (${who.studentIds}::uuid[])`;
   }
   if ('groupId' in who) {
     return sql`SELECT m.user_id, m.rate_band_id FROM members m JOIN student_group_members g ON g.user_id = m.user_id
       JOIN student_groups r ON r.id = g.group_id
-      WHERE ${accepted} AND r.organization_id = ${organizationId} AND r.id = ${who.groupId} AND g.role = 'student'
-      ORDER BY m.user_id FOR SHARE OF m`;
+      WHERE ${accepted} AND r.organization_id = ${organizationId} AND r.id = ${who.groupId} AND g.role = 'student'`;
   }
   if ('classroomId' in who) {
     return sql`SELECT m.user_id, m.rate_band_id FROM members m
       JOIN classroom_members c ON c.organization_id = m.organization_id AND c.user_id = m.user_id
-      WHERE ${accepted} AND c.classroom_id = ${who.classroomId} AND c.role = 'student'
-      ORDER BY m.user_id FOR SHARE OF m`;
+      WHERE ${accepted} AND c.classroom_id = ${who.classroomId} AND c.role = 'student'`;
   }
   return sql`SELECT m.user_id, m.rate_band_id FROM members m
     JOIN lesson_participants p ON p.organization_id = m.organization_id AND p.student_id = m.user_id

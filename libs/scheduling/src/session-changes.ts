@@ -140,7 +140,8 @@ export class SessionChanges {
     if (unchanged && stay && rate === undefined && pay === undefined) return null;
 
     const wanted = { tutorId, who: who && !stay ? who : { sessionId: session.id }, ...subject };
-    const terms = await this.terms.of(organizationId, wanted, moved);
+    const people = [...staying, session.tutorId].filter((id) => id !== null);
+    const terms = await this.terms.of(organizationId, wanted, moved, people);
     const settled = unchanged && same(terms.students.map(({ id }) => id));
     const newcomers = terms.students.filter(
       ({ id }) => session.rateGiven && session.rateCents !== null && !staying.has(id),

@@ -4,7 +4,7 @@ import {
   AccountInvites,
   Invitations,
   type Provisioner,
-  asManager,
+  Logins,
   type SentInvite,
 } from '@app/people';
 import { type Actor, AuditLog } from '@app/audit';
@@ -37,6 +37,7 @@ export interface Listed<Row> {
 export class PeopleService {
   constructor(
     private readonly db: Database,
+    private readonly logins: Logins,
     private readonly approvals: Approvals,
     private readonly invitations: Invitations,
     private readonly accountInvites: AccountInvites,
@@ -78,7 +79,7 @@ export class PeopleService {
   sendAccountInvite(tenant: Membership, by: Actor, as: PersonRow['kind'], userId: string): Promise<AccountInvite> {
     const provisioner = provisionerOf(tenant);
     const { organizationId } = tenant;
-    return asManager(this.db, organizationId, by, async () => {
+    return this.logins.managingPeople(organizationId, by, async () => {
       const invite =
         as === 'parent'
           ? await this.accountInvites.sendToParent(provisioner, userId)

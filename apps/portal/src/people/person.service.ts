@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Ended, Offboarding, Roles, type StaffRole } from '@app/accounts';
 import { type ActingPerson, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
-import { asManager } from '@app/people';
+import { Logins } from '@app/people';
 import type { SessionsAhead } from '@app/scheduling';
 import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
@@ -39,6 +39,7 @@ export interface Person {
 export class PersonService {
   constructor(
     private readonly db: Database,
+    private readonly logins: Logins,
     private readonly offboarding: Offboarding,
     private readonly roles: Roles,
     private readonly audit: AuditLog,
@@ -75,7 +76,7 @@ export class PersonService {
 
   /** @throws Refused when there is no such link */
   unlinkChild({ organizationId }: Membership, by: ActingPerson, parentId: string, studentId: string): Promise<void> {
-    return asManager(this.db, organizationId, by, async () => {
+    return this.logins.managingPeople(organizationId, by, async () => {
       await this.offboarding.unlinkChild(organizationId, parentId, studentId);
       await this.audit.add(organizationId, by, 'unlink child', { parent_id: parentId, student_id: studentId });
     });

@@ -65,6 +65,10 @@ export class JoinedByCode {
       const people = await this.db.query<{ id: string }>(sql`
         SELECT user_id AS id FROM (${onlyBy(organizationId, inviteId, since)}) t ORDER BY user_id`);
       const as = code.role === 'student' || code.role === 'parent' ? code.role : 'staff';
+      await this.offboarding.hold(
+        organizationId,
+        people.map(({ id }) => id),
+      );
       const removed: string[] = [];
       for (const { id: userId } of people) {
         if (removed.length > 0 && Date.now() > until) break;

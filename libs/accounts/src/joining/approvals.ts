@@ -93,6 +93,7 @@ export class Approvals {
     work: (role: Role) => Promise<boolean>,
   ): Promise<void> {
     return this.logins.managingPeople(organizationId, by, async () => {
+      await this.db.holdPeople(organizationId, [], [userId]);
       const [person] = await this.db.query<{ role: Role; may: boolean }>(
         as === 'parent'
           ? sql`SELECT 'parent' AS role, true AS may FROM parents

@@ -64,6 +64,7 @@ export class Declining {
         AND target_id = ${target_id} AND accepted_at IS NULL AND revoked_at IS NULL))`);
     const target = await this.nameOf(invite);
     const tie = scope === 'account' ? await this.tieOf(organizationId, target_id, role) : null;
+    if (scope === 'account') await this.db.holdPeople(organizationId, [], [target_id]);
     const ended =
       scope === 'account' && (await this.identities.decline(target_id, role === 'parent' ? 'parent' : 'member'));
     // The organization learns of no account that it did not know.

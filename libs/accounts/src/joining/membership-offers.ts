@@ -85,6 +85,7 @@ export class MembershipOffers {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
       const { userId } = by;
+      await this.db.holdPeople(organizationId, [], [userId]);
       const identity = await this.identities.hold(userId);
       const offer = identity?.verified ? await this.pending(organizationId, userId, as) : undefined;
       const open = offer && (await work(offer.role, offer.name));

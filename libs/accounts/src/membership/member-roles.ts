@@ -31,6 +31,7 @@ export class Roles {
   changeNow(organizationId: string, by: Actor, userId: string, role: StaffRole): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
+      await this.db.holdPeople(organizationId, [], [userId]);
       const [member] = await this.db.query<{ role: Role }>(sql`
         SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'`);
       if (!member) throw Refused.notFound();

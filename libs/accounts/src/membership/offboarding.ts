@@ -66,6 +66,7 @@ export class Offboarding {
   async end(organizationId: string, by: Doer, { userId, as, sessions, silently }: Departure): Promise<Ended> {
     // The lock: of two owners who remove each other, one stays.
     await this.logins.holdOrganization(organizationId);
+    await this.hold(organizationId, [userId], sessions?.do === 'hand_over' ? [sessions.to] : []);
     const person = await this.find(organizationId, userId);
     const member = as !== 'parent' && person.role !== null && (as === 'student') === (person.role === 'student');
     const isMember = as === undefined ? person.role !== null : member;
@@ -92,6 +93,12 @@ export class Offboarding {
     return gone;
   }
 
+  /** Holds those who leave and what is ahead of them: all at once, if they are many, so that the order of locks stays. */
+  async hold(organizationId: string, leaving: string[], successors: string[] = []): Promise<void> {
+    await this.departures.hold(organizationId, leaving);
+    await this.db.holdPeople(organizationId, successors, leaving);
+  }
+
   /**
    * Unlinks a child from a parent inside the ambient transaction. A parent without children is no longer listed, and sees
    * nothing.
@@ -103,7 +110,7 @@ export class Offboarding {
     if (!(await this.belongings.child(organizationId, parentId, studentId))) throw Refused.notFound();
   }
 
-  /** The membership ends before sessions are looked for: a booking holds its people, so it comes before or finds nobody. */
+  /** The person is held alone: a booking comes before, and its session is found, or later, and finds nobody. */
   private async endMember(
     organizationId: string,
     userId: string,
