@@ -93,7 +93,8 @@ async function whileRemoved(
   const removal = make.db.createQueryRunner();
   await removal.startTransaction();
   try {
-    await removal.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(`provisioning of ${organizationId}`)]);
+    const locks = [`provisioning of ${organizationId}`, `person ${owner.user.id} in ${organizationId}`].map(lockNumber);
+    await removal.query('SELECT pg_advisory_xact_lock(n) FROM unnest($1::bigint[]) n', [locks]);
     const remove = `UPDATE members SET status = 'archived', archived_at = now() WHERE organization_id = $1 AND user_id = $2`;
     await removal.query(remove, [organizationId, owner.user.id]);
     const { statuses } = await something();
