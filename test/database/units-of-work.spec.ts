@@ -147,7 +147,7 @@ describe('the first error of a transaction', () => {
     return work();
   };
 
-  it.each([
+  it.each<[string, () => Promise<unknown>]>([
     ['is sent first', () => Promise.all([later(() => fail('55P03')), later(() => note('second'))])],
     ['is rejected last', () => Promise.all([fail('55P03').catch((error: unknown) => later(() => Promise.reject(error as Error))), note('second')])],
     ['is swallowed', () => fail('55P03').catch(() => null)],
