@@ -149,7 +149,7 @@ describe('the first error of a transaction', () => {
 
   it.each<[string, () => Promise<unknown>]>([
     ['is sent first', () => Promise.all([later(() => fail('55P03')), later(() => note('second'))])],
-    ['is rejected last', () => Promise.all([fail('55P03').catch((error: unknown) => later(() => Promise.reject(error as Error))), note('second')])],
+    ['is rejected last', () => Promise.all([fail('55P03').catch((error: unknown) => later(() => Promise.reject(error))), note('second')])],
     ['is swallowed', () => fail('55P03').catch(() => null)],
     ['is swallowed, and the next is not', () => fail('55P03').catch(() => note('second'))],
   ])('is the one that is told, though it %s', async (_, work) => {
@@ -183,13 +183,13 @@ describe('the first error of a transaction', () => {
 describe('people who are held', () => {
   it('are used by many, and ended by one, who comes before later users', async () => {
     const order: string[] = [];
-    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [held, release] = [Promise.withResolvers(), Promise.withResolvers()];
     const hold = (name: string, uses: string[], ends: string[] = []) =>
       db.transaction({ organizationId }, async () => {
         await db.holdPeople(organizationId, uses, ends);
         order.push(name);
         if (name !== 'first') return;
-        held.resolve();
+        held.resolve(null);
         await release.promise;
       });
     const waiting = (number: number) =>
@@ -205,7 +205,7 @@ describe('people who are held', () => {
     await waiting(1);
     const later = hold('later', ['a']);
     await waiting(2);
-    release.resolve();
+    release.resolve(null);
     await Promise.all([first, end, later]);
     expect(order).toEqual(['first', 'beside', 'end', 'later']);
   });
