@@ -75,7 +75,7 @@ describe('the outbox and hook commands', () => {
   });
 
   it('outbox unsuppress allows mail to an address again', async () => {
-    await room.make.query(`SELECT suppress_address('ada@example.org', 'smtp_550')`);
+    await room.make.query(`SELECT refuse_address('ada@example.org', $1)`, [room.organizationId]);
     expect(await cli('outbox', 'unsuppress', 'Ada@Example.org')).toMatchObject({ code: 0 });
     expect(await cli('outbox', 'unsuppress', 'Ada@Example.org')).toMatchObject({ code: 1 });
     await room.queue(['ada@example.org']);

@@ -67,9 +67,7 @@ describe('functions of the outbox', () => {
   });
 
   it.each(['451 later', 'https://user:pw@host', 'Timeout', ''])('store only codes as errors, not %j', async (text) => {
-    const refused = { code: '23514' };
-    await expect(queue({ last_error: text })).rejects.toMatchObject(refused);
-    await expect(schema.as(null, `SELECT suppress_address('a@example.org', $1)`, [text])).rejects.toMatchObject(refused);
+    await expect(queue({ last_error: text })).rejects.toMatchObject({ code: '23514' });
   });
 
   it('let a build hook belong only to its own organization or to a brand', async () => {

@@ -132,9 +132,14 @@ describe('row security', () => {
   });
 
   it('reports suppression only for the addresses it is asked about', async () => {
-    await schema.as(mine, `SELECT suppress_address('gone@example.org', 'smtp_550')`);
+    await schema.insert(mine, 'suppressions', {
+      organization_id: mine,
+      email_normalized: 'gone@example.org',
+      suppressed_until: '2999-01-01T00:00:00Z',
+    });
     const asked = `SELECT suppressed_addresses(ARRAY['gone@example.org', 'there@example.org']) AS address`;
     expect(await schema.as(mine, asked)).toEqual([{ address: 'gone@example.org' }]);
+    expect(await schema.as(theirs, asked)).toEqual([]);
     expect(await schema.as(null, `SELECT unsuppress_address('gone@example.org') AS was`)).toEqual([{ was: true }]);
     expect(await schema.as(mine, asked)).toEqual([]);
   });

@@ -28,12 +28,12 @@ describe('the schema', () => {
     for (const table of tables) {
       expect(table).toEqual({ name: table.name, enabled: true, forced: true, tenant: true });
     }
-    // The rest: heartbeats and places belong to nobody; suppressed addresses, passwords and sessions are behind functions (see
+    // The rest: heartbeats and places belong to nobody; passwords and sessions are behind functions (see
     // row security).
     const open = [...new Set(columns.map((column) => column.table))].filter((name) => !tables.some((table) => table.name === name));
     expect(open).toEqual([
       'credentials', 'device_cookies', 'passkeys', 'password_link_requests', 'password_links', 'places', 'portal_sessions',
-      'sign_in_attempts', 'suppressions', 'worker_heartbeats',
+      'sign_in_attempts', 'worker_heartbeats',
     ]); // prettier-ignore
   });
 

@@ -110,3 +110,10 @@ describe('names in mails', () => {
     expect(mail.text).toMatch(/^Hello,$/m);
   });
 });
+
+it('a person’s name has no room for a message', () => {
+  const firstName = 'parents: your child account is locked. Verify at once within 24 hours. Regards, Support';
+  expect(render('organization_invite', { ...PAYLOAD, firstName }).text).toMatch(
+    /^Hello parents: your child account is locked\. Verify at once withi…,$/m,
+  );
+});

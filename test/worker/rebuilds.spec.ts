@@ -166,7 +166,7 @@ describe('the rebuilds queue', () => {
 
   it.each([
     ['1.1.1.1', true], ['8.8.8.8', true], ['2606:4700::1111', true], ['0.0.0.0', false], ['100.64.0.1', false], ['172.16.0.1', false],
-    ['172.32.0.1', true], ['192.168.1.1', false], ['224.0.0.1', false], ['255.255.255.255', false], ['::', false], ['::1', false],
+    ['172.32.0.1', true], ['168.63.129.16', false], ['192.168.1.1', false], ['224.0.0.1', false], ['255.255.255.255', false], ['::', false], ['::1', false],
     ['::ffff:8.8.8.8', false], ['fd00::1', false], ['fe80::1', false], ['64:ff9b::a00:1', false], ['2002:7f00:1::', false],
     ['2001:db8::1', false], ['ff02::1', false], ['not an address', false],
   ])('classifies %s as a public address: %s', (address, expected) => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { type GivenContact, OrganizationContacts } from '@app/accounts';
+import { type GivenContact, ManagerNotices, OrganizationContacts } from '@app/accounts';
 import { AuditLog, OPERATOR } from '@app/audit';
 import { DEMO_PLACES, type DemoOrganization, type DemoSize, writeDemo } from './demo/demo.js';
 import { record } from './demo/recorded.js';
@@ -56,7 +56,12 @@ export async function loadDemo(
     signal?.throwIfAborted();
     const known = await organizations.idBySlug(slug);
     const id = known ?? (await organizations.create({ name, slug, timeZone, currency })).id;
-    if (!known) await new OrganizationContacts(db, new AuditLog(db)).change(id, OPERATOR, contactOf(slug));
+    if (!known)
+      await new OrganizationContacts(db, new AuditLog(db), ManagerNotices.on(db, env)).change(
+        id,
+        OPERATOR,
+        contactOf(slug),
+      );
     const report = await importFolder({
       url: env.migrationUrl,
       organizationId: id,

@@ -7,7 +7,7 @@ export { type Declined, Declining } from './joining/declining.js';
 export { Identities, type NewPasskey, type Shown, type UsedPasskey } from './joining/identities.js';
 export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';
 export { type Joiner, Joining, type Newcomer } from './joining/joining.js';
-export { type MembershipOffer, MembershipOffers } from './joining/membership-offers.js';
+export { type MembershipOffer, MembershipOffers, type WaitingMembership } from './joining/membership-offers.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
 export { type Hashing, hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';

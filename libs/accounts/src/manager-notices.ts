@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Env } from '@app/config';
+import { Env, Vault } from '@app/config';
 import { Database } from '@app/database';
 import { type Email, type NoticeKind, Outbox } from '@app/jobs';
 
@@ -24,7 +24,7 @@ export interface ManagerNotice {
   /** These are not mailed: who did it, and whom it is about. */
   except?: (string | null)[];
   /** What the mail is about. @param nameOf the name of a manager; null for anybody else */
-  about?: (nameOf: (id: string | null) => string | null) => Pick<Email, 'key' | 'membership'>;
+  about?: (nameOf: (id: string | null) => string | null) => Pick<Email, 'key' | 'membership' | 'settings'>;
 }
 
 /** Mails to everyone who manages an organization. None is ever left out; several within ten minutes become one. */
@@ -35,6 +35,11 @@ export class ManagerNotices {
     private readonly env: Env,
     private readonly outbox: Outbox,
   ) {}
+
+  /** For programs that are not Nest applications. */
+  static on(db: Database, env: Env): ManagerNotices {
+    return new ManagerNotices(db, env, new Outbox(db, new Vault(env), env));
+  }
 
   /** False for a command on a machine without the encryption key: the worker could not decrypt its mails. */
   get able(): boolean {

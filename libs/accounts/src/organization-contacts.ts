@@ -4,6 +4,7 @@ import { type Actor, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
 import { Refused, type Refusal } from '@app/rules';
 import { asManager } from '@app/people';
+import { ManagerNotices } from './manager-notices.js';
 import { oneLine } from './one-line.js';
 
 /** How people reach an organization; each null if it did not say. */
@@ -20,6 +21,14 @@ export type GivenContact = Record<keyof Contact, string>;
 
 /** The longest values, as in the table's CHECKs. */
 const [LONGEST_URL, LONGEST_ADDRESS, LONGEST_PHONE] = [500, 300, 50];
+
+/** As the page of settings names them. */
+const LABELS: Record<keyof Contact, string> = {
+  appUrl: 'Your app',
+  postalAddress: 'Address',
+  phone: 'Phone',
+  privacyUrl: 'Privacy page',
+};
 
 const PHONE = /^\+?[\d\s().\-/]*\d[\d\s().\-/]*$/;
 
@@ -45,6 +54,7 @@ export class OrganizationContacts {
   constructor(
     private readonly db: Database,
     private readonly audit: AuditLog,
+    private readonly notices: ManagerNotices,
   ) {}
 
   async of(organizationId: string): Promise<Contact> {
@@ -55,7 +65,10 @@ export class OrganizationContacts {
     return row!.contact;
   }
 
-  /** Changes all of it, with an audit row that names what changed. @throws Refused at each value that is not possible */
+  /**
+   * Changes all of it, with an audit row that names what changed. All owners are told, also whoever did it: their session could be somebody
+   * else's, and these are the links that every family is told to open. @throws Refused at each value that is not possible
+   */
   async change(organizationId: string, by: Actor, given: GivenContact): Promise<void> {
     const { appUrl, postalAddress, phone, privacyUrl } = contactOf(given);
     await asManager(this.db, organizationId, by, async () => {
@@ -68,6 +81,20 @@ export class OrganizationContacts {
         UPDATE organizations SET app_url = ${appUrl}, postal_address = ${postalAddress}, phone = ${phone},
           privacy_url = ${privacyUrl}, updated_at = now() WHERE id = ${organizationId}`);
       await this.audit.add(organizationId, by, 'change settings', { fields: changed.map(([name]) => name) });
+      await this.notices.tell(organizationId, {
+        kind: 'settings_changed',
+        page: '/settings',
+        owners: true,
+        about: (nameOf) => ({
+          settings: {
+            by: nameOf(by.userId),
+            changes: changed.map(([name, after]) => {
+              const setting = name as keyof Contact;
+              return { name: LABELS[setting], before: before!.contact[setting], after };
+            }),
+          },
+        }),
+      });
     });
   }
 }

@@ -92,7 +92,9 @@ export class PasswordLinks {
             return { known, hash: known ? null : await hashPassword(password) };
           });
     if (link.unproven && !known && 'password' in credential && !credential.replaces) return 'other_password';
-    const notice = hash === null ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
+    // Whoever has just followed a mail to choose a first password needs no second one that says so.
+    const first = link.passwordHash === null && !link.passkeys;
+    const notice = hash === null || first ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
     const [row] = await this.db.lookUp<{ id: string | null }>(sql`
       SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOfToken(secret)}, ${hash},
         ${known ? link.passwordHash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);

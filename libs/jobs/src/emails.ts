@@ -32,6 +32,8 @@ export const EMAIL_KINDS = [
   'key_replaced',
   'key_revoked',
   'key_expiring',
+  'settings_changed',
+  'welcome',
 ] as const;
 
 export type EmailKind = (typeof EMAIL_KINDS)[number];
@@ -49,15 +51,36 @@ export const NOTICE_KINDS = [
   'key_replaced',
   'key_revoked',
   'key_expiring',
+  'settings_changed',
 ] as const satisfies EmailKind[];
 
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
+/**
+ * Notices of which a mail repeats every one: who manages the organization, what opens it, and where it sends people. Of the others it repeats five
+ * of a kind and counts the rest, so that nobody can bury the first sort under the second.
+ */
+const IN_FULL: readonly NoticeKind[] = [
+  'manager_added',
+  'manager_waits',
+  'key_created',
+  'key_replaced',
+  'key_revoked',
+  'key_expiring',
+  'settings_changed',
+];
+
+/** Whether a mail repeats each of these notices. @param role of whom it is about */
+export function isInFull(kind: NoticeKind, role: EmailPayload['role']): boolean {
+  return IN_FULL.includes(kind) || (kind === 'member_removed' && (role === 'owner' || role === 'admin'));
+}
 
 /** The mails about an API key. */
 export type KeyEmailKind = Extract<EmailKind, `key_${string}`>;
 
 /** The mails about the credentials of an account and their use. */
-export type CredentialEmailKind = 'password_changed' | 'passkey_added' | 'passkey_removed' | 'new_browser_sign_in';
+export type CredentialEmailKind =
+  'welcome' | 'password_changed' | 'passkey_added' | 'passkey_removed' | 'new_browser_sign_in';
 
 /** What a mail says about an API key. It contains nothing secret. */
 export interface KeyInMail {
@@ -94,6 +117,13 @@ export interface SignInInMail {
   at: string;
 }
 
+/** A setting that somebody changed; null for none. */
+export interface SettingInMail {
+  name: string;
+  before: string | null;
+  after: string | null;
+}
+
 /** The input of a template. No mail says more about a person than the caller supplied. */
 export interface EmailPayload {
   organizationName: string;
@@ -111,6 +141,8 @@ export interface EmailPayload {
   key?: KeyInMail;
   signIn?: SignInInMail;
   membership?: MembershipInMail;
+  /** Who changed settings (null for an operator), and each of them in full. */
+  settings?: { by: string | null; changes: SettingInMail[] };
   /** In a notice to managers, which may be gathered with others: its kind, and the organization's page in the portal. */
   notice?: { kind: NoticeKind; home: string };
 }
@@ -125,7 +157,10 @@ export interface EmailLink {
   expiresAt?: Date;
 }
 
-export interface Email extends Pick<EmailPayload, 'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'notice'> {
+export interface Email extends Pick<
+  EmailPayload,
+  'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'settings' | 'notice'
+> {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */
   to: string;
@@ -141,7 +176,7 @@ export interface EmailSender {
 
 /** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
-  const { firstName, role, link, key, signIn, membership, notice } = email;
+  const { firstName, role, link, key, signIn, membership, settings, notice } = email;
   const payload: EmailPayload = {
     organizationName: name,
     timeZone,
@@ -153,6 +188,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
     ...(key && { key }),
     ...(signIn && { signIn }),
     ...(membership && { membership }),
+    ...(settings && { settings }),
     ...(notice && { notice }),
   };
   return vault.seal('outbox payloads', JSON.stringify(payload));

@@ -6,6 +6,7 @@ export {
   type EmailLink,
   type EmailPayload,
   type EmailSender,
+  isInFull,
   type KeyEmailKind,
   type KeyInMail,
   NOTICE_KINDS,

@@ -42,11 +42,13 @@ export interface WantedMails {
 /** An address to which no mail is sent. */
 export interface SuppressedAddress {
   address: string;
-  reason: string;
-  createdAt: Date;
+  /** When the organization's own mail was first refused; null if that happened to others only. */
+  refusedAt: Date | null;
+  /** Null for one that others' mail has proven. */
+  until: Date | null;
 }
 
-/** The state of an organization's mails, and the actions on them. A suppression applies to all, but only those it affected can lift it. */
+/** The state of an organization's mails, and the actions on them. An organization sees and lifts the suppressions that hold back its own mail. */
 @Injectable()
 export class OutboxMessages {
   constructor(private readonly db: Database) {}
@@ -87,7 +89,7 @@ export class OutboxMessages {
   async suppressions(organizationId: string, most: number): Promise<SuppressedAddress[]> {
     const [rows] = await this.db.read<[SuppressedAddress]>(
       { organizationId },
-      sql`SELECT address, reason, created_at AS "createdAt" FROM own_suppressions() LIMIT ${most}`,
+      sql`SELECT address, refused_at AS "refusedAt", suppressed_until AS until FROM own_suppressions() LIMIT ${most}`,
     );
     return rows;
   }

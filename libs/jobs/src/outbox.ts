@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
-import { type Email, type EmailKind, type EmailSender, sealEmail } from './emails.js';
+import { type Email, type EmailKind, type EmailSender, isInFull, type NoticeKind, sealEmail } from './emails.js';
 
 /** The NOTIFY channel for due messages. */
 export const OUTBOX_CHANNEL = 'outbox';
@@ -129,16 +129,16 @@ export class Outbox {
   }
 
   /**
-   * Queues a notice to each of these managers, without limits: somebody could use them up, then create a key. Notices are gathered instead: within
+   * Queues the same notice to each of these managers, without limits: somebody could use them up, then create a key. Notices are gathered instead: within
    * ten minutes of one, others wait and become one mail (`queue_notices`).
    */
-  async addNotices({ organizationId, organization }: Organization, kind: EmailKind, notices: Email[]): Promise<void> {
+  async addNotices({ organizationId, organization }: Organization, kind: NoticeKind, notices: Email[]): Promise<void> {
     if (notices.length === 0) return;
     await this.db.lock(`mail of ${organizationId}`);
     await this.db.query(sql`
       SELECT queue_notices(${notices.map(() => uuidv7())}::uuid[], ${kind}, ${notices.map(({ to }) => to.trim())}::text[],
         ${notices.map(({ to }) => normalizeEmail(to))}::text[],
-        ${notices.map((notice) => sealEmail(this.vault, organization, notice))}::bytea[])`);
+        ${notices.map((notice) => sealEmail(this.vault, organization, notice))}::bytea[], ${isInFull(kind, notices[0]!.role)})`);
   }
 
   /** Requests a rebuild, or joins one that is waiting, whose row is locked so that no worker takes it before the change is visible. */

@@ -14,7 +14,12 @@ export const PROBLEMS = {
   settings_invalid: 'The address or its options are invalid.',
   message_refused: 'The mail server rejected the message without saying why.',
   file_not_written: 'The mail could not be written to the folder in SMTP_URL.',
-  address_suppressed: 'This address has permanently rejected mail. Nothing is sent to it until it is allowed again.',
+  mailbox_unknown: 'The mail server says that there is no such mailbox. Check the address.',
+  many_refused: 'The mail server refuses many addresses, as it does when something is wrong with the sender.',
+  smtputf8_missing:
+    'The part before the @ has letters that the mail server cannot deliver to: it does not offer SMTPUTF8.',
+  address_suppressed:
+    'The mail server has said twice that there is no such mailbox. Nothing is sent until it is allowed again.',
   link_closed: 'The link in the mail is no longer valid, so the mail was not sent.',
   not_manager: 'The recipient no longer manages the organization, so the notice was not sent.',
   address_not_public: 'The address is not on the public internet, where build hooks of organizations must be.',
@@ -38,6 +43,7 @@ export function inWords(code: string): string {
 /** Codes of Node, OpenSSL, undici and nodemailer. */
 const CODES: [RegExp, Problem][] = [
   [/^(EAUTH|ENOAUTH|EOAUTH2)$/, 'authentication_failed'],
+  [/^ENOSMTPUTF8$/, 'smtputf8_missing'],
   [/^ECONNREFUSED$/, 'connection_refused'],
   [/^(ENOTFOUND|EAI_AGAIN|EDNS)$/, 'host_not_found'],
   [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, 'host_unreachable'],

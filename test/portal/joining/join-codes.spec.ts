@@ -56,6 +56,18 @@ describe('the code box', () => {
   });
 });
 
+it('who waits for approval reads for whom, since when and that there is nothing to do, on whatever day they come back', async () => {
+  const code = await joining.invite(provisioning, { scope: 'organization', role: 'tutor' });
+  const email = newAddress();
+  const person = { email, first_name: 'Ada', last_name: 'Byron', password: 'correct horse battery' };
+  expect((await joining.visitor().post(`/join/${code}`, person)).headers.location).toBe('/join/done');
+  const visitor = joining.visitor();
+  await visitor.post('/sign-in', { email, password: person.password });
+  const { text } = await visitor.get('/');
+  expect(text).toMatch(/<strong>Demo Tutoring<\/strong> is checking your request of <time[^>]*>[^<]+<\/time> to join as a tutor\./);
+  expect(text).not.toContain('You do not belong to any organization');
+});
+
 describe('guesses at codes', () => {
   it('get the same answer for unknown codes and codes that no longer work', async () => {
     const child = await provisioning.make.student(provisioning.id);

@@ -62,6 +62,14 @@ describe.each(Object.keys(MAILS))('the mail of %s', (kind) => {
   });
 });
 
+it('somebody’s first password is answered with a welcome by the organization, not with a warning', async () => {
+  const email = newAddress();
+  await MAILS['an account of a student']!(email);
+  const { visitor, path } = await openMail(email);
+  expect((await visitor.post(path, { password: PASSWORD })).headers.location).toBe('/join/done');
+  expect(await joining.mail(email)).toMatchObject({ kind: 'welcome', token: 'sign-in' });
+});
+
 describe('a login in use', () => {
   it('gets a new password from its mail only if the person ticks that', async () => {
     const email = await inUse({ password: true, passkeys: true });

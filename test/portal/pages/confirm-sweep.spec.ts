@@ -16,8 +16,6 @@ const COOKIE_ALONE = [
   // Mails to addresses that the organization has entered, calls to its hook, and the end of invites: nobody new comes in.
   'POST /o/:slug/people/:kind/:user_id/send-invite', 'POST /o/:slug/people/:kind/:user_id/revoke-invites',
   'POST /o/:slug/people/invites/:invite_id/revoke',
-  // Where the organization can be reached; nothing is sent there.
-  'POST /o/:slug/settings',
   // They write down what was taught, billed and paid elsewhere, move no money and give nobody access; each has a way back and an audit row.
   'POST /o/:slug/money/invoices/:invoice_id/finalize', 'POST /o/:slug/money/invoices/:invoice_id/void',
   'POST /o/:slug/money/invoices/:invoice_id/add-line', 'POST /o/:slug/money/invoices/:invoice_id/remove-line',
@@ -28,11 +26,19 @@ const COOKIE_ALONE = [
   // The state of what somebody wrote or asked for; nobody comes in, and nobody is mailed.
   'POST /o/:slug/enquiries/leads/:lead_id', 'POST /o/:slug/enquiries/requests/:request_id',
   'POST /o/:slug/inbox/:inbox_message_id/read', 'POST /o/:slug/inbox/:inbox_message_id/archive',
-  'POST /o/:slug/outbox/messages/:message_id/retry', 'POST /o/:slug/outbox/allow', 'POST /o/:slug/build-hook/test',
+  'POST /o/:slug/outbox/messages/:message_id/retry', 'POST /o/:slug/build-hook/test',
 ].sort(); // prettier-ignore
 
 /** Pages that have such forms beside much to read: only their forms ask. */
-const READ = ['/account', '/organizations', '/o/:slug/people', '/o/:slug/people/:user_id', '/o/:slug/people/invites', '/o/:slug/people/codes'];
+const READ = [
+  '/account',
+  '/organizations',
+  '/o/:slug/people',
+  '/o/:slug/people/:user_id',
+  '/o/:slug/people/invites',
+  '/o/:slug/people/codes',
+  '/o/:slug/outbox',
+];
 
 /** Requests of the passkey script. */
 const SCRIPTED = ['/account/passkeys', '/account/passkeys/options'];
@@ -44,6 +50,8 @@ const STATE = `
   UNION ALL SELECT 'child', to_jsonb(c) FROM parent_students c WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
   UNION ALL SELECT 'hook', to_jsonb(h) FROM rebuild_hooks h WHERE organization_id = $1
+  UNION ALL SELECT 'suppression', to_jsonb(s) FROM suppressions s WHERE organization_id = $1
+  UNION ALL SELECT 'organization', to_jsonb(o) FROM organizations o WHERE id = $1
   UNION ALL SELECT 'passkey', to_jsonb(p) FROM passkeys p WHERE user_id = $2
   UNION ALL SELECT 'password', to_jsonb(c) FROM credentials c WHERE user_id = $2
   ORDER BY 1, 2`;

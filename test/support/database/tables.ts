@@ -458,6 +458,7 @@ export interface Tables {
     gathersAt: Date | null;
     gathered: Buffer[];
     gatheredCount: number;
+    gatheredKinds: unknown;
   };
   parent_students: {
     organizationId: string;
@@ -714,13 +715,12 @@ export interface Tables {
     name: string;
     createdAt: Date;
   };
-  suppression_senders: {
+  suppressions: {
     organizationId: string;
     emailNormalized: string;
-  };
-  suppressions: {
-    emailNormalized: string;
-    reason: string;
+    refusedAt: Date | null;
+    suppressedUntil: Date | null;
+    allowedAt: Date | null;
     createdAt: Date;
   };
   time_off: {

@@ -51,9 +51,8 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
   const keyId = await fillKeys(joining, at);
   const codeId = await fillCodes(joining, office);
   await make.query(
-    `WITH added AS (INSERT INTO suppressions (email_normalized, reason)
-       SELECT 'a-rather-long-address-' || n || '@example.org', 'smtp_550' FROM generate_series(1, 300) n RETURNING email_normalized)
-     INSERT INTO suppression_senders (email_normalized, organization_id) SELECT email_normalized, $1 FROM added`,
+    `INSERT INTO suppressions (organization_id, email_normalized, refused_at, suppressed_until)
+     SELECT $1, 'a-rather-long-address-' || n || '@example.org', now() - interval '1 day', now() + interval '1 day' FROM generate_series(1, 300) n`,
     [at],
   );
   await make.query(

@@ -71,6 +71,10 @@ export class SchoolForms {
       code!.id,
       child.id,
     ]);
+    await make.query(
+      `INSERT INTO suppressions (organization_id, email_normalized, suppressed_until) VALUES ($1, 'gone@example.org', now() + interval '1 day')`,
+      [at],
+    );
     const base = `/o/${owner.organization.slug}`;
     await portal.post(`${base}/keys`, { ...TYPED, form_token: randomUUID() }, owner.cookie).expect(303);
     if (hook) await portal.post(`${base}/build-hook/add`, TYPED, owner.cookie).expect(200);

@@ -128,7 +128,7 @@ export class OutboxFixture {
     await Promise.all([...this.workers].map((worker) => worker.close()));
     this.workers.clear();
     this.logged.length = 0;
-    await this.make.query('TRUNCATE joins, outbox, suppressions, suppression_senders, rebuild_hooks, invites, idempotency_keys, worker_heartbeats');
+    await this.make.query('TRUNCATE joins, outbox, suppressions, rebuild_hooks, invites, idempotency_keys, worker_heartbeats');
   }
 
   async stop(): Promise<void> {

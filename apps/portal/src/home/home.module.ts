@@ -1,7 +1,7 @@
 import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
-import { type MembershipOffer, MembershipOffers, Offboarding } from '@app/accounts';
+import { type MembershipOffer, MembershipOffers, Offboarding, type WaitingMembership } from '@app/accounts';
 import {
   By,
   ConfirmIdentity,
@@ -33,18 +33,17 @@ class HomeController {
   @Get()
   @ForSignedIn()
   async home(@Session() session: SignedIn, @Req() request: Request): Promise<Page | SeeOther> {
-    const { offers, former } = await this.tiesOf(request);
+    const ties = await this.tiesOf(request);
     const [only, ...more] = session.memberships;
-    return only && manages(only) && more.length + offers.length === 0
+    return only && manages(only) && more.length + ties.offers.length + ties.waiting.length === 0
       ? seeOther(`/o/${only.slug}`)
-      : organizationsPage(session, offers, former);
+      : organizationsPage(session, ties);
   }
 
   @Get('organizations')
   @ForSignedIn()
   async organizations(@Session() session: SignedIn, @Req() request: Request): Promise<Page> {
-    const { offers, former } = await this.tiesOf(request);
-    return organizationsPage(session, offers, former);
+    return organizationsPage(session, await this.tiesOf(request));
   }
 
   @Post('organizations/:organization_id/accept')
@@ -72,9 +71,14 @@ class HomeController {
     );
   }
 
-  private async tiesOf(request: Request) {
+  private async tiesOf(request: Request): Promise<Ties> {
     const secret = this.sessions.secretOf(request);
-    return { offers: await this.offers.list(secret), former: await this.offers.former(secret) };
+    const [offers, waiting, former] = await Promise.all([
+      this.offers.list(secret),
+      this.offers.waiting(secret),
+      this.offers.former(secret),
+    ]);
+    return { offers, waiting, former };
   }
 
   @Get('o/:slug')
@@ -87,12 +91,20 @@ class HomeController {
 /** The maximum number of offers to show. Others appear once these are answered. */
 const MOST_OFFERS = 20;
 
-function organizationsPage({ memberships }: SignedIn, offers: MembershipOffer[], former: string[]): Page {
+/** What somebody has to do with organizations where they do not belong. */
+interface Ties {
+  offers: MembershipOffer[];
+  waiting: WaitingMembership[];
+  former: string[];
+}
+
+function organizationsPage({ memberships }: SignedIn, { offers, waiting, former }: Ties): Page {
   const others = memberships.filter((one) => !manages(one));
   return page('home/organizations', {
     managed: memberships.filter(manages),
     others,
     offers: offers.slice(0, MOST_OFFERS),
+    waiting,
     former,
   });
 }

@@ -19,6 +19,7 @@ export const MAIL_KINDS: Record<string, string> = {
   manager_added: 'Notice of a new owner or admin',
   manager_waits: 'Request to approve an admin',
   invite_declined: 'Notice of a declined invitation',
+  settings_changed: 'Notice of changed settings',
   key_created: 'API key created',
   key_replaced: 'API key replaced',
   key_revoked: 'API key revoked',

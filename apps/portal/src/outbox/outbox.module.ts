@@ -1,7 +1,7 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { isStorable } from '@app/database';
 import { OUTBOX_STATUSES } from '@app/jobs';
-import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, queryOf, readPlace } from '../web/place.js';
@@ -52,6 +52,7 @@ class OutboxController {
   }
 
   @Post('allow')
+  @ConfirmIdentity()
   async allow(@Managing() { organizationId, slug, by, form }: Managed): Promise<SeeOther> {
     const address = form.text('address');
     await this.outbox.allow(organizationId, by, address);

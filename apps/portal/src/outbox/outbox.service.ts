@@ -58,8 +58,7 @@ export class OutboxService {
 
   async suppressions(organizationId: string) {
     const rows = await this.messages.suppressions(organizationId, MOST_SUPPRESSIONS + 1);
-    const shown = rows.slice(0, MOST_SUPPRESSIONS).map((row) => ({ ...row, words: inWords(row.reason) }));
-    return { shown, more: rows.length > MOST_SUPPRESSIONS };
+    return { shown: rows.slice(0, MOST_SUPPRESSIONS), more: rows.length > MOST_SUPPRESSIONS };
   }
 
   /** @returns false for a mail that cannot be tried again now @throws PageError 404 for one that is not the organization's */

@@ -5,7 +5,6 @@ import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { CredentialNotices, type NewPasskey } from '@app/accounts';
 import { Database } from '@app/database';
-import type { CredentialEmailKind } from '@app/jobs';
 import { Sessions } from '../web/sessions.js';
 
 /** A passkey, as its owner sees it. */
@@ -81,7 +80,7 @@ export class PasskeyStore {
   }
 
   /** Makes a change and mails the person if it took effect. */
-  private change(request: Request, kind: CredentialEmailKind, work: Sql): Promise<boolean> {
+  private change(request: Request, kind: 'passkey_added' | 'passkey_removed', work: Sql): Promise<boolean> {
     const notice = this.notices.mail(kind, request.session!.userId);
     return this.ask(sql`SELECT d.done, CASE WHEN d.done THEN ${notice} END FROM (SELECT ${work} AS done) d`);
   }

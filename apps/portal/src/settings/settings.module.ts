@@ -1,7 +1,7 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import { type Contact, type GivenContact, OrganizationContacts } from '@app/accounts';
 import { Refused } from '@app/rules';
-import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 
 /** The names of the form's fields. */
@@ -15,6 +15,7 @@ const FIELDS: Record<keyof Contact, string> = {
 /** What an organization tells people about itself. */
 @Controller('o/:slug/settings')
 @ForManagers()
+@ConfirmIdentity()
 class SettingsController {
   constructor(private readonly contacts: OrganizationContacts) {}
 

@@ -27,7 +27,7 @@ export class EmailCourier implements Courier {
     private readonly store: OutboxStore,
     private readonly vault: Vault,
     env: Env,
-    log: Log,
+    private readonly log: Log,
   ) {
     const url = env.get('SMTP_URL');
     this.mailer = url === null ? null : url.startsWith('file:') ? new FileMailer(url, log) : new SmtpMailer(url);
@@ -44,7 +44,7 @@ export class EmailCourier implements Courier {
   }
 
   async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
-    const { id, recipient, organizationId, kind, createdAt, lease } = message;
+    const { id, recipient, kind, createdAt, lease } = message;
     const payloads = this.open(message);
     if (!payloads) return { status: 'failed', problem: 'payload_unreadable' };
     if (!isKind(kind)) return { status: 'failed', problem: 'template_missing' };
@@ -59,7 +59,7 @@ export class EmailCourier implements Courier {
     const { organizationName, ...content } =
       payloads.length === 1
         ? render(kind, payloads[0]!, await this.contactFor(message, payloads[0]!))
-        : renderGathered(payloads, message.gatheredCount + 1);
+        : renderGathered(payloads, message.gatheredKinds);
     const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
     const from = { name: `${organizationName}${via}`, address: this.sender.address };
     const mail = { id, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
@@ -69,11 +69,21 @@ export class EmailCourier implements Courier {
     } catch (error) {
       if (lost) return { status: 'lost', after };
       if (signal.aborted) return { status: 'failed', problem: 'timeout', after };
-      const { permanent, unreachable, problem } = smtpFailureOf(error);
-      if (!permanent) return { status: 'failed', problem, unreachable, after };
-      await this.store.suppress(normalizeEmail(recipient), problem, organizationId);
-      return { status: 'suppressed', problem, after };
+      const { noMailbox, unreachable, problem } = smtpFailureOf(error);
+      if (noMailbox) return { ...(await this.refused(message)), after };
+      if (problem === 'smtputf8_missing') return { status: 'dead', problem, after };
+      return { status: 'failed', problem, unreachable, after };
     }
+  }
+
+  /** The server says that there is no such mailbox. Mails about people's own accounts never suppress an address, nor are they held back by one. */
+  private async refused({ organizationId, recipient }: Claimed): Promise<Outcome> {
+    const verdict = organizationId && (await this.store.refused(normalizeEmail(recipient), organizationId));
+    if (verdict === 'sender') {
+      this.log.warn('The mail server refuses many addresses: something may be wrong with the sender', 'Worker');
+      return { status: 'failed', problem: 'many_refused' };
+    }
+    return { status: verdict === 'suppressed' ? 'suppressed' : 'dead', problem: 'mailbox_unknown' };
   }
 
   /** Managers know how their organization is reached. Mails about people's own accounts are nobody's. */

@@ -24,6 +24,20 @@ export function plainName(name: string): string {
   return apart.replace(/ +/g, ' ').trim();
 }
 
+/** Longer than nearly all names of people, and too short for a message: whoever enters a name chooses words of our mails. In code points. */
+const LONGEST_NAME = 60;
+
+/** The name of a person, in the same form and shortened. */
+export function personName(name: string): string {
+  const letters = Array.from(plainName(name));
+  return letters.length <= LONGEST_NAME
+    ? letters.join('')
+    : `${letters
+        .slice(0, LONGEST_NAME - 1)
+        .join('')
+        .trimEnd()}…`;
+}
+
 function isLink(word: string): boolean {
   return HAS_SCHEME.test(word) || IS_WWW.test(word) || (HAS_HOST.test(word) && HAS_PATH_OR_BOX.test(word));
 }

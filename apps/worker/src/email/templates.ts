@@ -1,7 +1,7 @@
-import type { EmailKind, EmailPayload, KeyInMail } from '@app/jobs';
+import { type EmailKind, type EmailPayload, isInFull, type KeyInMail, type NoticeKind } from '@app/jobs';
 import type { Contact } from '../outbox/outbox.store.js';
-import { plainName } from './names.js';
-import { gatheredWords, inFrame, type KeyWords, lineOf, type Subject, type Words, wordsOf } from './words.js';
+import { personName, plainName } from './names.js';
+import { gatheredWords, inFrame, type KeyWords, lineOf, moreOf, type Subject, type Words, wordsOf } from './words.js';
 
 export interface Rendered {
   /** Safe to show in a mail. */
@@ -30,25 +30,32 @@ export function render(kind: EmailKind, payload: EmailPayload, contact: Contact 
   const words = wordsOf(kind, subject);
   const { expiresAt, timeZone } = payload;
   const expires = expiresAt === null ? null : inWords(new Date(expiresAt), timeZone);
-  return framed(words, payload, { link: linkOf(payload), expires, lines: [], more: 0, contact: contactLine(contact) });
+  return framed(words, payload, { link: linkOf(payload), expires, lines: [], contact: contactLine(contact) });
 }
 
-/** One mail for several notices to the same manager. @param count of all, of which only the first are kept */
-export function renderGathered(notices: EmailPayload[], count: number): Rendered {
+/** One mail for several notices to the same manager, the important ones first. @param kinds how many of each there were; only the first are kept */
+export function renderGathered(notices: EmailPayload[], kinds: Partial<Record<NoticeKind, number>>): Rendered {
   const [first] = notices as [EmailPayload];
-  const lines = notices.map((payload) => {
+  const inFull = ({ notice, role }: EmailPayload) => isInFull(notice!.kind, role);
+  const lines = [...notices.filter(inFull), ...notices.filter((one) => !inFull(one))].map((payload) => {
     const { kind } = payload.notice!;
     return lineOf(kind, subjectOf(kind, payload));
   });
+  const entries = Object.entries(kinds) as [NoticeKind, number][];
+  for (const [kind, all] of entries) {
+    const kept = notices.filter(({ notice }) => notice!.kind === kind).length;
+    if (all > kept) lines.push(moreOf(kind, { organization: nameOf(first), count: all - kept }));
+  }
+  const count = entries.reduce((sum, [, all]) => sum + all, 0);
   const same = notices.every(({ joinUrl }) => joinUrl === first.joinUrl);
   const words = gatheredWords({ organization: nameOf(first), count });
   const link = same ? first.joinUrl : first.notice!.home;
-  return framed(words, first, { link, expires: null, lines, more: count - lines.length, contact: '' });
+  return framed(words, first, { link, expires: null, lines, contact: '' });
 }
 
 function framed(words: Words, payload: EmailPayload, parts: object): Rendered {
   const organizationName = nameOf(payload);
-  const firstName = plainName(payload.firstName ?? '');
+  const firstName = personName(payload.firstName ?? '');
   return {
     organizationName,
     subject: words.subject.slice(0, LONGEST_SUBJECT),
@@ -68,7 +75,7 @@ function nameOf({ organizationName }: EmailPayload): string {
 }
 
 function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
-  const { role, key, signIn, membership, timeZone } = payload;
+  const { role, key, signIn, membership, settings, timeZone } = payload;
   if (kind.startsWith('key_') && !key) throw new Error(`A mail "${kind}" without a key`);
   return {
     organization: nameOf(payload),
@@ -76,14 +83,23 @@ function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
     signIn: signIn ? { browser: midSentence(signIn.browser), at: inWords(new Date(signIn.at), timeZone) } : null,
     membership: membership
       ? {
-          person: plainName(membership.person) || 'Somebody',
-          by: membership.by && (plainName(membership.by) || 'Somebody'),
+          person: personName(membership.person) || 'Somebody',
+          by: membership.by && (personName(membership.by) || 'Somebody'),
           email: membership.email ?? null,
           target: plainName(membership.target ?? ''),
           notMine: membership.notMine ?? false,
         }
       : null,
     key: key ? keyInWords(key, timeZone) : null,
+    settings: settings
+      ? {
+          by: personName(settings.by ?? '') || 'An operator of this service',
+          // In full, links included: the owners are to see where people are sent.
+          changes: settings.changes
+            .map(({ name, before, after }) => `${name}: ${before ?? 'none'} → ${after ?? 'none'}`)
+            .join('; '),
+        }
+      : null,
   };
 }
 
@@ -93,7 +109,7 @@ function keyInWords(key: KeyInMail, timeZone: string): KeyWords {
     // A quotation mark follows; a dot before it could be read as part of a link.
     name: plainName(name).replace(/[.:\u3002]+$/u, '') || 'unnamed',
     display,
-    by: plainName(by ?? '') || 'An operator of this service',
+    by: personName(by ?? '') || 'An operator of this service',
     access: scopes.join() === 'read' ? 'It is read-only.' : `Its scopes: ${scopes.join(', ')}.`,
     expires: expiresAt ? inWords(new Date(expiresAt), timeZone) : null,
     expiresOn: expiresAt

@@ -15,6 +15,7 @@ export interface Subject {
   signIn: { browser: string; at: string } | null;
   membership: { person: string; by: string | null; email: string | null; target: string; notMine: boolean } | null;
   key: KeyWords | null;
+  settings: { by: string; changes: string } | null;
 }
 
 export interface KeyWords {
@@ -56,7 +57,7 @@ function compileWords() {
   const kinds: string[] = [...EMAIL_KINDS, GATHERED];
   const unknown = Object.keys(mails).filter((kind) => !kinds.includes(kind));
   if (unknown.length > 0) throw new Error(`mails.yaml has kinds of mail that nobody sends: ${unknown.join(', ')}`);
-  const lines = NOTICE_KINDS.map((kind) => [kind, 'line'] as const);
+  const lines = NOTICE_KINDS.flatMap((kind) => [[kind, 'line'] as const, [kind, 'more'] as const]);
   const parts = [...kinds.flatMap((kind) => PARTS.map((part) => [kind, part] as const)), ...lines];
   return new Map(parts.map(([kind, part]) => [`${kind} ${part}`, compilePart(kind, part)]));
 }
@@ -80,6 +81,10 @@ export const wordsOf = (kind: EmailKind, subject: Subject): Words => partsOf(kin
 
 /** A notice as a line of a mail that lists several, unescaped. */
 export const lineOf = (kind: NoticeKind, subject: Subject): string => write(kind, 'line', subject);
+
+/** How many more notices of a kind there were, unescaped. */
+export const moreOf = (kind: NoticeKind, about: { organization: string; count: number }): string =>
+  write(kind, 'more', about);
 
 /** The words of a mail that lists several notices, unescaped. */
 export const gatheredWords = (about: { organization: string; count: number }): Words => partsOf(GATHERED, about);

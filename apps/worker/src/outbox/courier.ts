@@ -8,7 +8,8 @@ export type Outcome = {
   after?: () => void;
 } & (
   | { status: 'sent'; note?: Problem }
-  | { status: 'suppressed'; problem: Problem }
+  /** `dead`: another try would end the same way. */
+  | { status: 'suppressed' | 'dead'; problem: Problem }
   /** `unreachable`: nothing can be sent at the moment; the message is not at fault. */
   | { status: 'failed'; problem: Problem; unreachable?: boolean }
   /** The message was or will be claimed again: this attempt must not record an outcome. */

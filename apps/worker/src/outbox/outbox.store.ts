@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
-import { type Problem, WORKER_SILENCE_MS } from '@app/jobs';
+import { type NoticeKind, type Problem, WORKER_SILENCE_MS } from '@app/jobs';
 import { Lease } from './lease.js';
 
 /** A message that this worker has leased. */
@@ -13,9 +13,9 @@ export interface Claimed {
   kind: string;
   recipient: string;
   payload: Buffer | null;
-  /** Further notices that this one takes in, as far as they are kept, and how many there were. */
+  /** Further notices that this one takes in, as far as they are kept, and how many there were of each kind, its own included. */
   gathered: Buffer[];
-  gatheredCount: number;
+  gatheredKinds: Partial<Record<NoticeKind, number>>;
   /** Set when the claim itself settled the message, which is then not delivered. */
   settled: 'suppressed' | null;
   /** Including this one. */
@@ -71,7 +71,7 @@ export class OutboxStore {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const [row] = await this.db.lookUp<Omit<Claimed, 'lease'> & { owner: string }>(sql`
       SELECT id, owner, organization_id AS "organizationId", kind, recipient, payload, gathered,
-        gathered_count AS "gatheredCount", attempts, created_at AS "createdAt",
+        gathered_kinds AS "gatheredKinds", attempts, created_at AS "createdAt",
         CASE status WHEN 'suppressed' THEN status END AS settled
       FROM claim_outbox(${topic}, ${lease.holder}, ${lanes}, ${leaseMs} * interval '1 millisecond', ${this.previous[topic]})`);
     if (!row) return null;
@@ -125,9 +125,12 @@ export class OutboxStore {
     await this.db.lookUp(sql`SELECT release_outbox(${[id]}, ${lease.holder})`);
   }
 
-  /** Stops all mail to this (normalized) address. The organization whose mail was refused sees why. */
-  async suppress(address: string, why: Problem, organizationId: string | null): Promise<void> {
-    await this.db.lookUp(sql`SELECT suppress_address(${address}, ${why}, ${organizationId}::uuid)`);
+  /** Records that a mail to this (normalized) address was refused because there is no such mailbox: see `refuse_address`. */
+  async refused(address: string, organizationId: string): Promise<'parked' | 'suppressed' | 'sender'> {
+    const [row] = await this.db.lookUp<{ verdict: 'parked' | 'suppressed' | 'sender' }>(
+      sql`SELECT refuse_address(${address}, ${organizationId}::uuid) AS verdict`,
+    );
+    return row!.verdict;
   }
 
   /** How an organization can be reached, as far as it says. */

@@ -11,6 +11,8 @@ for (const [address, prefix] of [
 ] as const) {
   NOT_PUBLIC.addSubnet(address, prefix, 'ipv4');
 }
+// Looks public, and is the agent of Azure's hosts.
+NOT_PUBLIC.addAddress('168.63.129.16', 'ipv4');
 // prettier-ignore
 for (const [address, prefix] of [['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]] as const) {
   NOT_PUBLIC.addSubnet(address, prefix, 'ipv6');

@@ -145,21 +145,24 @@ export class Joining {
       // A typing error must not change a password, which would also undo what the login has accepted elsewhere.
       if (identity.used && !known && !who.replaces) throw new Refused('other_credential');
       if (!(await this.identities.prove(identity, known ? null : credential))) throw new Refused('passkey');
-      if (!known) await this.tellOf(identity.id, credential);
+      if (!known) await this.tellOf(invite, identity, credential);
       return { ...arrived, identity: { ...identity, verified: true } };
     }
     if (known) return arrived;
     // An invite to this address may set the first credential of a login that the organization created.
     const first = invite.email !== null && (await this.identities.setFirst(identity.id, credential));
     if (!first) throw new Refused('sign_in');
-    await this.tellOf(identity.id, credential);
+    await this.tellOf(invite, identity, credential);
     return arrived;
   }
 
-  /** Notifies the address of an existing login that it has a new credential. */
-  private async tellOf(loginId: string, credential: Credential): Promise<void> {
-    const kind = 'passkey' in credential ? 'passkey_added' : 'password_changed';
-    await this.db.query(sql`SELECT ${this.notices.mail(kind, loginId)}`);
+  /** Welcomes somebody with their first credential; otherwise notifies the address that the login has a new one. */
+  private async tellOf({ organization, role }: OpenedInvite, login: Identity, credential: Credential): Promise<void> {
+    const changed = 'passkey' in credential ? 'passkey_added' : 'password_changed';
+    const mail = login.used
+      ? this.notices.mail(changed, login.id)
+      : this.notices.welcome(organization, login.id, login.firstName, role);
+    await this.db.query(sql`SELECT ${mail}`);
   }
 
   private async register(

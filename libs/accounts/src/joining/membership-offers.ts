@@ -20,6 +20,14 @@ export interface MembershipOffer {
   contact: Contact;
 }
 
+/** A membership that the organization has yet to approve. */
+export interface WaitingMembership {
+  organization: string;
+  role: 'admin' | 'tutor' | 'student' | 'parent';
+  since: Date;
+  contact: Contact;
+}
+
 /** Pending memberships of people with a proven address: what an invite by mail offers, without the mail. */
 @Injectable()
 export class MembershipOffers {
@@ -46,6 +54,12 @@ export class MembershipOffers {
     const rows = await this.db.lookUp<{ organization: string }>(sql`
       SELECT organization FROM former_memberships(${session})`);
     return rows.map(({ organization }) => organization);
+  }
+
+  /** Where the person waits for an owner or admin. @param session the session's stored hash */
+  waiting(session: Buffer | null): Promise<WaitingMembership[]> {
+    return this.db.lookUp<WaitingMembership>(sql`
+      SELECT organization, role, since, contact FROM waiting_memberships(${session})`);
   }
 
   /** @throws Refused when nothing is pending */

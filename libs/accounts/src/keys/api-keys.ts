@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Env, hashOfToken, Vault } from '@app/config';
+import { Env, hashOfToken } from '@app/config';
 import { Database, type Deadline } from '@app/database';
-import { Outbox } from '@app/jobs';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
 import { asManager } from '@app/people';
 import { Refused } from '@app/rules';
@@ -65,8 +64,7 @@ export class ApiKeys {
 
   /** For programs that are not Nest applications. */
   static on(db: Database, env: Env): ApiKeys {
-    const managers = new ManagerNotices(db, env, new Outbox(db, new Vault(env), env));
-    return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(managers));
+    return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(ManagerNotices.on(db, env)));
   }
 
   /** The stored hash of a key; null for a malformed one. */

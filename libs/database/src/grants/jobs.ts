@@ -12,7 +12,6 @@ export const jobs: Grants = {
         last_error, created_at, finished_at, gathered_count), INSERT`,
     },
     suppressions: {},
-    suppression_senders: {},
     worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
   },
   functions: {
@@ -21,7 +20,8 @@ export const jobs: Grants = {
     renew_outbox: ['worker'],
     finish_outbox: ['worker'],
     release_outbox: ['worker'],
-    suppress_address: ['worker'],
+    refuse_address: ['worker'],
+    is_suppressed: [],
     purge_expired: ['worker'],
     // Managers of the organization of the transaction.
     queue_notices: ['api', 'worker', 'portal'],
@@ -31,7 +31,7 @@ export const jobs: Grants = {
     own_suppressions: ['portal'],
     allow_address: ['portal'],
     retry_own_outbox: ['portal'],
-    // Six numbers, for /metrics.
+    // Only numbers, for /metrics.
     outbox_backlog: ['api'],
 
     // For the operator.

@@ -36,6 +36,7 @@ export const people: Grants = {
     accept_ties: ['portal'],
     membership_offers: ['portal'],
     former_memberships: ['portal'],
+    waiting_memberships: ['portal'],
     decline_ties: ['portal'],
     approve_member: ['portal'],
     approve_parent: ['portal'],

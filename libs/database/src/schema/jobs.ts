@@ -11,7 +11,8 @@ export const jobs = /* sql */ `
   -- compared. link_expires_at: null for a mail without a link, and for a link that does not end. owner: whose turn a
   -- message takes: its organization's, or for a rebuild that of the site whose hook is called. Mails about people's own
   -- accounts have no organization; together they are served like one. gathers_at: of a notice to a manager, when it was
-  -- first due; gathered: the payloads of further notices that it takes in, and gathered_count how many there were.
+  -- first due; gathered: the payloads of further notices that it takes in; gathered_count how many there were, and
+  -- gathered_kinds how many of each kind, its own included.
   CREATE TABLE outbox (
     id uuid PRIMARY KEY,
     organization_id uuid REFERENCES organizations,
@@ -34,7 +35,8 @@ export const jobs = /* sql */ `
       CASE topic WHEN 'rebuild' THEN recipient ELSE coalesce(organization_id::text, '') END) STORED,
     gathers_at timestamptz(3),
     gathered bytea[] NOT NULL DEFAULT '{}',
-    gathered_count integer NOT NULL DEFAULT 0
+    gathered_count integer NOT NULL DEFAULT 0,
+    gathered_kinds jsonb NOT NULL DEFAULT '{}'
   );
   CREATE INDEX outbox_notices ON outbox (organization_id, email_normalized, gathers_at) WHERE gathers_at IS NOT NULL;
   CREATE INDEX outbox_turns ON outbox (topic, owner, due_at) WHERE status IN ('queued', 'failed');
@@ -46,20 +48,21 @@ export const jobs = /* sql */ `
   CREATE INDEX outbox_mails ON outbox (organization_id, created_at) INCLUDE (email_normalized, kind) WHERE topic = 'email';
   ${secure('outbox', MINE_OR_THE_PLATFORMS)}
 
-  -- Addresses that a mail server refused for good: nothing is sent there any more, by anybody.
+  -- Addresses of which the mail server said, to this organization's mail, that there is no such mailbox. refused_at: the
+  -- first time; null if only other organizations' mail was refused and this one's held back. suppressed_until: set by a
+  -- second refusal, at least a day later. allowed_at: a manager knows better, until the next refusal.
   CREATE TABLE suppressions (
-    email_normalized text PRIMARY KEY,
-    reason text NOT NULL CONSTRAINT suppressions_reason_code CHECK (reason ~ ${CODE}),
-    created_at timestamptz(3) NOT NULL DEFAULT now()
-  );
-
-  -- Whose mail to a suppressed address was refused or held back: they may see the suppression and lift it.
-  CREATE TABLE suppression_senders (
     organization_id uuid NOT NULL REFERENCES organizations,
-    email_normalized text NOT NULL REFERENCES suppressions ON DELETE CASCADE,
+    email_normalized text NOT NULL,
+    refused_at timestamptz(3),
+    suppressed_until timestamptz(3),
+    allowed_at timestamptz(3),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
     PRIMARY KEY (organization_id, email_normalized)
   );
-  ${secure('suppression_senders')}
+  CREATE INDEX suppressions_address ON suppressions (email_normalized) WHERE suppressed_until IS NOT NULL;
+  CREATE INDEX suppressions_refused ON suppressions (refused_at) WHERE refused_at IS NOT NULL;
+  ${secure('suppressions')}
 
   -- A worker writes its row every few seconds; readiness looks at the newest. seen_at: when it was last seen able to claim
   -- messages. failed_claims: since it started.

@@ -11,6 +11,7 @@ interface Backlog {
   waiting: string;
   oldest_seconds: number;
   dead: string;
+  refused: string;
 }
 
 /** A worker, and how many of its claims have failed since it started. */
@@ -108,6 +109,9 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
     gauge('waiting', 'Mails and rebuilds that are queued or will be retried', ({ waiting }) => Number(waiting));
     gauge('oldest_seconds', 'Age in seconds of the oldest queued mail or rebuild', (backlog) => backlog.oldest_seconds);
     gauge('dead', 'Mails and rebuilds given up after their last try', ({ dead }) => Number(dead));
+    gauge('refused', 'Mailboxes that do not exist, as mail servers said within an hour', ({ refused }) =>
+      Number(refused),
+    );
   }
 
   /** Every API process reports the workers, which have no address of their own. */

@@ -45,19 +45,19 @@ export const jobs = /* sql */ `
       EXIT WHEN FOUND;
     END LOOP;
     RETURN QUERY WITH claimed AS MATERIALIZED (
-        SELECT o.organization_id, s.email_normalized, CASE
-            WHEN s.email_normalized IS NOT NULL THEN 'address_suppressed'
+        SELECT o.organization_id, o.email_normalized, CASE
+            WHEN is_suppressed(o.organization_id, o.email_normalized) THEN 'address_suppressed'
             WHEN o.link_expires_at <= now() OR EXISTS (SELECT FROM closed_invites(array_remove(ARRAY[o.invite_id], NULL)))
               THEN 'link_closed'
             WHEN o.gathers_at IS NOT NULL AND NOT EXISTS (SELECT FROM users u
               JOIN members m ON m.organization_id = o.organization_id AND m.user_id = u.id
               WHERE u.email_normalized = o.email_normalized AND m.status = 'accepted' AND m.role IN ('owner', 'admin'))
               THEN 'not_manager' END AS problem
-        FROM outbox o LEFT JOIN suppressions s ON s.email_normalized = o.email_normalized WHERE o.id = message),
+        FROM outbox o WHERE o.id = message),
       noted AS (
-        INSERT INTO suppression_senders (organization_id, email_normalized)
+        INSERT INTO suppressions (organization_id, email_normalized)
         SELECT c.organization_id, c.email_normalized FROM claimed c
-        WHERE c.organization_id IS NOT NULL AND c.email_normalized IS NOT NULL ON CONFLICT DO NOTHING)
+        WHERE c.problem = 'address_suppressed' ON CONFLICT DO NOTHING)
     UPDATE outbox o SET attempts = o.attempts + 1,
       status = CASE WHEN c.problem IS NULL THEN o.status ELSE 'suppressed' END,
       last_error = coalesce(c.problem, o.last_error),
@@ -90,7 +90,13 @@ export const jobs = /* sql */ `
       leased_by = NULL, leased_until = NULL,
       finished_at = CASE WHEN outcome IN ('sent', 'dead', 'suppressed') THEN now() END
     WHERE id = message AND leased_by = worker;
-    RETURN FOUND;
+    IF NOT FOUND THEN RETURN false; END IF;
+    -- There is a mailbox after all.
+    IF outcome = 'sent' THEN
+      DELETE FROM suppressions s USING outbox o WHERE o.id = message AND s.organization_id = o.organization_id
+        AND s.email_normalized = o.email_normalized AND s.allowed_at IS NULL;
+    END IF;
+    RETURN true;
   END $$;
 
   -- Returns messages that were claimed and not attempted: they are due at once, and the attempt does not count.
@@ -100,34 +106,43 @@ export const jobs = /* sql */ `
   $$;
 
   -- Queues a notice to each of these managers: at once, unless they got one within ten minutes; then it waits, and takes in
-  -- what follows until it is sent. One mail repeats 20 notices at most, and counts the others. The caller holds the lock
-  -- of the organization's mails, so that two writes do not both begin one.
-  CREATE FUNCTION queue_notices(ids uuid[], kind text, recipients text[], addresses text[], payloads bytea[])
-    RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  -- what follows until it is sent. It repeats notices that matter (in_full; 500 at most), and five of each other kind, of
+  -- which it counts the rest. The caller holds the lock of the organization's mails, so that two writes do not both begin
+  -- one.
+  CREATE FUNCTION queue_notices(ids uuid[], kind text, recipients text[], addresses text[], payloads bytea[],
+    in_full boolean) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE most integer := CASE WHEN in_full THEN 500 ELSE 5 END;
   BEGIN
     FOR i IN 1 .. cardinality(ids) LOOP
       -- A claim skips the row until this transaction commits; one that was claimed before is not found.
       UPDATE outbox o SET gathered_count = o.gathered_count + 1,
-        gathered = CASE WHEN cardinality(o.gathered) < 19 THEN o.gathered || payloads[i] ELSE o.gathered END
+        gathered_kinds = o.gathered_kinds
+          || jsonb_build_object(queue_notices.kind, coalesce((o.gathered_kinds ->> queue_notices.kind)::integer, 0) + 1),
+        gathered = CASE WHEN coalesce((o.gathered_kinds ->> queue_notices.kind)::integer, 0) < most
+          THEN o.gathered || payloads[i] ELSE o.gathered END
       WHERE o.${MINE} AND o.email_normalized = addresses[i] AND o.gathers_at IS NOT NULL
         AND o.status = 'queued' AND o.attempts = 0;
       CONTINUE WHEN FOUND;
-      INSERT INTO outbox (id, organization_id, topic, kind, recipient, email_normalized, payload, gathers_at, due_at)
+      INSERT INTO outbox (id, organization_id, topic, kind, recipient, email_normalized, payload, gathers_at, due_at,
+        gathered_kinds)
       SELECT ids[i], current_organization_id(), 'email', queue_notices.kind, recipients[i], addresses[i], payloads[i],
-        l.at, l.at
+        l.at, l.at, jsonb_build_object(queue_notices.kind, 1)
       FROM (SELECT coalesce(greatest(now(), max(o.gathers_at) + interval '10 minutes'), now()) AS at FROM outbox o
         WHERE o.${MINE} AND o.email_normalized = addresses[i] AND o.gathers_at IS NOT NULL) l;
     END LOOP;
     PERFORM pg_notify('outbox', 'email');
   END $$;
 
-  -- How many messages wait, since when, and how many are dead. Only numbers, for /metrics.
+  -- How many messages wait, since when, how many are dead (but for a mistyped address), and how many mailboxes did not
+  -- exist within the last hour. Only numbers, for /metrics.
   CREATE FUNCTION outbox_backlog() RETURNS TABLE (topic text, waiting bigint, oldest_seconds double precision,
-    dead bigint)
+    dead bigint, refused bigint)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT t.topic, count(o.id), coalesce(extract(epoch FROM greatest(interval '0',
         now() - min(coalesce(o.gathers_at, o.created_at)))), 0)::double precision,
-      (SELECT count(*) FROM outbox d WHERE d.topic = t.topic AND d.status = 'dead')
+      (SELECT count(*) FROM outbox d WHERE d.topic = t.topic AND d.status = 'dead'
+        AND d.last_error IS DISTINCT FROM 'mailbox_unknown'),
+      (SELECT count(*) FROM suppressions WHERE t.topic = 'email' AND refused_at > now() - interval '1 hour')
     FROM (VALUES ('email'), ('rebuild')) t (topic)
     LEFT JOIN outbox o ON o.topic = t.topic AND o.status IN ('queued', 'failed') GROUP BY t.topic
   $$;
@@ -152,44 +167,62 @@ export const jobs = /* sql */ `
     SELECT coalesce((SELECT retry_outbox(id) FROM outbox WHERE id = message AND ${MINE}), false)
   $$;
 
-  -- Which of these addresses are suppressed; nobody may read the list itself.
-  CREATE FUNCTION suppressed_addresses(addresses text[]) RETURNS SETOF text LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT email_normalized FROM suppressions WHERE email_normalized = ANY (addresses)
+  -- Whether this organization's mail to the address is held back: by its own suppression, or, unless it has allowed the
+  -- address, by those of three others. Never mail about somebody's own account, which belongs to no organization.
+  CREATE FUNCTION is_suppressed(organization uuid, address text) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT organization IS NOT NULL AND NOT EXISTS (SELECT FROM suppressions s WHERE s.organization_id = organization
+        AND s.email_normalized = address AND s.allowed_at IS NOT NULL)
+      AND count(*) FILTER (WHERE s.organization_id = organization) + count(*) / 3 > 0
+    FROM suppressions s WHERE s.email_normalized = address AND s.suppressed_until > now()
   $$;
 
-  -- Suppresses an address; without a reason, only records that it held back a mail of the sender.
-  CREATE FUNCTION suppress_address(address text, why text, sender uuid DEFAULT NULL) RETURNS void
-    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  -- Which of these addresses are suppressed for the organization of the transaction; nobody may read the list itself.
+  CREATE FUNCTION suppressed_addresses(addresses text[]) RETURNS SETOF text LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT address FROM unnest(addresses) address WHERE is_suppressed(current_organization_id(), address)
+  $$;
+
+  -- A mail server said to this sender's mail that there is no such mailbox: that mail is parked. Another one that is refused
+  -- a day later suppresses the address for the sender, for 90 days. But when many addresses are refused, the fault is
+  -- probably the platform's (a relay set up badly refuses everybody): 20 within an hour, and one for each ten mails sent.
+  CREATE FUNCTION refuse_address(address text, sender uuid) RETURNS text LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE refused bigint; ends timestamptz;
   BEGIN
-    IF why IS NOT NULL THEN
-      INSERT INTO suppressions (email_normalized, reason) VALUES (address, why) ON CONFLICT DO NOTHING;
+    SELECT count(*) INTO refused FROM suppressions WHERE refused_at > now() - interval '1 hour';
+    IF refused >= 20 AND refused * 10 > (SELECT count(*) FROM (SELECT FROM outbox WHERE topic = 'email'
+        AND status = 'sent' AND finished_at > now() - interval '1 hour' LIMIT refused * 10) sent) THEN
+      RETURN 'sender';
     END IF;
-    IF sender IS NOT NULL THEN
-      INSERT INTO suppression_senders SELECT sender, s.email_normalized FROM suppressions s
-      WHERE s.email_normalized = address ON CONFLICT DO NOTHING;
-    END IF;
+    DELETE FROM suppressions WHERE organization_id = sender AND email_normalized = address
+      AND (suppressed_until <= now() OR refused_at <= now() - interval '90 days');
+    INSERT INTO suppressions AS s (organization_id, email_normalized, refused_at) VALUES (sender, address, now())
+    ON CONFLICT (organization_id, email_normalized) DO UPDATE SET allowed_at = NULL,
+      refused_at = coalesce(s.refused_at, now()),
+      suppressed_until = CASE WHEN s.refused_at <= now() - interval '1 day' THEN now() + interval '90 days'
+        ELSE s.suppressed_until END
+    RETURNING suppressed_until INTO ends;
+    RETURN CASE WHEN ends IS NULL THEN 'parked' ELSE 'suppressed' END;
   END $$;
 
-  -- For the operator: the address takes mail again. False if it was not suppressed.
+  -- For the operator: the address takes mail again, from everybody. False if it was not suppressed.
   CREATE FUNCTION unsuppress_address(address text) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     DELETE FROM suppressions WHERE email_normalized = address;
     RETURN FOUND;
   END $$;
 
-  -- The addresses that held back mails of this organization.
-  CREATE FUNCTION own_suppressions() RETURNS TABLE (address text, reason text, created_at timestamptz)
+  -- The addresses that hold back mails of this organization.
+  CREATE FUNCTION own_suppressions() RETURNS TABLE (address text, refused_at timestamptz, suppressed_until timestamptz)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT s.email_normalized, s.reason, s.created_at
-    FROM suppression_senders t JOIN suppressions s USING (email_normalized)
-    WHERE t.organization_id = current_organization_id() ORDER BY s.created_at DESC, s.email_normalized
+    SELECT s.email_normalized, s.refused_at, s.suppressed_until FROM suppressions s
+    WHERE s.${MINE} AND is_suppressed(s.organization_id, s.email_normalized)
+    ORDER BY s.suppressed_until DESC NULLS LAST, s.email_normalized
   $$;
 
-  -- Lifts a suppression for everybody, on behalf of an organization whose own mail it holds back. False for others.
+  -- Lets an organization mail an address again that holds back its mail, whatever others know of it. False for others.
   CREATE FUNCTION allow_address(wanted text) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
-    DELETE FROM suppressions s USING suppression_senders t
-    WHERE s.email_normalized = wanted AND t.email_normalized = wanted AND t.organization_id = current_organization_id();
+    UPDATE suppressions s SET refused_at = NULL, suppressed_until = NULL, allowed_at = now()
+    WHERE s.${MINE} AND s.email_normalized = wanted AND is_suppressed(s.organization_id, wanted);
     RETURN FOUND;
   END $$;
 
@@ -202,8 +235,11 @@ export const jobs = /* sql */ `
       messages AS (DELETE FROM outbox WHERE ctid = ANY (ARRAY(SELECT ctid FROM outbox
         WHERE finished_at < now() - interval '30 days' LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
       old AS (DELETE FROM invites WHERE ctid = ANY (ARRAY(SELECT ctid FROM invites
-        WHERE NOT standing AND expires_at < now() - interval '30 days' LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+        WHERE NOT standing AND expires_at < now() - interval '30 days' LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
+      refusals AS (DELETE FROM suppressions WHERE ctid = ANY (ARRAY(SELECT ctid FROM suppressions
+        WHERE created_at < now() - interval '90 days' AND coalesce(suppressed_until, '-infinity') < now()
+        LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1)
     SELECT 'idempotency_keys', count(*) FROM keys UNION ALL SELECT 'outbox', count(*) FROM messages
-    UNION ALL SELECT 'invites', count(*) FROM old
+    UNION ALL SELECT 'invites', count(*) FROM old UNION ALL SELECT 'suppressions', count(*) FROM refusals
   $$;
 `;

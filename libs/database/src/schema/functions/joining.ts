@@ -73,6 +73,18 @@ export const joining = /* sql */ `
       JOIN organizations o ON o.id = t.organization_id ORDER BY o.name LIMIT 20
   $$;
 
+  -- The organizations where this session's person has joined by a code and nobody has decided yet.
+  CREATE FUNCTION waiting_memberships(secret bytea) RETURNS TABLE (organization text, role text, since timestamptz,
+    contact json) LANGUAGE sql ${AS_OWNER} AS $$
+    SELECT o.name, t.role, t.since, contact_of(o) FROM portal_session(secret) s,
+      LATERAL (SELECT m.organization_id, m.role, m.approval_requested_at AS since FROM members m
+          WHERE m.user_id = s.user_id AND m.status = 'pending' AND m.approval_requested_at IS NOT NULL
+        UNION ALL SELECT j.organization_id, 'parent', min(j.joined_at) FROM joins j
+          JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+          WHERE j.user_id = s.user_id AND j.approval = 'waiting' AND i.role = 'parent' GROUP BY 1) t
+      JOIN organizations o ON o.id = t.organization_id ORDER BY o.name, t.role LIMIT 20
+  $$;
+
   -- Whether another owner of the organization of this transaction can sign in.
   CREATE FUNCTION other_owner_signs_in(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT EXISTS (SELECT FROM members WHERE organization_id = current_organization_id() AND user_id <> login
