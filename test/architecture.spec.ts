@@ -70,6 +70,7 @@ describe('imports', () => {
       jobs: ['config', 'database'],
       logging: ['config'],
       routing: [],
+      fields: ['config', 'database', 'people', 'scheduling'],
       rules: [],
       billing: ['database', 'rules', 'scheduling'],
       scheduling: ['database', 'rules'],

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { type Column, readSchema, type Table } from '../../apps/cli/src/import/schema.js';
 import { TABLE_RULES } from '../../apps/cli/src/import/tables.js';
+import { FIELDS, type Kind, type Schema } from '@app/fields';
 import { createTestDatabase } from '../support/database/database.js';
 
 const TYPES: Record<string, string> = {
@@ -29,7 +30,29 @@ function describeFields(table: Table): string {
   return ['| Field | Value | When left out |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-function valueOf({ references, checks }: Table, { name, type }: Column): string {
+type Bounds = Schema & { pattern?: string; minLength?: number; maxLength?: number };
+
+/** The rules of a column's kind, in words. */
+function wordsOf({ type, format, pattern, minLength, maxLength, minimum, maximum, maxItems, uniqueItems, items }: Bounds): string[] {
+  if (type === 'integer') return [`from ${String(minimum)} to ${String(maximum)}`];
+  if (type === 'array') {
+    return [`at most ${String(maxItems)}`, ...(uniqueItems ? ['without repeats'] : []), ...wordsOf(items as Schema).map((words) => `each ${words}`)];
+  }
+  const length = minLength ? `${minLength} to ${maxLength} characters` : `at most ${maxLength} characters`;
+  return [
+    ...(format === 'uri' ? ['an address with http or https'] : []),
+    ...(maxLength === undefined ? [] : [length]),
+    ...(pattern === undefined || pattern === '\\S' || format === 'uri' ? [] : [`matching \`${pattern.replaceAll('|', '\\|')}\``]),
+  ];
+}
+
+function valueOf({ name: table, references, checks }: Table, { name, type }: Column): string {
+  const kind = (FIELDS as Record<string, Record<string, Kind>>)[table]?.[name];
+  const plain = checks.filter(({ columns, message }) => columns.join() === name && /must not|one of|bytes/.test(message));
+  if (kind)
+    return [TYPES[type], ...wordsOf(kind.schema), ...plain.map(({ message }) => message.replace('must ', '').replace('be one of', 'one of'))].join(
+      ', ',
+    );
   const reference = references.find(({ column }) => column === name);
   const rules = checks.filter(({ columns }) => columns.length === 1 && columns[0] === name);
   return [

@@ -25,7 +25,8 @@ describe('imported money', () => {
     const { student } = imports.school;
     const [open, draft] = [invoice(), invoice({ status: 'draft', invoice_number: null, amount_paid_cents: 0 })];
     const payment = { id: randomUUID(), student_id: student.id, invoice_id: open.id, amount_cents: 9_000, currency: 'AUD', payment_type: 'cash', status: 'succeeded' }; // prettier-ignore
-    await imports.load(imports.school.with({ invoices: [open, draft], payments: [payment] }));
+    const line = { id: randomUUID(), invoice_id: draft.id, position: 0, quantity: 2, unit_amount_cents: 5_000, amount_cents: 9_000 };
+    await imports.load(imports.school.with({ invoices: [open, draft], invoice_lines: [line], payments: [payment] }));
     expect(await imports.rows('SELECT serial::integer, collecting, amount_paid_cents::integer AS paid FROM invoices ORDER BY serial')).toEqual([
       { serial: 7, collecting: false, paid: 4_000 },
       { serial: null, collecting: false, paid: 0 },

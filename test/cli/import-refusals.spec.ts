@@ -117,10 +117,11 @@ describe('an import with invalid rows', () => {
     await imports.load(imports.school.files);
     const other = await imports.database.organization();
     const { tutor } = imports.school;
-    const files = { users: [tutor], parents: [{ user_id: tutor.id }], homework: [homeworkRow(tutor.id as string)] };
+    const known = { users: [tutor], members: [imports.school.memberRow(tutor, 'tutor')] };
+    const files = { ...known, homework: [homeworkRow(tutor.id as string)] };
     expect(await imports.faultsOf(files, other)).toEqual(['homework.ndjson:1: assigned_by: this homework would belong to another organization']);
     const group = { id: id(), name: 'x', owned: false, tutor_id: tutor.id };
-    expect(await imports.faultsOf({ users: [tutor], parents: [{ user_id: tutor.id }], student_groups: [group] }, other)).toEqual([
+    expect(await imports.faultsOf({ ...known, student_groups: [group] }, other)).toEqual([
       'student_groups.ndjson:1: tutor_id: this student group would belong to another organization',
     ]);
   });

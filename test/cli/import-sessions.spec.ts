@@ -46,7 +46,14 @@ describe('imported sessions', () => {
   it('have the pay that the file says, or else that of their rate, once they are completed', async () => {
     const done = { status: 'completed', tutor_pay_rate_cents: 5030 };
     const wanted: [Row, number | null][] = [
-      [lesson([1, 2], { ...done, duration_minutes: 45 }), 3773],
+      [
+        lesson([1, 2], {
+          ...done,
+          ends_at: new Date(Date.parse(String(lesson([1, 2]).starts_at)) + 45 * 60_000).toISOString(),
+          duration_minutes: 45,
+        }),
+        3773,
+      ],
       [lesson([2, 3], { ...done, tutor_pay_cents: 0 }), 0],
       [lesson([3, 4], { ...done, tutor_pay_cents: 700, tutor_pay_rate_cents: null }), 700],
       [lesson([4, 5], { ...done, tutor_pay_rate_cents: null }), null],

@@ -90,7 +90,7 @@ describe('an import', () => {
     const files = imports.school.with({
       homework: [{ ...homeworkRow(imports.school.tutor.id as string), due_date: '2026-05-01T19:30+10:00', files: [{ a: 'ünïcode "\\ \n' }] }],
       adjustments: [{ id: id(), tutor_id: imports.school.tutor.id, period_start: '2026-05-01', period_end: '2026-05-31', amount_cents: -250 }],
-      blog_posts: [{ id: id(), brand: 'primary', title: 'x', slug: 'x', tags: ['a,b', '"c"', '{d}', 'NULL', ''] }],
+      blog_posts: [{ id: id(), brand: 'primary', title: 'x', slug: 'x', tags: ['a,b', '"c"', '{d}', 'NULL', 'é'] }],
       mileage_trips: [{ id: id(), tutor_id: imports.school.tutor.id, trip_date: '2026-05-01', distance_km: 4.25 }],
     });
     await imports.load(files);
@@ -98,7 +98,7 @@ describe('an import', () => {
     expect(homework).toEqual({ due_date: new Date('2026-05-01T09:30:00Z'), files: [{ a: 'ünïcode "\\ \n' }] });
     const [adjustment] = await imports.rows('SELECT period_end::text, amount_cents FROM adjustments');
     expect(adjustment).toEqual({ period_end: '2026-05-31', amount_cents: '-250' });
-    expect(await imports.rows('SELECT tags FROM blog_posts')).toEqual([{ tags: ['a,b', '"c"', '{d}', 'NULL', ''] }]);
+    expect(await imports.rows('SELECT tags FROM blog_posts')).toEqual([{ tags: ['a,b', '"c"', '{d}', 'NULL', 'é'] }]);
     expect(await imports.rows('SELECT distance_km FROM mileage_trips')).toEqual([{ distance_km: 4.25 }]);
   });
 

@@ -7,6 +7,17 @@ type Role = Tables['members']['role'];
 /** Who may teach. */
 export const STAFF: readonly Role[] = ['tutor', 'admin', 'owner'];
 
+/** Whom a column of this name names, in every table: one who teaches, or one who learns. */
+export const NAMED: Readonly<Record<string, 'teach' | 'learn'>> = {
+  tutor_id: 'teach',
+  assigned_tutor_id: 'teach',
+  subject_tutor_id: 'teach',
+  assigned_by: 'teach',
+  created_by: 'teach',
+  author_id: 'teach',
+  student_id: 'learn',
+};
+
 /**
  * Tutors, admins and owners teach; students learn.
  *

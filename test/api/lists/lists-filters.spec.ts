@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Comparison } from '../../../apps/api/src/http/lists/filters.js';
 import type { Parameter } from '../../../apps/api/src/http/lists/parameters.js';
-import { idOrCode } from '../../../apps/api/src/http/validation/kinds.js';
+import { idOrCode } from '@app/fields';
 import type { Column } from '../../support/database/columns.js';
 import {
   createListFixture, type ListFixture, modeOf, partIn, pathAt, rowsAt, rowsFor, tableOf, TAUGHT, teaches,

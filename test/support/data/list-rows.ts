@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
 import type { Factories } from './factories.js';
-import { dateBound } from '../../../apps/api/src/http/validation/kinds.js';
+import { dateBound } from '@app/fields';
 import type { List } from '../../../apps/api/src/http/lists/list.js';
 import type { TestApi } from '../http/api.js';
 import { declaredLists, newestFirstLists, type Route } from '../http/routes.js';

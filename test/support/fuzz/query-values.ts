@@ -1,7 +1,7 @@
 import { brand } from '../../../apps/api/src/areas/blog/brand.js';
 import { queryClassOf } from '../../../apps/api/src/http/validation/declared.js';
 import { queryFieldsOf } from '../../../apps/api/src/http/validation/fields.js';
-import { dateBound, day, type Kind as DeclaredKind } from '../../../apps/api/src/http/validation/kinds.js';
+import { dateBound, day, type Kind as DeclaredKind } from '@app/fields';
 import type { TestApi } from '../http/api.js';
 import { documentOf, keyedReads, queryOf, type Route, type Schema } from '../http/routes.js';
 

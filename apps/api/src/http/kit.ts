@@ -1,4 +1,6 @@
 /** The door of `http/`: all that areas use of it. Nothing in `http/` imports this file. */
+export * as kinds from '@app/fields';
+export { Fault, Faults, MALFORMED_ADDRESS } from '@app/fields';
 export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } from './auth/access.decorators.js';
 export { type Caller, seesCodes } from './auth/caller.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
@@ -21,9 +23,7 @@ export { RouteTable } from './routing/route-table.js';
 export { VariantsBy } from './validation/body-schema.js';
 export { contentHashOf } from './validation/content-hash.js';
 export { JsonUpTo, OrList, Upload, ValidBody, ValidQuery } from './validation/declared.js';
-export { Fault, Faults, MALFORMED_ADDRESS } from './validation/fault.js';
 export * as field from './validation/fields.js';
-export * as kinds from './validation/kinds.js';
 export { PathId } from './validation/path-id.js';
 export { given, type Interdependent, TOGETHER } from './validation/read-object.js';
 export { isUnencoded } from './validation/unencoded.js';

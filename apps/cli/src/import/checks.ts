@@ -1,8 +1,13 @@
 import type { Client } from 'pg';
 import type { Faults } from './faults.js';
+import { NAMED } from '@app/people';
+import { ROW_RULES, type RowRule } from './row-rules.js';
 import type { Reference } from './schema.js';
 import { ORGANIZATION_COLUMNS, nounOf, TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
+
+/** Tables without the organization: row-level security shows which rows are its own. */
+const UNOWNED = ['users', 'conversation_participants'];
 
 /** How many faults to fetch per rule; the others are only counted. */
 const FETCHED = 1_000;
@@ -39,13 +44,17 @@ export class Checks {
   async relations(): Promise<void> {
     for (const staged of this.all) {
       await this.currency(staged);
-      for (const reference of staged.table.references) await this.reference(staged, reference);
+      for (const reference of staged.table.references) {
+        await this.reference(staged, reference);
+        await this.role(staged, reference);
+      }
       for (const { columns } of staged.table.uniques) {
         await this.duplicates(staged, columns);
         await this.clashes(staged, columns);
       }
     }
     await this.strangersConversations();
+    for (const rule of ROW_RULES) await this.rowRule(rule);
   }
 
   private async rules(staged: Staged): Promise<void> {
@@ -54,10 +63,10 @@ export class Checks {
     const broken = checks.map(({ expression }) => `(${expression}) IS FALSE`);
     const { rows } = await this.client.query<{ line: number; place: number; total: string }>(`
       SELECT s.line, b.place, count(*) OVER () AS total
-      FROM (SELECT * FROM ${staged.relation} WHERE ${broken.join(' OR ')}) s
+      FROM (SELECT * FROM ${wholeRows(staged)} r WHERE ${broken.join(' OR ')}) s
       CROSS JOIN LATERAL (VALUES ${broken.map((rule, place) => `(${place}, ${rule})`).join(', ')}) b (place, broken)
       WHERE b.broken ORDER BY s.line, b.place LIMIT ${FETCHED}`);
-    this.report(staged, rows, ({ place }) => ({ columns: checks[place]!.columns, message: checks[place]!.message }));
+    this.report(staged, rows, ({ place }) => ({ columns: checks[place]!.at, message: checks[place]!.message }));
   }
 
   private async duplicates(staged: Staged, columns: string[]): Promise<void> {
@@ -110,6 +119,40 @@ export class Checks {
     this.report(staged, rows, () => ({ columns: [column], message }));
   }
 
+  /** Checks that a column that names a tutor or a student names one. Whoever is unknown is a fault of the reference. */
+  private async role(staged: Staged, { column, table }: Reference): Promise<void> {
+    const part = NAMED[column] ?? (staged.table.name === 'tutor_profiles' && column === 'user_id' ? 'teach' : null);
+    if (!part || !['members', 'users'].includes(table)) return;
+    const known = table === 'users' ? [this.after('users', 'id'), this.after('parents', 'user_id')] : [];
+    const named = (rows: string, key: string) => `EXISTS (SELECT FROM ${rows} k WHERE k."${key}" = s."${column}")`;
+    const { rows } = await this.client.query<{ line: number; total: string }>(`
+      SELECT s.line, count(*) OVER () AS total FROM ${staged.relation} s
+      LEFT JOIN ${this.after('members', 'user_id', 'role')} m ON m.user_id = s."${column}"
+      WHERE s."${column}" IS NOT NULL AND CASE WHEN m.role IS NOT NULL THEN m.role ${part === 'teach' ? '=' : '<>'} 'student'
+        ELSE ${known.length > 0 ? `${named(known[0]!, 'id')} OR ${named(known[1]!, 'user_id')}` : 'false'} END
+      ORDER BY s.line LIMIT ${FETCHED}`);
+    const message = `is not ${part === 'teach' ? 'staff' : 'a student'} of this organization`;
+    this.report(staged, rows, () => ({ columns: [column], message }));
+  }
+
+  private async rowRule({ table, at, words, join, broken }: RowRule): Promise<void> {
+    const staged = this.stagedByTable.get(table);
+    if (!staged) return;
+    const { rows } = await this.client.query<{ line: number; total: string }>(`
+      SELECT line, count(*) OVER () AS total FROM (SELECT DISTINCT s.line FROM ${wholeRows(staged)} s
+        ${join?.((...of) => this.after(...of)) ?? ''} WHERE ${broken}) b ORDER BY line LIMIT ${FETCHED}`);
+    this.report(staged, rows, () => ({ columns: [at], message: words }));
+  }
+
+  /** The rows that a table will have: see {@link After}. */
+  private after(name: string, ...columns: string[]): string {
+    const list = columns.map((column) => `"${column}"`).join(', ');
+    const staged = this.stagedByTable.get(name);
+    const own = UNOWNED.includes(name) ? '' : 'WHERE organization_id = current_organization_id()';
+    const added = staged ? `UNION ALL SELECT line, ${list} FROM ${wholeRows(staged)} r` : '';
+    return `(SELECT 0 AS line, ${list} FROM ${name} ${own} ${added})`;
+  }
+
   /** A conversation without a past or present participant from this organization would belong to another one. */
   private async strangersConversations(): Promise<void> {
     const conversations = this.stagedByTable.get('conversations');
@@ -150,6 +193,18 @@ export function fieldsOf(table: string, columns: string[]): string {
     .filter((column) => !ORGANIZATION_COLUMNS.has(column) || fieldOf[column])
     .map((column) => fieldOf[column] ?? column)
     .join(', ');
+}
+
+/** A default that a trigger replaces. */
+const MADE = `''::text`;
+
+/** The staged rows with the values that their missing fields will have. */
+function wholeRows({ table, relation }: Staged): string {
+  const columns = [...table.columns, ...table.derived].map(({ name, required, fallback }) =>
+    required && fallback !== null && fallback !== MADE ? `coalesce("${name}", ${fallback}) AS "${name}"` : `"${name}"`,
+  );
+  const kept = table.kept.map(({ name, fallback }) => `${fallback!} AS "${name}"`);
+  return `(SELECT line, ${[...columns, ...kept].join(', ')} FROM ${relation})`;
 }
 
 /** Row-level security implies this condition, but every query names its organization. */

@@ -156,7 +156,7 @@ async function findFiles(folder: string): Promise<Map<string, string>> {
   const all = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     throw refuse(`cannot be read (${error.code})`);
   });
-  const names = all.filter((name) => name.endsWith('.ndjson')).sort();
+  const names = all.filter((name) => name.endsWith('.ndjson') && !name.startsWith('.')).sort();
   const faults = new Faults();
   const files = new Map<string, string>();
   for (const name of names) {

@@ -1,6 +1,7 @@
+import { FIELDS, type Kind } from '@app/fields';
 import type { Table } from './schema.js';
 import { KEPT_COLUMNS, TABLE_RULES } from './tables.js';
-import { Misfit, type ReadValue, readerOf } from './values.js';
+import { Misfit, type ReadValue, readBy, readerOf } from './values.js';
 
 interface Field {
   name: string;
@@ -26,10 +27,11 @@ export class RowReader {
     private readonly organizationId: string,
   ) {
     const { readers = {}, extraFields = {}, derived = {} } = TABLE_RULES[table.name] ?? {};
+    const kinds: Record<string, Kind> = (FIELDS as Record<string, Record<string, Kind>>)[table.name] ?? {};
     for (const { name, type, required, fallback } of table.columns) {
       const field = {
         name,
-        read: readers[name] ?? readerOf(type),
+        read: readers[name] ?? (kinds[name] ? readBy(kinds[name]) : readerOf(type)),
         nullable: !required,
         needed: required && fallback === null,
       };

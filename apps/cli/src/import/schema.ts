@@ -29,6 +29,8 @@ export interface Unique {
 export interface Check {
   constraint: string;
   columns: string[];
+  /** The columns to blame. */
+  at: string[];
   expression: string;
   /** Completes "<field>: …". */
   message: string;
@@ -42,6 +44,8 @@ export interface Table {
   columns: Column[];
   /** Additional staged columns, which are computed from the others. */
   derived: Column[];
+  /** Columns that files cannot set and that new rows have a default of, for CHECKs that read them. */
+  kept: Column[];
   /** Whether rows have an organization column. */
   owned: boolean;
   key: string[];
@@ -63,6 +67,8 @@ interface ConstraintRow {
   name: string;
   columns: string[];
   expression: string | null;
+  /** Of a CHECK that compares columns: the one to blame, and the words. */
+  comment: string | null;
   foreign_table: string | null;
   foreign_columns: string[];
 }
@@ -86,7 +92,7 @@ const COLUMNS = `
 
 const CONSTRAINTS = `
   SELECT c.relname AS table, k.conname AS name, ${names('k.conkey', 'k.conrelid')} AS columns,
-    pg_get_expr(k.conbin, k.conrelid) AS expression,
+    pg_get_expr(k.conbin, k.conrelid) AS expression, obj_description(k.oid, 'pg_constraint') AS comment,
     f.relname AS foreign_table, ${names('k.confkey', 'k.confrelid')} AS foreign_columns
   FROM pg_constraint k
   JOIN pg_class c ON c.oid = k.conrelid
@@ -129,15 +135,32 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
   const derivedNames = Object.keys(rules.derived ?? {});
   const derived = all.filter((column) => derivedNames.includes(column.name)).map(toColumn);
   const staged = new Set([...columns, ...derived].map((column) => column.name));
+  const kept = all.filter((column) => !staged.has(column.name) && column.fallback !== null).map(toColumn);
+  const known = new Set([...staged, ...kept.map((column) => column.name)]);
   const key = withoutOrganization(indexes.find((index) => index.primary)?.columns ?? []);
 
   const references: Reference[] = [];
   const checks: Check[] = [];
-  for (const { name: constraint, columns: used, expression, foreign_table: table, foreign_columns } of constraints) {
+  for (const {
+    name: constraint,
+    columns: used,
+    expression,
+    comment,
+    foreign_table: table,
+    foreign_columns,
+  } of constraints) {
     // The fields from which columns are derived have their own rule.
     const ofDerived = used.length === 1 && derivedNames.includes(used[0]!);
-    if (expression !== null && !ofDerived && used.every((column) => staged.has(column))) {
-      checks.push({ constraint, columns: used, expression, message: describeRule(expression) });
+    const applies = used.some((column) => staged.has(column)) && used.every((column) => known.has(column));
+    if (expression !== null && !ofDerived && applies) {
+      const [, at, words] = /^(\w+): (.*)$/.exec(comment ?? '') ?? [];
+      checks.push({
+        constraint,
+        columns: used,
+        at: at ? [at] : used,
+        expression,
+        message: words ?? describeRule(expression),
+      });
     }
     const [column] = withoutOrganization(used);
     const place = used.indexOf(column ?? '');
@@ -155,7 +178,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     .map((index) => ({ index: index.name, columns: withoutOrganization(index.columns) }))
     .filter((unique) => unique.columns.join() !== key.join());
   const owned = all.some((column) => column.name === 'organization_id');
-  return { name, file: `${name}.ndjson`, columns, derived, owned, key, references, uniques, checks };
+  return { name, file: `${name}.ndjson`, columns, derived, kept, owned, key, references, uniques, checks };
 }
 
 function toColumn({ name, type, required, fallback }: ColumnRow): Column {

@@ -1,5 +1,5 @@
 import { normalizeEmail } from '@app/database';
-import { type ReadValue, readEmail, readHoursByDay, readName, readTimeZone } from './values.js';
+import { type ReadValue, readEmail, readHoursByDay } from './values.js';
 
 /** The importable tables, each after those that it refers to. Files are named after their table. */
 export const TABLES = [
@@ -141,13 +141,15 @@ const normalizedEmail = ({ email }: Record<string, unknown>) =>
 /** What the importer knows about single tables, besides their order. */
 export const TABLE_RULES: Record<string, TableRules> = {
   users: {
-    readers: { email: readEmail, first_name: readName, last_name: readName },
+    readers: { email: readEmail },
     derived: { email_normalized: normalizedEmail },
     fieldOf: { email_normalized: 'email' },
     // Another organization's login is the same person if both its id and its address match.
     taken: `${LOGIN} IS DISTINCT FROM s.id`,
     takenField: `CASE WHEN ${LOGIN} IS NULL THEN 'id' ELSE 'email' END`,
   },
+  members: { readers: { supplied_email: readEmail } },
+  parents: { readers: { supplied_email: readEmail } },
   student_groups: {
     extraFields: { owned: 'boolean' },
     derived: { owner_organization_id: (row, organizationId) => (row.owned === false ? null : organizationId) },
@@ -164,10 +166,8 @@ export const TABLE_RULES: Record<string, TableRules> = {
     prepare: (staged) => `${MARK_OVERLAPS(staged)}; ${PAY(staged)}`,
     complete: ADD_PARTICIPANTS,
   },
-  availabilities: { readers: { timezone: readTimeZone } },
   booking_requests: { readers: { preferred_times: readHoursByDay } },
   leads: {
-    readers: { email: readEmail, name: readName },
     derived: { email_normalized: normalizedEmail },
     fieldOf: { email_normalized: 'email' },
   },

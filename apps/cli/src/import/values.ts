@@ -1,5 +1,6 @@
-import { isAddress } from '@app/people';
-import { canonicalUuid, isStorable, isTimeZone, parseDate } from '@app/database';
+import { canonicalUuid, isStorable, parseDate } from '@app/database';
+import { Fault, FIELDS, hoursOfDay, isFault, type Kind } from '@app/fields';
+import { isAddress, isEmail } from '@app/people';
 
 /** Why a value does not fit; completes "<field>: …". */
 export class Misfit {
@@ -60,30 +61,40 @@ export function readerOf(type: string): ReadValue {
   return reader;
 }
 
-/** Trims a person's name, as the API does. The schema checks its length. */
-export const readName: ReadValue = (value) =>
-  typeof value === 'string' ? storable(value.trim()) : new Misfit('must be a string');
+/** Reads a value as the API does. */
+export const readBy =
+  ({ parse }: Kind): ReadValue =>
+  (value) => {
+    // What a column holds depends on no setting.
+    const read = parse(value, undefined as never);
+    if (!isFault(read)) return read;
+    const { at, msg } = read instanceof Fault ? read : read.list[0]!;
+    const place = at.map((part) => (typeof part === 'number' ? `item ${part + 1}: ` : `${part}: `)).join('');
+    return new Misfit(place + msg[0]!.toLowerCase() + msg.slice(1).replace(/\.$/, ''));
+  };
 
-/** Trims an address, as the API does. */
+const readAddress = readBy(FIELDS.users.email);
+
+/** An address, also the placeholder of somebody without one. */
 export const readEmail: ReadValue = (value) => {
-  const text = readName(value);
-  return text instanceof Misfit || isAddress(text as string) ? text : new Misfit('must be an email address');
+  const isPlaceholder = typeof value === 'string' && isAddress(value) && !isEmail(value);
+  return isPlaceholder ? value.trim() : readAddress(value);
 };
 
-/** The name of a time zone, as the API takes it. */
-export const readTimeZone: ReadValue = (value) =>
-  typeof value === 'string' && isTimeZone(value) ? value : new Misfit('must be a time zone like Australia/Melbourne');
-
 const DAY = /^(mon|tues|wednes|thurs|fri|satur|sun)day$/;
-const HOURS = /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/;
+const readHours = readBy(hoursOfDay);
 
 /** Hours by day of the week, as the API takes them. */
 export const readHoursByDay: ReadValue = (value) => {
-  const isHours = (one: unknown) => typeof one === 'string' && HOURS.test(one) && one.slice(6) > one.slice(0, 5);
-  const entries = value !== null && typeof value === 'object' ? Object.entries(value) : [];
-  const valid = entries.every(([day, hours]) => DAY.test(day) && Array.isArray(hours) && hours.every(isHours));
-  if (typeof value === 'object' && !Array.isArray(value) && valid) return value;
-  return new Misfit('must be hours by day like {"monday": ["16:00-18:00"]}');
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return new Misfit('must be an object');
+  for (const [day, hours] of Object.entries(value as Record<string, unknown>)) {
+    if (!DAY.test(day)) return new Misfit('must be hours by day like {"monday": ["16:00-18:00"]}');
+    const read = readHours(hours);
+    if (read instanceof Misfit) return new Misfit(`${day}: ${read.message}`);
+    const early = (read as string[]).findIndex((one) => one.slice(6) <= one.slice(0, 5));
+    if (early >= 0) return new Misfit(`${day}: item ${early + 1}: must end after it begins`);
+  }
+  return value;
 };
 
 function storable(text: string): string | Misfit {

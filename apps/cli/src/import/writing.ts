@@ -116,7 +116,7 @@ export class Writer {
     const check = checks.find((candidate) => candidate.constraint === constraint);
     if (reference) addFault([reference.column], `no such ${nounOf(reference.table)} in this organization`);
     else if (unique) addFault(unique.columns, 'is taken');
-    else if (check) addFault(check.columns, check.message);
+    else if (check) addFault(check.at, check.message);
     else if (error.code === SQLSTATE.uniqueViolation) addFault(key, 'is taken');
     else if (error.code === SQLSTATE.insufficientPrivilege) {
       const through = TABLE_RULES[name]?.ownedThrough;

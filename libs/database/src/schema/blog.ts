@@ -1,4 +1,4 @@
-import { MINE_OR_THE_PLATFORMS, secure } from './rules.js';
+import { MINE_OR_THE_PLATFORMS, rule, secure } from './rules.js';
 
 /** Posts, and whom to tell of a change. */
 export const blog = /* sql */ `
@@ -23,9 +23,9 @@ export const blog = /* sql */ `
     published_at timestamptz(3),
     scheduled_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    updated_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK (status = 'draft' OR scheduled_at IS NULL)
+    updated_at timestamptz(3) NOT NULL DEFAULT now()
   );
+  ${rule('blog_posts', 'schedule', `status = 'draft' OR scheduled_at IS NULL`, 'scheduled_at', 'must be null unless status is draft')}
   CREATE UNIQUE INDEX blog_posts_organization_slug ON blog_posts (organization_id, slug)
     WHERE organization_id IS NOT NULL;
   CREATE UNIQUE INDEX blog_posts_platform_slug ON blog_posts (brand, slug) WHERE organization_id IS NULL;

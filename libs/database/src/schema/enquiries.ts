@@ -1,4 +1,4 @@
-import { secure } from './rules.js';
+import { rule, secure } from './rules.js';
 import { BOOKING_REQUEST, LEAD } from './states.js';
 
 /** Who asks for lessons, where people live, and where the postcodes are. */
@@ -47,11 +47,11 @@ export const enquiries = /* sql */ `
     matched_session_id uuid,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK (matched_session_id IS NULL OR status = 'matched'),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, matched_session_id) REFERENCES sessions (organization_id, id)
   );
+  ${rule('booking_requests', 'matched', `matched_session_id IS NULL OR status = 'matched'`, 'matched_session_id', 'must be null unless status is matched')}
   CREATE INDEX booking_requests_keyset ON booking_requests (organization_id, created_at, id) INCLUDE (status, subject_id);
   CREATE INDEX booking_requests_status_keyset ON booking_requests (organization_id, status, created_at, id)
     INCLUDE (subject_id);
@@ -75,10 +75,20 @@ export const enquiries = /* sql */ `
     postcode text CHECK (char_length(postcode) BETWEEN 1 AND 20),
     is_default boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK ((owner_type = 'tutor') = (tutor_id IS NOT NULL) AND (owner_type = 'student') = (student_id IS NOT NULL)),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
+  ${['tutor', 'student']
+    .map((owner) =>
+      rule(
+        'locations',
+        owner,
+        `(owner_type = '${owner}') = (${owner}_id IS NOT NULL)`,
+        `${owner}_id`,
+        `must be given with the owner_type ${owner}, and only then`,
+      ),
+    )
+    .join('\n  ')}
   CREATE INDEX locations_keyset ON locations (organization_id, created_at, id) INCLUDE (owner_type, tutor_id, student_id);
   CREATE INDEX locations_owner_keyset ON locations (organization_id, owner_type, created_at, id)
     INCLUDE (tutor_id, student_id);

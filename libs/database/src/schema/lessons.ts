@@ -1,4 +1,4 @@
-import { MINE, MINE_OR_NOBODYS, secure } from './rules.js';
+import { MINE, MINE_OR_NOBODYS, rule, secure } from './rules.js';
 
 /** What lessons are taught with: plans, files and questions. */
 export const lessons = /* sql */ `
@@ -21,14 +21,22 @@ export const lessons = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     CHECK (octet_length(plan_data::text) <= 262144),
-    CHECK ((scope = 'classroom') = (classroom_id IS NOT NULL)),
-    CHECK ((scope = 'group') = (group_id IS NOT NULL)),
-    CHECK ((scope = 'student') = (student_id IS NOT NULL)),
     FOREIGN KEY (organization_id, created_by) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
+  ${['classroom', 'group', 'student']
+    .map((scope) =>
+      rule(
+        'lesson_plans',
+        scope,
+        `(scope = '${scope}') = (${scope}_id IS NOT NULL)`,
+        `${scope}_id`,
+        `must be given with the scope ${scope}, and only then`,
+      ),
+    )
+    .join('\n  ')}
   CREATE INDEX lesson_plans_keyset ON lesson_plans (organization_id, created_at, id);
   CREATE INDEX lesson_plans_status_keyset ON lesson_plans (organization_id, status, created_at, id)
     INCLUDE (scope, student_id);

@@ -1,4 +1,4 @@
-import { secure } from './rules.js';
+import { rule, secure } from './rules.js';
 import { CLAIM, INVOICE } from './states.js';
 
 /** Invoices, payments and what tutors get. Amounts are integer cents below 10^12, so that sums stay far below 2^53. */
@@ -14,9 +14,10 @@ export const money = /* sql */ `
     voided boolean NOT NULL DEFAULT false,
     voided_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK (period_end >= period_start),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
   );
+  ${rule('adjustments', 'something', 'amount_cents <> 0', 'amount_cents', 'must not be 0')}
+  ${rule('adjustments', 'order', 'period_end >= period_start', 'period_end', 'must not be before period_start')}
   CREATE INDEX adjustments_keyset ON adjustments (organization_id, created_at, id) INCLUDE (period_start);
   CREATE INDEX adjustments_live_keyset ON adjustments (organization_id, created_at, id) INCLUDE (period_start)
     WHERE NOT voided;
@@ -68,14 +69,19 @@ export const money = /* sql */ `
     sent_at timestamptz(3),
     paid_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    serial bigint GENERATED ALWAYS AS (substring(invoice_number from '^INV-([0-9]{1,15})$')::bigint) STORED,
+    serial bigint GENERATED ALWAYS AS (substring(invoice_number from '^INV-([0-9]{1,18})$')::bigint) STORED,
     collecting boolean NOT NULL DEFAULT false,
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, invoice_number),
-    CHECK (status = 'draft' OR (invoice_number IS NOT NULL AND amount_due_cents >= 0 AND NOT collecting)),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
+  ${rule('invoices', 'number', `status = 'draft' OR invoice_number IS NOT NULL`, 'invoice_number', 'must not be null unless status is draft')}
+  ${rule('invoices', 'sum', `status = 'draft' OR amount_due_cents >= 0`, 'amount_due_cents', 'must be at least 0 unless status is draft')}
+  ${rule('invoices', 'collected', `status = 'draft' OR NOT collecting`, 'status', 'must be draft to collect lessons')}
+  ${rule('invoices', 'paid', 'amount_paid_cents <= greatest(amount_due_cents, 0)', 'amount_paid_cents', 'must not be more than amount_due_cents')}
+  ${rule('invoices', 'open', `status <> 'open' OR amount_paid_cents < amount_due_cents`, 'amount_paid_cents', 'must be less than amount_due_cents while status is open')}
+  ${rule('invoices', 'unissued', `status <> 'draft' OR amount_paid_cents = 0`, 'amount_paid_cents', 'must be 0 while status is draft')}
   CREATE INDEX invoices_keyset ON invoices (organization_id, created_at, id);
   CREATE INDEX invoices_student_keyset ON invoices (organization_id, student_id, created_at, id) INCLUDE (status);
   CREATE INDEX invoices_status_keyset ON invoices (organization_id, status, created_at, id);
@@ -127,13 +133,14 @@ export const money = /* sql */ `
     UNIQUE (organization_id, id),
     CHECK (recorded OR credit_cents = 0),
     CHECK (credit_cents = 0 OR credit_cents + coalesce(refund_amount_cents, 0) <= amount_cents),
-    CHECK (student_id IS NULL OR parent_id IS NULL),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, parent_id) REFERENCES parents (organization_id, user_id),
     FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices (organization_id, id),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
   );
+  ${rule('payments', 'payer', 'student_id IS NULL OR parent_id IS NULL', 'parent_id', 'must be null if student_id is given')}
+  ${rule('payments', 'refund', 'refund_amount_cents <= amount_cents', 'refund_amount_cents', 'must not be more than amount_cents')}
   CREATE INDEX payments_keyset ON payments (organization_id, created_at, id);
   CREATE INDEX payments_student_keyset ON payments (organization_id, student_id, created_at, id)
     INCLUDE (tutor_id, status);
@@ -202,10 +209,10 @@ export const money = /* sql */ `
     receipt_photo_url text,
     approved_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK (approved_amount_cents <= amount_cents),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
+  ${rule('expense_claims', 'approved', 'approved_amount_cents <= amount_cents', 'approved_amount_cents', 'must not be more than amount_cents')}
   CREATE INDEX expense_claims_keyset ON expense_claims (organization_id, created_at, id) INCLUDE (category, expense_date);
   CREATE INDEX expense_claims_status_keyset ON expense_claims (organization_id, status, created_at, id)
     INCLUDE (category, expense_date);

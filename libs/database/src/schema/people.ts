@@ -1,4 +1,4 @@
-import { counted, onChanged, onRows, secure } from './rules.js';
+import { counted, onChanged, onRows, rule, secure } from './rules.js';
 
 /** Who belongs to an organization, and how people join. Foreign keys within an organization include its id. */
 export const people = /* sql */ `
@@ -139,9 +139,9 @@ export const people = /* sql */ `
     linked_at timestamptz(3) NOT NULL DEFAULT now(),
     PRIMARY KEY (organization_id, parent_id, student_id),
     FOREIGN KEY (organization_id, parent_id) REFERENCES parents (organization_id, user_id),
-    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
-    CHECK (parent_id <> student_id)
+    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
+  ${rule('parent_students', 'two', 'parent_id <> student_id', 'student_id', 'must not be the parent')}
   CREATE INDEX parent_students_student ON parent_students (organization_id, student_id);
   ${onChanged('parent_students', 'derive_enrolment')}
   ${secure('parent_students')}

@@ -1,3 +1,13 @@
+/**
+ * A CHECK that compares columns, with its words for who imports rows: PostgreSQL's own name only the constraint.
+ *
+ * @param at the column to blame @param words complete "<column>: …"
+ */
+export function rule(table: string, name: string, check: string, at: string, words: string): string {
+  const constraint = `${table}_${name}`;
+  return `ALTER TABLE ${table} ADD CONSTRAINT ${constraint} CHECK (${check}); COMMENT ON CONSTRAINT ${constraint} ON ${table} IS '${at}: ${words}';`;
+}
+
 /** The condition for rows of the transaction's organization. */
 export const MINE = 'organization_id = current_organization_id()';
 

@@ -1,4 +1,4 @@
-import { MINE, MINE_OR_NOBODYS, onRows, secure } from './rules.js';
+import { MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
 import { SESSION } from './states.js';
 
 /** Sessions, who takes part in them, and what was said of them afterwards. */
@@ -62,9 +62,6 @@ export const scheduling = /* sql */ `
     cancelled_at timestamptz(3),
     cancellation_reason text CHECK (char_length(cancellation_reason) BETWEEN 1 AND 500),
     overlap_allowed boolean NOT NULL DEFAULT false,
-    CHECK (ends_at > starts_at),
-    -- What overlaps a time started at most a day before: a look-up reads these alone.
-    CHECK (ends_at - starts_at <= interval '24 hours'),
     CONSTRAINT sessions_overlap EXCLUDE USING gist (
       organization_id WITH =, tutor_id WITH =, tstzrange(starts_at, ends_at) WITH &&
     ) WHERE (NOT overlap_allowed AND status <> 'cancelled'),
@@ -74,6 +71,10 @@ export const scheduling = /* sql */ `
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
+  ${rule('sessions', 'order', 'ends_at > starts_at', 'ends_at', 'must be after starts_at')}
+  -- What overlaps a time started at most a day before: a look-up reads these alone.
+  ${rule('sessions', 'length', `ends_at - starts_at <= interval '24 hours'`, 'ends_at', 'must be at most 24 hours after starts_at')}
+  ${rule('sessions', 'minutes', `ends_at <= starts_at OR ends_at - starts_at = duration_minutes * interval '1 minute'`, 'duration_minutes', 'must be the minutes from starts_at to ends_at')}
   CREATE INDEX sessions_keyset ON sessions (organization_id, created_at, id) INCLUDE (starts_at);
   CREATE INDEX sessions_status_keyset ON sessions (organization_id, status, created_at, id) INCLUDE (starts_at);
   CREATE INDEX sessions_tutor_keyset ON sessions (organization_id, tutor_id, created_at, id) INCLUDE (status, starts_at);
@@ -140,9 +141,9 @@ export const scheduling = /* sql */ `
     end_time text NOT NULL CHECK (end_time ~ '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$'),
     timezone text NOT NULL CHECK (timezone ~ '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$'),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK (start_time COLLATE "C" < end_time COLLATE "C"),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
   );
+  ${rule('availabilities', 'order', 'start_time COLLATE "C" < end_time COLLATE "C"', 'end_time', 'must be after start_time')}
   CREATE INDEX availabilities_keyset ON availabilities (organization_id, created_at, id);
   CREATE INDEX availabilities_tutor_keyset ON availabilities (organization_id, tutor_id, created_at, id)
     INCLUDE (day_of_week);
@@ -158,9 +159,9 @@ export const scheduling = /* sql */ `
     ends_on date NOT NULL,
     note text CHECK (char_length(note) BETWEEN 1 AND 500),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK (starts_on <= ends_on),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
   );
+  ${rule('time_off', 'order', 'starts_on <= ends_on', 'ends_on', 'must not be before starts_on')}
   CREATE INDEX time_off_tutor ON time_off (organization_id, tutor_id, starts_on);
   ${secure('time_off')}
 

@@ -1,4 +1,4 @@
-import { MINE, MINE_OR_NOBODYS, onRows, secure } from './rules.js';
+import { MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
 
 const STUDENT_IN_SESSION = `EXISTS (SELECT FROM session_students v
     WHERE v.organization_id = current_organization_id() AND v.student_id = results.student_id)`;
@@ -101,9 +101,9 @@ export const teaching = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     FOREIGN KEY (owner_organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
-    FOREIGN KEY (owner_organization_id, subject_id) REFERENCES subjects (organization_id, id),
-    CHECK (owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL)
+    FOREIGN KEY (owner_organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
+  ${rule('student_groups', 'belonging', 'owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL', 'tutor_id', 'must not be null unless owned is true')}
   CREATE INDEX student_groups_keyset ON student_groups (organization_id, created_at, id);
   CREATE INDEX student_groups_subject ON student_groups (organization_id, subject_id, created_at, id)
     INCLUDE (classroom_id);

@@ -1,12 +1,9 @@
 import { type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
 import { VALUES } from '@app/database';
+import { FIELDS } from '@app/fields';
 import { field } from '../../http/kit.js';
 
 /** The request fields of a person, shared by every way to provision people. */
-
-export const NAME = { min: 1, max: 200, trim: true };
-export const PHONE = { max: 50, trim: true };
-export const BIO = { max: 5000 };
 
 const EMAIL_NOTE =
   'Without an address, no email can reach the account. Case is ignored. An invalid address is ' +
@@ -14,16 +11,16 @@ const EMAIL_NOTE =
 const INVITE_NOTE = 'Whether to queue an email with a link to the account.';
 
 class PersonFields {
-  @field.Text(NAME, { required: true })
+  @field.bodyField(FIELDS.users.first_name, { required: true })
   first_name: string;
 
-  @field.Text(NAME, { required: true })
+  @field.bodyField(FIELDS.users.last_name, { required: true })
   last_name: string;
 
-  @field.Email({ nullable: true, description: EMAIL_NOTE })
+  @field.bodyField(FIELDS.users.email, { nullable: true, description: EMAIL_NOTE })
   email?: string | null;
 
-  @field.Text(PHONE, { nullable: true })
+  @field.bodyField(FIELDS.users.phone, { nullable: true })
   phone?: string | null;
 }
 
@@ -42,7 +39,7 @@ export class TutorFields extends PersonFields {
   @field.Flag({ default: true, description: INVITE_NOTE })
   send_invite = true;
 
-  @field.Text(BIO, { nullable: true })
+  @field.bodyField(FIELDS.tutor_profiles.bio, { nullable: true })
   bio?: string | null;
 
   @field.OneOf(VALUES.tutor_profiles.teaching_mode, { nullable: true })

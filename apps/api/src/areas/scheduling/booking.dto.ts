@@ -1,9 +1,7 @@
 import { LAST_INSTANT, LONGEST, type SessionChange, SHORTEST, type WantedSession, type Who } from '@app/scheduling';
 import { VALUES } from '@app/database';
+import { FIELDS } from '@app/fields';
 import { Fault, field, type Interdependent, TOGETHER } from '../../http/kit.js';
-
-/** The most that an hour can cost (cents). */
-export const MOST_RATE = 10_000_000;
 
 const STATUSES = ['pending', 'scheduled'] as const;
 const WHO = ['student_id', 'student_ids', 'group_id', 'classroom_id'] as const;
@@ -22,13 +20,13 @@ class SessionFields {
   @field.Uuid({ nullable: true, description: 'The students who are in this classroom now.' })
   classroom_id?: string | null;
 
-  @field.WholeMinute({ nullable: true, description: 'Instead of `duration_minutes`.' })
+  @field.bodyField(FIELDS.sessions.ends_at, { nullable: true, description: 'Instead of `duration_minutes`.' })
   ends_at?: Date | null;
 
-  @field.Integer(SHORTEST, LONGEST, { nullable: true, description: 'Instead of `ends_at`.' })
+  @field.bodyField(FIELDS.sessions.duration_minutes, { nullable: true, description: 'Instead of `ends_at`.' })
   duration_minutes?: number | null;
 
-  @field.Text({ min: 1, max: 200 }, { nullable: true })
+  @field.bodyField(FIELDS.sessions.title, { nullable: true })
   title?: string | null;
 
   @field.OneOf(VALUES.sessions.mode, { nullable: true })
@@ -37,13 +35,13 @@ class SessionFields {
   @field.IdOrCode({ nullable: true, description: 'The subject’s id or code.' })
   subject_id?: string | null;
 
-  @field.Cents(0, MOST_RATE, {
+  @field.bodyField(FIELDS.sessions.student_rate_cents, {
     nullable: true,
     description: 'What each student pays for an hour. Null, or left out of a new session: by the organization’s rates.',
   })
   student_rate_cents?: number | null;
 
-  @field.Cents(0, MOST_RATE, {
+  @field.bodyField(FIELDS.sessions.tutor_pay_rate_cents, {
     nullable: true,
     description: 'What the tutor gets for an hour. Null, or left out of a new session: by the organization’s rates.',
   })
@@ -55,7 +53,10 @@ export class CreateSession extends SessionFields implements Interdependent {
   @field.Uuid({ required: true, description: 'An accepted tutor, admin or owner.' })
   tutor_id: string;
 
-  @field.WholeMinute({ required: true, description: 'On a whole minute; past times are allowed.' })
+  @field.bodyField(FIELDS.sessions.starts_at, {
+    required: true,
+    description: 'On a whole minute; past times are allowed.',
+  })
   starts_at: Date;
 
   @field.OneOf(STATUSES, { default: 'scheduled' })
@@ -81,7 +82,7 @@ export class UpdateSession extends SessionFields implements Interdependent {
   @field.Uuid({ description: 'An accepted tutor, admin or owner.' })
   tutor_id?: string;
 
-  @field.WholeMinute({ description: 'Alone, it keeps the duration.' })
+  @field.bodyField(FIELDS.sessions.starts_at, { description: 'Alone, it keeps the duration.' })
   starts_at?: Date;
 
   @field.OneOf(STATUSES, { description: '`scheduled` confirms a pending session.' })

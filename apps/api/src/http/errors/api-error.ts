@@ -1,3 +1,5 @@
+import { type Fault, type Faults, MOST_FAULTS } from '@app/fields';
+
 /** Every code of the standard error body and its status. */
 export const STATUS = {
   bad_request: 400,
@@ -93,12 +95,21 @@ export interface FaultDetail {
   type: string;
 }
 
-/** The maximum number of faults in a response. The last one says how many more there are. */
-export const MOST_FAULTS = 100;
-
 /** All faults of a request together: 422. */
 export class ValidationFailed extends ApiError {
   readonly faults: FaultDetail[];
+
+  static of({ list, count }: Faults): ValidationFailed {
+    return new ValidationFailed(
+      list.map(({ at, msg, type }) => ({ loc: [...at], msg, type })),
+      count,
+    );
+  }
+
+  /** A JSON body with this fault. */
+  static inBody({ at, msg, type }: Fault): ValidationFailed {
+    return new ValidationFailed([{ loc: ['body', ...at], msg, type }]);
+  }
 
   /** @param count the number of all faults, if `faults` has only the first ones */
   constructor(faults: FaultDetail[], count = faults.length) {

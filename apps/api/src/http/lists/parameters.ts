@@ -1,11 +1,10 @@
 import type { Type } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { type CodedTable, type DateBound, idOf } from '@app/database';
+import { boolean, dateBound, Fault, idOrCode, integer, type Kind, oneOf, token, uuid } from '@app/fields';
 import { daysBetween } from '@app/scheduling';
 import type { Caller } from '../auth/caller.js';
-import { Fault } from '../validation/fault.js';
 import { Query } from '../validation/fields.js';
-import { boolean, dateBound, idOrCode, integer, type Kind, oneOf, token, uuid } from '../validation/kinds.js';
 import { type Interdependent, TOGETHER } from '../validation/read-object.js';
 import { CURSOR_FORM } from './cursor.js';
 import { COMPARISONS, type Comparison, dayIn, isBefore } from './filters.js';

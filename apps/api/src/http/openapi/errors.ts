@@ -1,4 +1,5 @@
-import { ApiError, type ErrorCode, MOST_FAULTS, STATUS, ValidationFailed } from '../errors/api-error.js';
+import { MOST_FAULTS } from '@app/fields';
+import { ApiError, type ErrorCode, STATUS, ValidationFailed } from '../errors/api-error.js';
 import { errorBody } from '../errors/error-formats.js';
 import type { Schema } from '../views/schemas.js';
 import { ANSWER_HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';

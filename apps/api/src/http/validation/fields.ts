@@ -1,14 +1,13 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
+import {
+  boolean, cents, color, day, dayOfWeek, email, endTime, Fault, idOrCode, instant, integer, isFault, json, type JsonSize, type Kind, link,
+  listOf, type ListSize, oneOf, type Parser, text, type TextRule, time, timeZone, uuid, wholeMinute,
+} from '@app/fields'; // prettier-ignore
 import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
-import { Fault, isFault, type Parser } from './fault.js';
-import {
-  boolean, cents, color, day, dayOfWeek, email, endTime, idOrCode, instant, integer, type Kind, link, oneOf, text, type TextRule,
-  time, timeZone, uuid, wholeMinute,
-} from './kinds.js'; // prettier-ignore
-import { json, type JsonSize, listOf, type ListSize, object, type Tolerate, union } from './nested-kinds.js';
+import { object, type Tolerate, union } from './nested-kinds.js';
 import { FIELD_CHECK, type ReadOptions, unwrapped } from './read-object.js';
 
 /**
@@ -81,7 +80,7 @@ export interface Presence {
 }
 
 /** A field of a JSON body. */
-export function bodyField({ parse, schema }: Kind, presence: Presence): PropertyDecorator {
+export function bodyField({ parse, schema }: Kind, presence: Presence = {}): PropertyDecorator {
   const { description, required = false, default: fallback = null } = presence;
   const nullable = presence.nullable === true || fallback !== null;
   const documented = {

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
+import { Fault, Faults } from '@app/fields';
 import { ValidationFailed } from '../errors/api-error.js';
-import { Fault, Faults } from './fault.js';
 
 /** More than any valid request needs; much deeper nesting would overflow the stack of recursive readers. */
 const MOST_DEPTH = 32;
@@ -88,7 +88,7 @@ async function tooMany(text: string, { fullest }: Survey, declared: ReadonlySet<
     const name = nameOf(written);
     if (!declared.has(name)) unknown.add(Fault.unknown(name), 'body');
   });
-  if (unknown.count > 0) return unknown.toError();
+  if (unknown.count > 0) return ValidationFailed.of(unknown);
   const msg = `The body must not have more than ${MOST_MEMBERS} members and items in total.`;
   return new ValidationFailed([{ loc: ['body', ...(fullest ? [nameOf(fullest)] : [])], msg, type: 'too_long' }]);
 }

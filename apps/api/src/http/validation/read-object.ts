@@ -1,7 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, ValidationTypes } from 'class-validator';
 import type { Env } from '@app/config';
-import { Fault, Faults, isFault } from './fault.js';
+import { Fault, Faults, isFault } from '@app/fields';
 
 /** The name of our check in class-validator. */
 export const FIELD_CHECK = 'field';

@@ -1,14 +1,15 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Env } from '@app/config';
+import { Fault, Faults } from '@app/fields';
 import { onceClosed } from '@app/serving';
 import { accessOf } from '../auth/access.decorators.js';
 import { requirePlatformBlog } from '../auth/scopes.guard.js';
+import { ValidationFailed } from '../errors/api-error.js';
 import { isWrite } from '../request/attempt.js';
 import { Fairness, whileWaiting } from '../request/fairness.js';
 import { bodyClassOf, bodyKindOf, listFieldOf, queryClassOf } from './declared.js';
 import { contentHashOf } from './content-hash.js';
-import { Fault, Faults } from './fault.js';
 import { readJson } from './json-body.js';
 import { mayBeEmpty, namesOf, readObject } from './read-object.js';
 
@@ -40,7 +41,7 @@ export class ValidationGuard implements CanActivate {
     const faults = new Faults();
     faults.add(query.faults, 'query');
     if (isWrite(request.method)) faults.add(await this.readBody(request, response, handler), 'body');
-    if (faults.count > 0) throw faults.toError();
+    if (faults.count > 0) throw ValidationFailed.of(faults);
     // Express's own property is a getter that would parse the text again.
     Object.defineProperty(request, 'query', { value: query.value, configurable: true });
     return true;

@@ -1,5 +1,6 @@
-/** A JSON Schema, as in OpenAPI 3.1. */
-export type Schema = Record<string, unknown>;
+import type { Schema } from '@app/fields';
+
+export type { Schema };
 
 /** A named schema in the OpenAPI document: of an object that a service builds, or of a View. */
 export interface Shape {

@@ -1,11 +1,7 @@
+import { FIELDS } from '@app/fields';
 import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
 import { Brand } from '../brand.js';
 import { POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
-
-const SLUG = {
-  shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-  message: 'Must be lowercase letters and digits, with single hyphens between words.',
-};
 
 /** A published post has no schedule. */
 export const SCHEDULED_AND_PUBLISHED =
@@ -13,27 +9,24 @@ export const SCHEDULED_AND_PUBLISHED =
 
 const PLATFORM_BRAND_MISSING = new Fault('missing', 'Required for posts of the platform.', ['brand']);
 
-const TAG = { min: 1, max: 100 };
-const MOST_TAGS = { max: 50 };
-
 /** Fields of a post that may be empty. */
 class WritablePost {
-  @field.Text({ max: 2000 }, { nullable: true })
+  @field.bodyField(FIELDS.blog_posts.excerpt, { nullable: true })
   excerpt?: string | null;
 
-  @field.Text({ max: 200_000 }, { nullable: true })
+  @field.bodyField(FIELDS.blog_posts.content, { nullable: true })
   content?: string | null;
 
-  @field.Link(2000, {
+  @field.bodyField(FIELDS.blog_posts.featured_image, {
     nullable: true,
     description: 'URL of a public image, for example one from `POST /v1/blog-images`.',
   })
   featured_image?: string | null;
 
-  @field.Text({ max: 200 }, { nullable: true })
+  @field.bodyField(FIELDS.blog_posts.author, { nullable: true })
   author?: string | null;
 
-  @field.Text({ max: 200 }, { nullable: true })
+  @field.bodyField(FIELDS.blog_posts.category, { nullable: true })
   category?: string | null;
 
   @field.Day({ nullable: true })
@@ -51,16 +44,15 @@ function scheduledAndPublished({ status, scheduled_at }: UpdatePost | CreatePost
 
 /** Omitted fields stay unchanged. */
 export class UpdatePost extends WritablePost implements Interdependent {
-  @field.Text({ min: 1, max: 300 })
+  @field.bodyField(FIELDS.blog_posts.title)
   title?: string;
 
-  @field.Text(
-    { min: 1, max: 200, pattern: SLUG },
-    { description: 'Unique within the organization, or for the platform’s posts within the brand.' },
-  )
+  @field.bodyField(FIELDS.blog_posts.slug, {
+    description: 'Unique within the organization, or for the platform’s posts within the brand.',
+  })
   slug?: string;
 
-  @field.Texts(TAG, MOST_TAGS)
+  @field.bodyField(FIELDS.blog_posts.tags)
   tags?: string[];
 
   @field.Flag()
@@ -79,16 +71,16 @@ export class UpdatePost extends WritablePost implements Interdependent {
 
 /** All fields except title and slug are optional. */
 export class CreatePost extends WritablePost implements Interdependent {
-  @field.Text({ min: 1, max: 300 }, { required: true })
+  @field.bodyField(FIELDS.blog_posts.title, { required: true })
   title: string;
 
-  @field.Text(
-    { min: 1, max: 200, pattern: SLUG },
-    { required: true, description: 'Unique within the organization, or for the platform’s posts within the brand.' },
-  )
+  @field.bodyField(FIELDS.blog_posts.slug, {
+    required: true,
+    description: 'Unique within the organization, or for the platform’s posts within the brand.',
+  })
   slug: string;
 
-  @field.Texts(TAG, MOST_TAGS, { default: [] })
+  @field.bodyField(FIELDS.blog_posts.tags, { default: [] })
   tags: string[] = [];
 
   @field.Flag({ default: true })

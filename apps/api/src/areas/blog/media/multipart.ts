@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
-import { ApiError, Fault, isUnencoded } from '../../../http/kit.js';
+import { ApiError, Fault, isUnencoded, ValidationFailed } from '../../../http/kit.js';
 import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 /** 10 MB for the file alone. */
@@ -169,12 +169,12 @@ function explain(error: unknown): unknown {
     return error.code === 'LIMIT_FILE_SIZE' ? tooLarge() : notOneFile('value_error');
   }
   const msg = 'The body is not complete multipart/form-data. Let your HTTP client build it, including the boundary.';
-  return new Fault('value_error', msg).inBody();
+  return ValidationFailed.inBody(new Fault('value_error', msg));
 }
 
 function notOneFile(type: 'missing' | 'value_error'): ApiError {
   const msg = `Send exactly one part, named "${PART}", with the image and its file name.`;
-  return new Fault(type, msg, [PART]).inBody();
+  return ValidationFailed.inBody(new Fault(type, msg, [PART]));
 }
 
 function tooLarge(): ApiError {

@@ -1,4 +1,5 @@
 import { VALUES } from '@app/database';
+import { FIELDS, hoursOfDay } from '@app/fields';
 import type { WantedLesson } from '@app/scheduling';
 import {
   Fault,
@@ -14,14 +15,7 @@ import {
 const { preferred_mode: MODES } = VALUES.booking_requests;
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
-const HOURS = {
-  max: 11,
-  pattern: {
-    shape: /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/,
-    message: 'Must be hours as HH:MM-HH:MM, for example 16:00-18:00.',
-  },
-};
-const Hours = () => field.Texts(HOURS, { max: 10 }, { nullable: true, description: 'Such as `16:00-18:00`.' });
+const Hours = () => field.bodyField(hoursOfDay, { nullable: true, description: 'Such as `16:00-18:00`.' });
 
 /** Hours by day, on the organization's clock. */
 export class PreferredTimes implements Interdependent {
@@ -49,10 +43,10 @@ export class CreateBookingRequest implements Interdependent {
   @field.Uuid({ nullable: true, description: 'Required without `student_display_name`.' })
   student_id?: string | null;
 
-  @field.Text(
-    { min: 1, max: 200, trim: true },
-    { nullable: true, description: 'Somebody who is not a student yet. Required without `student_id`.' },
-  )
+  @field.bodyField(FIELDS.booking_requests.student_display_name, {
+    nullable: true,
+    description: 'Somebody who is not a student yet. Required without `student_id`.',
+  })
   student_display_name?: string | null;
 
   @field.IdOrCode({ nullable: true, description: 'The subject’s id or code.' })
@@ -61,16 +55,16 @@ export class CreateBookingRequest implements Interdependent {
   @field.OneOf(MODES, { nullable: true })
   preferred_mode?: WantedLesson['mode'];
 
-  @field.SomeOf(DAYS, { nullable: true })
+  @field.bodyField(FIELDS.booking_requests.preferred_days, { nullable: true })
   preferred_days?: string[] | null;
 
   @field.Nested(PreferredTimes, { nullable: true, description: 'Hours by day, on the organization’s clock.' })
   preferred_times?: PreferredTimes | null;
 
-  @field.Integer(5, 720, { nullable: true })
+  @field.bodyField(FIELDS.booking_requests.duration_minutes, { nullable: true })
   duration_minutes?: number | null;
 
-  @field.Text({ min: 1, max: 5000 }, { nullable: true })
+  @field.bodyField(FIELDS.booking_requests.message, { nullable: true })
   message?: string | null;
 
   [TOGETHER](): Fault[] {

@@ -1,4 +1,5 @@
 import { VALUES } from '@app/database';
+import { FIELDS } from '@app/fields';
 import type { NewMessage } from '@app/messaging';
 import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
@@ -6,7 +7,7 @@ const { visibility } = VALUES.messages;
 
 /** A message to a conversation, or to a person. */
 export class CreateMessage implements Interdependent {
-  @field.Text({ min: 1, max: 5000 }, { required: true })
+  @field.bodyField(FIELDS.messages.content, { required: true })
   content: string;
 
   @field.Uuid({ nullable: true, description: 'An accepted owner or admin. The first owner, if it is left out.' })

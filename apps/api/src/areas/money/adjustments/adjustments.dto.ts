@@ -1,8 +1,6 @@
 import { adjustmentFaults } from '@app/billing';
+import { FIELDS } from '@app/fields';
 import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
-
-/** The most that an amount of money can be (cents). */
-const MOST = 1_000_000_000_000;
 
 /** A correction of what a tutor earned. */
 export class CreateAdjustment implements Interdependent {
@@ -15,10 +13,10 @@ export class CreateAdjustment implements Interdependent {
   @field.Day({ required: true, description: 'The last day of the pay period.' })
   period_end: string;
 
-  @field.Cents(-MOST, MOST, { required: true, description: 'Negative for a deduction; not 0.' })
+  @field.bodyField(FIELDS.adjustments.amount_cents, { required: true, description: 'Negative for a deduction; not 0.' })
   amount_cents: number;
 
-  @field.Text({ min: 1, max: 500 }, { nullable: true })
+  @field.bodyField(FIELDS.adjustments.note, { nullable: true })
   note?: string | null;
 
   [TOGETHER](): Fault[] {

@@ -1,8 +1,9 @@
+import { FIELDS } from '@app/fields';
 import { field } from '../../../http/kit.js';
 
 /** How much of an expense is approved. */
 export class ApproveExpense {
-  @field.Cents(0, 1_000_000_000_000, {
+  @field.bodyField(FIELDS.expense_claims.approved_amount_cents, {
     nullable: true,
     description: 'At most what was claimed; all of it, unless given.',
   })

@@ -1,17 +1,19 @@
 import type { WrittenLine } from '@app/billing';
+import { FIELDS } from '@app/fields';
 import { field } from '../../../http/kit.js';
-
-const MOST_UNIT = 1_000_000_000;
 
 /** Something to pay for, or a discount. */
 export class AddLine {
-  @field.Text({ min: 1, max: 500 }, { required: true })
+  @field.bodyField(FIELDS.invoice_lines.description, { required: true })
   description: string;
 
-  @field.Integer(1, 1_000, { default: 1 })
+  @field.bodyField(FIELDS.invoice_lines.quantity, { default: 1 })
   quantity = 1;
 
-  @field.Cents(-MOST_UNIT, MOST_UNIT, { required: true, description: 'Of one; negative for a discount.' })
+  @field.bodyField(FIELDS.invoice_lines.unit_amount_cents, {
+    required: true,
+    description: 'Of one; negative for a discount.',
+  })
   unit_amount_cents: number;
 }
 

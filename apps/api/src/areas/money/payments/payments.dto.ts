@@ -1,10 +1,9 @@
 import { dayFaults, type Received } from '@app/billing';
+import { FIELDS } from '@app/fields';
 import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 /** The ways in which money is received outside of this service. */
 const TYPES = ['bank_transfer', 'cash', 'external'] as const;
-
-const MOST = 1_000_000_000_000;
 
 /** Money that was received. */
 export class RecordPayment implements Interdependent {
@@ -17,7 +16,7 @@ export class RecordPayment implements Interdependent {
   })
   parent_id?: string | null;
 
-  @field.Cents(1, MOST, { required: true })
+  @field.bodyField(FIELDS.payments.amount_cents, { required: true })
   amount_cents: number;
 
   @field.OneOf(TYPES, { required: true })
@@ -32,10 +31,7 @@ export class RecordPayment implements Interdependent {
   @field.Day({ nullable: true, description: 'A day of the organization’s time zone, today if left out.' })
   received_on?: string | null;
 
-  @field.Text(
-    { max: 3, pattern: { shape: /^[A-Z]{3}$/, message: 'Must be an ISO 4217 code.' } },
-    { nullable: true, description: 'The organization’s own.' },
-  )
+  @field.bodyField(FIELDS.payments.currency, { nullable: true, description: 'The organization’s own.' })
   currency?: string | null;
 
   [TOGETHER](zone: string): Fault[] {
@@ -51,7 +47,10 @@ export class RecordPayment implements Interdependent {
 
 /** Money that goes back. */
 export class RefundPayment {
-  @field.Cents(1, MOST, { required: true, description: 'At most what is left of the payment.' })
+  @field.bodyField(FIELDS.payments.amount_cents, {
+    required: true,
+    description: 'At most what is left of the payment.',
+  })
   amount_cents: number;
 }
 

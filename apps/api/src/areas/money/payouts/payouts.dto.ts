@@ -1,3 +1,4 @@
+import { FIELDS } from '@app/fields';
 import { field } from '../../../http/kit.js';
 
 /** Money that a tutor was paid outside of this service. */
@@ -5,7 +6,7 @@ export class CreatePayout {
   @field.Uuid({ required: true, description: 'A tutor, admin or owner (user id), archived ones too.' })
   tutor_id: string;
 
-  @field.Cents(1, 1_000_000_000_000, { required: true, description: 'In the organization’s currency.' })
+  @field.bodyField(FIELDS.payouts.amount_cents, { required: true, description: 'In the organization’s currency.' })
   amount_cents: number;
 
   @field.Uuid({

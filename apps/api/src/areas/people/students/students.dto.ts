@@ -1,20 +1,24 @@
+import { FIELDS } from '@app/fields';
 import { field } from '../../../http/kit.js';
-import { NAME, PHONE, StudentFields } from '../people.dto.js';
+import { StudentFields } from '../people.dto.js';
 
 export class CreateStudent extends StudentFields {}
 
 /** Omitted fields stay unchanged. */
 export class UpdateStudent {
-  @field.Text(NAME)
+  @field.bodyField(FIELDS.users.first_name)
   first_name?: string;
 
-  @field.Text(NAME)
+  @field.bodyField(FIELDS.users.last_name)
   last_name?: string;
 
-  @field.Email({ nullable: true, description: 'Null removes the address: no email can reach the account after that.' })
+  @field.bodyField(FIELDS.users.email, {
+    nullable: true,
+    description: 'Null removes the address: no email can reach the account after that.',
+  })
   email?: string | null;
 
-  @field.Text(PHONE, { nullable: true })
+  @field.bodyField(FIELDS.users.phone, { nullable: true })
   phone?: string | null;
 
   @field.Uuid({ nullable: true, description: 'By which prices differ.' })

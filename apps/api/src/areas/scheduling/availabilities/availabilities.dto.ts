@@ -1,17 +1,24 @@
+import { FIELDS } from '@app/fields';
 import { overlappingRules } from '@app/scheduling';
 import { Fault, field, type Interdependent, OrList, TOGETHER } from '../../../http/kit.js';
 
 export class WeeklyHour implements Interdependent {
-  @field.DayOfWeek({ required: true, description: '0 is Sunday.' })
+  @field.bodyField(FIELDS.availabilities.day_of_week, { required: true, description: '0 is Sunday.' })
   day_of_week: number;
 
-  @field.Time({ required: true, description: 'On the clock on the wall.' })
+  @field.bodyField(FIELDS.availabilities.start_time, { required: true, description: 'On the clock on the wall.' })
   start_time: string;
 
-  @field.EndTime({ required: true, description: 'After the start. `24:00` is the end of the day.' })
+  @field.bodyField(FIELDS.availabilities.end_time, {
+    required: true,
+    description: 'After the start. `24:00` is the end of the day.',
+  })
   end_time: string;
 
-  @field.TimeZone({ nullable: true, description: "Whose clock it is: the organization's unless given." })
+  @field.bodyField(FIELDS.availabilities.timezone, {
+    nullable: true,
+    description: "Whose clock it is: the organization's unless given.",
+  })
   timezone?: string | null;
 
   [TOGETHER](): Fault[] {
@@ -46,7 +53,7 @@ export class Absence implements Interdependent {
   @field.Day({ required: true, description: 'The last day.' })
   ends_on: string;
 
-  @field.Text({ min: 1, max: 500 }, { nullable: true })
+  @field.bodyField(FIELDS.time_off.note, { nullable: true })
   note?: string | null;
 
   [TOGETHER](): Fault[] {

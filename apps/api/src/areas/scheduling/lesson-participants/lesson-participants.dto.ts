@@ -1,7 +1,7 @@
 import { VALUES } from '@app/database';
+import { FIELDS } from '@app/fields';
 import type { ParticipantChange } from '@app/scheduling';
 import { field } from '../../../http/kit.js';
-import { MOST_RATE } from '../booking.dto.js';
 
 const { status, attendance } = VALUES.lesson_participants;
 
@@ -13,7 +13,7 @@ export class UpdateParticipant {
   @field.OneOf(attendance, { nullable: true })
   attendance?: ParticipantChange['attendance'];
 
-  @field.Cents(0, MOST_RATE, {
+  @field.bodyField(FIELDS.lesson_participants.rate_cents, {
     nullable: true,
     description: 'What this student pays for an hour; null bills nothing. Until the session is completed.',
   })

@@ -1,10 +1,14 @@
 import type { Attended } from '@app/billing';
 import { VALUES } from '@app/database';
+import { FIELDS } from '@app/fields';
 import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 /** Why a session does not take place. */
 export class CancelSession {
-  @field.Text({ min: 1, max: 500 }, { nullable: true, description: 'For the organization’s own records.' })
+  @field.bodyField(FIELDS.sessions.cancellation_reason, {
+    nullable: true,
+    description: 'For the organization’s own records.',
+  })
   reason?: string | null;
 
   @field.Integer(0, 100, {

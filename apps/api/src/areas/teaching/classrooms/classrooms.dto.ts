@@ -1,4 +1,5 @@
 import { VALUES } from '@app/database';
+import { FIELDS } from '@app/fields';
 import { field } from '../../../http/kit.js';
 
 export class AddClassroomMember {
@@ -7,7 +8,7 @@ export class AddClassroomMember {
 }
 
 export class CreateClassroom {
-  @field.Text({ min: 1, max: 200, trim: true }, { required: true })
+  @field.bodyField(FIELDS.classrooms.name, { required: true })
   name: string;
 
   @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner, who becomes its teacher.' })
@@ -16,7 +17,7 @@ export class CreateClassroom {
   @field.IdOrCode({ nullable: true, description: 'Id or code.' })
   subject_id?: string | null;
 
-  @field.Cents(0, 1_000_000_000_000, { nullable: true })
+  @field.bodyField(FIELDS.classrooms.price_cents, { nullable: true })
   price_cents?: number | null;
 
   @field.OneOf(VALUES.classrooms.billing_interval, { nullable: true, description: 'What `price_cents` is for.' })

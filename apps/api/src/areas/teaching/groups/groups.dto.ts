@@ -1,3 +1,4 @@
+import { FIELDS } from '@app/fields';
 import { field } from '../../../http/kit.js';
 
 export class AddGroupMember {
@@ -6,7 +7,7 @@ export class AddGroupMember {
 }
 
 export class CreateGroup {
-  @field.Text({ min: 1, max: 200, trim: true }, { required: true })
+  @field.bodyField(FIELDS.student_groups.name, { required: true })
   name: string;
 
   @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner.' })
@@ -18,13 +19,13 @@ export class CreateGroup {
   @field.IdOrCode({ nullable: true, description: 'Id or code.' })
   subject_id?: string | null;
 
-  @field.Cents(0, 1_000_000_000_000, {
+  @field.bodyField(FIELDS.student_groups.rate_per_student_cents, {
     nullable: true,
     description: 'For an hour, instead of the students’ own rates.',
   })
   rate_per_student_cents?: number | null;
 
-  @field.Color({ nullable: true })
+  @field.bodyField(FIELDS.student_groups.color, { nullable: true })
   color?: string | null;
 
   @field.Uuids({ max: 100 }, { default: [], description: 'Accepted students.' })

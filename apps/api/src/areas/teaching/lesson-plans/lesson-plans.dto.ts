@@ -1,11 +1,9 @@
 import { VALUES } from '@app/database';
+import { FIELDS } from '@app/fields';
 import { type NewPlan, type PlanChange, targetFaults } from '@app/teaching';
 import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 const { status, scope } = VALUES.lesson_plans;
-
-/** The most bytes of a plan's data, as JSON. */
-const MOST_BYTES = 262_144;
 
 class PlanFields {
   @field.Uuid({ nullable: true, description: 'With the scope `classroom`.' })
@@ -25,7 +23,7 @@ class PlanFields {
 }
 
 export class CreateLessonPlan extends PlanFields implements Interdependent {
-  @field.Text({ min: 1, max: 300, trim: true }, { required: true })
+  @field.bodyField(FIELDS.lesson_plans.title, { required: true })
   title: string;
 
   @field.OneOf(scope, { required: true, description: 'Requires the id of its kind, and no other.' })
@@ -34,7 +32,10 @@ export class CreateLessonPlan extends PlanFields implements Interdependent {
   @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner. The first owner, if it is left out.' })
   created_by?: string | null;
 
-  @field.Json({ bytes: MOST_BYTES }, { nullable: true, description: 'Any names and values, at most 256 kB as JSON.' })
+  @field.bodyField(FIELDS.lesson_plans.plan_data, {
+    nullable: true,
+    description: 'Any names and values, at most 256 kB as JSON.',
+  })
   plan_data?: Record<string, unknown> | null;
 
   @field.OneOf(status, { default: 'draft' })
@@ -48,16 +49,15 @@ export class CreateLessonPlan extends PlanFields implements Interdependent {
 
 /** Omitted fields stay unchanged. */
 export class UpdateLessonPlan extends PlanFields {
-  @field.Text({ min: 1, max: 300, trim: true })
+  @field.bodyField(FIELDS.lesson_plans.title)
   title?: string;
 
   @field.OneOf(scope, { description: 'Requires the id of its kind, and no other.' })
   scope?: NewPlan['scope'];
 
-  @field.Json(
-    { bytes: MOST_BYTES },
-    { description: 'Replaces all of it: any names and values, at most 256 kB as JSON.' },
-  )
+  @field.bodyField(FIELDS.lesson_plans.plan_data, {
+    description: 'Replaces all of it: any names and values, at most 256 kB as JSON.',
+  })
   plan_data?: Record<string, unknown>;
 
   @field.OneOf(status)

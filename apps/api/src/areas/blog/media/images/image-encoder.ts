@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { QueueFull, Turns } from '@app/concurrency';
 import { Log } from '@app/logging';
-import { ApiError, Fault, Overloaded } from '../../../../http/kit.js';
+import { ApiError, Fault, Overloaded, ValidationFailed } from '../../../../http/kit.js';
 import { TemporaryFile } from '../temporary-file.js';
 import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
 import { type EndCause, ImageProcess, ImageProcessEnded } from './image-process.js';
@@ -132,5 +132,5 @@ function refused(reply: ImageFault): ApiError {
 }
 
 function invalid(msg: string): ApiError {
-  return new Fault('value_error', msg, ['file']).inBody();
+  return ValidationFailed.inBody(new Fault('value_error', msg, ['file']));
 }

@@ -1,7 +1,9 @@
 import { isEmail } from '@app/people';
 import { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, parseDate } from '@app/database';
-import type { Schema } from '../views/schemas.js';
 import { Fault, MALFORMED_ADDRESS, type Parser } from './fault.js';
+
+/** A JSON Schema, as in OpenAPI 3.1. */
+export type Schema = Record<string, unknown>;
 
 /** A kind of value: its parser and its JSON Schema, used for query parameters and body fields alike. */
 export interface Kind<T = unknown> {

@@ -1,5 +1,7 @@
 import type { Env } from '@app/config';
-import { MOST_FAULTS, ValidationFailed } from '../errors/api-error.js';
+
+/** The maximum number of faults in a response. The last one says how many more there are. */
+export const MOST_FAULTS = 100;
 
 /** Fault types, in pydantic's vocabulary. */
 export type FaultType =
@@ -51,11 +53,6 @@ export class Fault {
   under(place: string | number): Fault {
     return new Fault(this.type, this.msg, [place, ...this.at]);
   }
-
-  /** The response to a JSON body with this fault. */
-  inBody(): ValidationFailed {
-    return new ValidationFailed([{ loc: ['body', ...this.at], msg: this.msg, type: this.type }]);
-  }
 }
 
 /**
@@ -89,11 +86,6 @@ export class Faults {
     for (const { type, msg, at } of this.first) inner.add(new Fault(type, msg, at.slice(1)));
     inner.all = this.all;
     return inner;
-  }
-
-  toError(): ValidationFailed {
-    const details = this.first.map(({ at, msg, type }) => ({ loc: [...at], msg, type }));
-    return new ValidationFailed(details, this.all);
   }
 }
 

@@ -1,0 +1,4 @@
+export * from './fault.js';
+export * from './kinds.js';
+export * from './nested.js';
+export { FIELDS, hoursOfDay } from './rows.js';

@@ -1,0 +1,145 @@
+import { LONGEST, SHORTEST } from '@app/scheduling';
+import {
+  cents, color, dayOfWeek, email, endTime, integer, type Kind, link, oneOf, text, type TextRule, time, timeZone, uuid,
+  wholeMinute,
+} from './kinds.js'; // prettier-ignore
+import { json, listOf } from './nested.js';
+
+/** The most that an amount of money can be, and that an hour can cost (cents). */
+const MOST = 1_000_000_000_000;
+const MOST_RATE = 10_000_000;
+
+const line = (max: number): Kind<string> => text({ min: 1, max, trim: true });
+const texts = (item: TextRule, max: number): Kind<string[]> => listOf(text(item), { max });
+
+const NAME = line(200);
+const TITLE = line(300);
+const PHONE = text({ max: 50, trim: true });
+const NOTE = text({ min: 1, max: 500 });
+const LONG_TEXT = text({ min: 1, max: 5000 });
+const MINUTES = integer(SHORTEST, LONGEST);
+const AMOUNT = cents(0, MOST);
+const RATE = cents(0, MOST_RATE);
+const POSTCODE = line(20);
+const LABELS = texts({ min: 1, max: 100, trim: true }, 50);
+const TAGS = texts({ min: 1, max: 100 }, 50);
+const ADDRESS = link(2000);
+const CURRENCY = text({ max: 3, pattern: { shape: /^[A-Z]{3}$/, message: 'Must be an ISO 4217 code.' } });
+const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+
+const SLUG = {
+  shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+  message: 'Must be lowercase letters and digits, with single hyphens between words.',
+};
+const HOURS = {
+  max: 11,
+  pattern: {
+    shape: /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/,
+    message: 'Must be hours as HH:MM-HH:MM, for example 16:00-18:00.',
+  },
+};
+const SUPPLIED = {
+  supplied_first_name: NAME,
+  supplied_last_name: NAME,
+  supplied_email: email,
+  supplied_phone: PHONE,
+};
+
+/** Invoices are numbered on from the highest of them, which a text beyond the digits of `invoices.serial` would stop. */
+const NUMBER = text({
+  min: 1,
+  max: 50,
+  trim: true,
+  pattern: { shape: /^(?!INV-\d{16})/, message: 'Must have at most 15 digits after INV-.' },
+});
+
+/** The hours of one day, as in `preferred_times` of booking requests. */
+export const hoursOfDay = listOf(text(HOURS), { max: 10 });
+
+/**
+ * What a column may hold, beyond what its type and its CHECKs say: the request classes of the API and the importer read the
+ * same kinds. Ids, flags, days and closed sets of values need none.
+ */
+export const FIELDS = {
+  users: { email, first_name: NAME, last_name: NAME, phone: PHONE },
+  rate_bands: { name: NAME },
+  tutor_tiers: { name: NAME, badge_label: NAME, description: LONG_TEXT },
+  members: SUPPLIED,
+  subjects: { name: NAME },
+  rate_cells: { student_rate_cents: RATE, inperson_surcharge_cents: RATE, tutor_flat_rate_cents: RATE },
+  tutor_profiles: {
+    bio: text({ max: 5000 }),
+    avatar_url: ADDRESS,
+    handle: text({ min: 1, max: 100, pattern: SLUG }),
+    home_suburb: NAME,
+    home_postcode: POSTCODE,
+    service_postcodes: texts({ min: 1, max: 20, trim: true }, 1000),
+    max_travel_km: integer(0, 1_000),
+    in_person_arrangements: LABELS,
+    specialisations: LABELS,
+  },
+  parents: SUPPLIED,
+  classrooms: { name: NAME, price_cents: AMOUNT },
+  student_groups: { name: NAME, rate_per_student_cents: AMOUNT, color, avatar_url: ADDRESS },
+  sessions: {
+    title: text({ min: 1, max: 200 }),
+    starts_at: wholeMinute,
+    ends_at: wholeMinute,
+    duration_minutes: MINUTES,
+    student_rate_cents: RATE,
+    tutor_pay_rate_cents: RATE,
+    cancellation_reason: NOTE,
+  },
+  lesson_participants: { rate_cents: RATE },
+  availabilities: { day_of_week: dayOfWeek, start_time: time, end_time: endTime, timezone: timeZone },
+  time_off: { note: NOTE },
+  leads: {
+    name: NAME,
+    email,
+    phone: line(50),
+    subject: NAME,
+    notes: LONG_TEXT,
+    source_url: ADDRESS,
+    source_form_name: NAME,
+  },
+  booking_requests: {
+    student_display_name: NAME,
+    preferred_days: listOf(oneOf(DAYS), { max: DAYS.length, distinct: true }),
+    duration_minutes: MINUTES,
+    message: LONG_TEXT,
+  },
+  locations: { label: NAME, suburb: NAME, state: line(100), postcode: POSTCODE },
+  lesson_plans: { title: TITLE, plan_data: json({ bytes: 262_144 }) },
+  files: { title: TITLE, file_url: link(5000), link_url: link(5000) },
+  questions: {
+    topic: NAME,
+    intro_text: text({ max: 20_000 }),
+    tags: TAGS,
+    total_marks: integer(0, 1_000),
+    curriculum_level_ids: listOf(uuid, { max: 50, distinct: true }),
+  },
+  homework: { title: TITLE },
+  messages: { content: LONG_TEXT },
+  conversations: { title: NAME },
+  inbox_messages: { guest_name: NAME, guest_email: email, message: LONG_TEXT },
+  adjustments: { amount_cents: cents(-MOST, MOST), note: NOTE },
+  payouts: { amount_cents: cents(1, MOST), currency: CURRENCY },
+  invoices: { invoice_number: NUMBER, currency: CURRENCY },
+  invoice_lines: {
+    description: NOTE,
+    quantity: integer(1, 1_000),
+    unit_amount_cents: cents(-1_000_000_000, 1_000_000_000),
+  },
+  payments: { amount_cents: cents(1, MOST), refund_amount_cents: AMOUNT, currency: CURRENCY },
+  expense_claims: { approved_amount_cents: AMOUNT, receipt_photo_url: ADDRESS },
+  blog_posts: {
+    title: text({ min: 1, max: 300 }),
+    slug: text({ min: 1, max: 200, pattern: SLUG }),
+    excerpt: text({ max: 2000 }),
+    content: text({ max: 200_000 }),
+    author: text({ max: 200 }),
+    category: text({ max: 200 }),
+    tags: TAGS,
+    featured_image: ADDRESS,
+  },
+} satisfies Record<string, Record<string, Kind>>;
