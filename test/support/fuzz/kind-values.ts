@@ -1,5 +1,4 @@
-import * as kinds from '@app/fields';
-import { json, listOf } from '@app/fields';
+import { json, kinds, listOf } from '@app/fields';
 
 const UUID = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 const OTHER = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31';

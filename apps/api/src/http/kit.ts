@@ -1,6 +1,5 @@
 /** The door of `http/`: all that areas use of it. Nothing in `http/` imports this file. */
-export * as kinds from '@app/fields';
-export { Fault, Faults, MALFORMED_ADDRESS } from '@app/fields';
+export { Fault, Faults, kinds, MALFORMED_ADDRESS } from '@app/fields';
 export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } from './auth/access.decorators.js';
 export { type Caller, seesCodes } from './auth/caller.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
