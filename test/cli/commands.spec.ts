@@ -33,7 +33,13 @@ describe('the command line', () => {
     [['org', 'create', '--name', 'Bad', '--slug', 'Not A Slug'], '"Not A Slug" is not a valid slug'],
     [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'], '"Mars/Base" is not an IANA time zone'],
     [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', '+05:30'], '"+05:30" is not an IANA time zone'],
-    [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--currency', 'dollars'], '"dollars" is not an ISO 4217 currency code'],
+    ...['dollars', 'JPY', 'KWD', 'CLF', 'ZZZ', 'XXX', 'XAU', 'DEM', 'aud'].map(
+      (code) =>
+        [
+          ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--currency', code],
+          `"${code}" is not the ISO 4217 code of a currency with hundredths`,
+        ] as [string[], string],
+    ),
     [['org', 'create', '--slug', 'bad'], "required option '--name <name>' not specified"],
     [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not a valid email address'],
     [['owner', 'create', '--org', 'nowhere', '--email', 'a@example.org'], 'There is no organization "nowhere"'],

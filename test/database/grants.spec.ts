@@ -72,6 +72,7 @@ describe('the rights of the roles', () => {
       'conversation_of_others',
       'current_organization_id',
       'direct_conversation',
+      'folded',
       'group_of_others',
       'hold_ties_elsewhere',
       'leave_conversations',

@@ -30,7 +30,7 @@ const LABELS: Record<keyof Contact, string> = {
   privacyUrl: 'Privacy page',
 };
 
-const PHONE = /^\+?[\d\s().\-/]*\d[\d\s().\-/]*$/;
+const PHONE = /^\+?[\p{Nd}\s().\-/]*\p{Nd}[\p{Nd}\s().\-/]*$/u;
 
 const RULES: Record<keyof Contact, { read: (text: string) => string | null; reason: string }> = {
   appUrl: { read: httpsUrl, reason: 'Enter an address that begins with https://, such as https://app.example.org.' },

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database, isTimeZone, normalizeEmail, type Tables } from '@app/database';
 import { Invites, isEmail } from '@app/people';
 import { Refused } from '@app/rules';
+import { isCurrency } from './currencies.js';
 import { oneLine } from './one-line.js';
 
 export interface NewOrganization {
@@ -40,7 +41,11 @@ export class Organizations {
       [name === null, "An organization's name must have 1 to 200 characters, on one line", 'name'],
       [!SLUG.test(slug) || slug.length > 100, `"${slug}" is not a valid slug: use ${SLUG_RULE}`, 'slug'],
       [!isTimeZone(timeZone), `"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`, 'timeZone'],
-      [!/^[A-Z]{3}$/.test(currency), `"${currency}" is not an ISO 4217 currency code, such as AUD`, 'currency'],
+      [
+        !isCurrency(currency),
+        `"${currency}" is not the ISO 4217 code of a currency with hundredths, such as AUD`,
+        'currency',
+      ],
     ];
     const refusal = refusals.find(([refused]) => refused);
     if (refusal) throw Refused.invalid(refusal[1], refusal[2]);

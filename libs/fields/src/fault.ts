@@ -44,9 +44,11 @@ export class Fault {
     readonly at: readonly (string | number)[] = [],
   ) {}
 
-  /** A name that the request class does not declare. */
-  static unknown(name: string): Fault {
-    return new Fault('extra_forbidden', 'Unknown field or parameter. Check the spelling.', [shortened(name)]);
+  /** A name that the request class does not declare. @param known those that it does */
+  static unknown(name: string, known: ReadonlySet<string>, what: 'field' | 'parameter' = 'field'): Fault {
+    const taker = what === 'field' ? 'object' : known.has('limit') ? 'list' : 'request';
+    const names = known.size > 0 ? [...known].join(', ') : 'none';
+    return new Fault('extra_forbidden', `Unknown ${what}. This ${taker} takes ${names}.`, [shortened(name)]);
   }
 
   /** The same fault, relative to the object or list around it. */

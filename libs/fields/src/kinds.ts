@@ -72,6 +72,14 @@ function codePoints(value: string): number {
   return count;
 }
 
+/** A phone number as people write it, with a digit of any script: "N/A" is none. @param min whether it may be empty, which is no number */
+export const phone = (min: 0 | 1): Kind<string> => {
+  const message = 'Must be a phone number, with digits. Leave it out if there is none.';
+  const shape = min > 0 ? /\p{Nd}/u : /^$|\p{Nd}/u;
+  const { schema, parse } = text({ min, max: 50, trim: true, pattern: { shape, message } });
+  return { schema: { ...schema, examples: ['+61 3 5550 1234'] }, parse };
+};
+
 /** The id or code of a record: any other text is that of no record. The format tells tests that it names one. */
 export const idOrCode: Kind<string> = {
   ...text({ min: 1, max: 100 }),

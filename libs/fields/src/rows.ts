@@ -1,6 +1,6 @@
 import { LONGEST, SHORTEST } from '@app/scheduling';
 import {
-  cents, color, dayOfWeek, email, endTime, integer, type Kind, link, oneOf, text, type TextRule, time, timeZone, uuid,
+  cents, color, dayOfWeek, email, endTime, integer, type Kind, link, oneOf, phone, text, type TextRule, time, timeZone, uuid,
   wholeMinute,
 } from './kinds.js'; // prettier-ignore
 import { json, listOf } from './nested.js';
@@ -14,7 +14,7 @@ const texts = (item: TextRule, max: number): Kind<string[]> => listOf(text(item)
 
 const NAME = line(200);
 const TITLE = line(300);
-const PHONE = text({ max: 50, trim: true });
+const PHONE = phone(0);
 const NOTE = text({ min: 1, max: 500 });
 const LONG_TEXT = text({ min: 1, max: 5000 });
 const MINUTES = integer(SHORTEST, LONGEST);
@@ -96,7 +96,7 @@ export const FIELDS = {
   leads: {
     name: NAME,
     email,
-    phone: line(50),
+    phone: phone(1),
     subject: NAME,
     notes: LONG_TEXT,
     source_url: ADDRESS,

@@ -27,4 +27,4 @@ export { MemberProfiles, type ProfileChange } from './provisioning/member-profil
 export { type NewClassroom, type NewGroup, Rooms } from './rooms.js';
 export { asManager, firstOwner, NAMED, requireRole, STAFF } from './staff.js';
 export { type TutorChange, TutorProfiles } from './tutor-profiles.js';
-export { type ShownColumn, visibleColumns, visiblePerson } from './visible-person.js';
+export { foundPerson, type ShownColumn, visibleColumns, visiblePerson } from './visible-person.js';

@@ -47,6 +47,7 @@ function smallest(schema: Schema, route: Route): Json {
 
 function valueOf(name: string, schema: Schema, route: Route): unknown {
   if (name === 'email') return newAddress();
+  if (name === 'phone') return '+61 3 5550 1234';
   if (name === 'slug') return `post-${uuidv7()}`;
   if (name === 'recipient_id') return fixtures.a.path.student_id;
   if (name === 'user_id') return fixtures.a.path[route.path.endsWith('tutors') ? 'tutor_id' : 'student_id'];
@@ -142,6 +143,22 @@ describe('a body', () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+
+  it.each(['N/A', '-', 'ask mum', '+', '½'])('may not have a phone number without a digit (%j)', async (phone) => {
+    const fields = writes()
+      .flatMap(({ route, schema }) => fieldsOf(route, schema))
+      .filter(({ at }) => at.at(-1) === 'phone');
+    expect(fields.length).toBeGreaterThan(8);
+    for (const field of fields) {
+      const answer = await send(field.route, field.body(phone));
+      // A row of a bulk invite has errors of its own.
+      const row = (answer.body.results as { error: string }[] | undefined)?.[field.at[1] as number]?.error;
+      expect([told(field), faultAt(answer, field.at)?.type ?? row]).toEqual([
+        told(field),
+        row === undefined ? 'string_pattern_mismatch' : expect.stringContaining('Must be a phone number'),
+      ]);
+    }
   });
 
   it.each([' ', '\t\r\n', '\u00a0\u3000', '\u200b\u2060', '\u3164', '\u2800'])('may not fill a required text with blanks (%j)', async (blanks) => {

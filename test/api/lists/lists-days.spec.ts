@@ -1,12 +1,14 @@
+import { startOfDay } from '@app/scheduling';
 import type { List } from '../../../apps/api/src/http/lists/list.js';
 import { TestApi } from '../../support/http/api.js';
 import { createListFixture, tableOf } from '../../support/data/list-rows.js';
 import type { Row } from '../../support/data/sample-rows.js';
-import { keyedReads, listAt } from '../../support/http/routes.js';
+import { documentOf, keyedReads, listAt, queryOf } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
 const { make } = api;
+const document = await documentOf(api);
 
 /** The lists with bounds, their column, and whether it is a day. */
 const bounded = keyedReads(api)
@@ -137,6 +139,34 @@ describe("a day as a bound is one of the organization's zone", () => {
       ] as const) {
         expect([list.id, from, to, (await api.get(`${path}?from=${from}&to=${to}`, key)).status]).toEqual([list.id, from, to, status]);
       }
+    }
+  }); // prettier-ignore
+
+  it.each([
+    ['Pacific/Apia', '2011-12-29', '2011-12-30', '2011-12-31'],
+    ['Pacific/Fakaofo', '2011-12-29', '2011-12-30', '2011-12-31'],
+    ['Pacific/Kwajalein', '1993-08-20', '1993-08-21', '1993-08-22'],
+    ['Pacific/Kiritimati', '1994-12-30', '1994-12-31', '1995-01-01'],
+  ])('has an empty range for a day that %s skipped, and never refuses it', async (timeZone, before, skipped, after) => {
+    expect(startOfDay(skipped, timeZone)).toEqual(startOfDay(after, timeZone));
+    const { id } = await make.organization({ timeZone });
+    const key = await api.key(id);
+    const { id: tutor } = await make.tutor(id);
+    const ranged = keyedReads(api).filter((route) => ['from', 'to'].every((name) => queryOf(document, route).has(name)));
+    expect(ranged.length).toBeGreaterThan(bounded.length);
+    for (const { path } of ranged) {
+      for (const [from, to] of [[skipped, skipped], [before, skipped], [skipped, after], [`${before}T12:00:00Z`, skipped], [after, skipped]]) {
+        const answer = await api.get(`${path.replace(':tutor_id', tutor)}?from=${from}&to=${to}`, key);
+        expect([path, from, to, answer.status]).toEqual([path, from, to, 200]);
+      }
+    }
+    // Nothing lies in it, not even the instant at which it would have been.
+    for (const bound of bounded.filter(({ ofDays }) => !ofDays)) {
+      const instants = [justBefore(startOfDay(after, timeZone).toISOString()), startOfDay(after, timeZone).toISOString()];
+      const shown = await filled(bound, timeZone, instants);
+      expect([bound.list.id, await shown({ from: skipped, to: skipped })]).toEqual([bound.list.id, []]);
+      expect(await shown({ from: before, to: skipped })).toEqual(instants.slice(0, 1));
+      expect(await shown({ from: skipped, to: after })).toEqual(instants.slice(1));
     }
   }); // prettier-ignore
 

@@ -78,13 +78,28 @@ describe('offset mode', () => {
   it('is empty beyond the end but still returns the total', async () => {
     for (const route of cursorLists()) {
       const { length } = stored.get(operation(route))!;
-      for (const offset of [length, length + 1, 2_147_483_647]) {
+      for (const offset of [length, length + 1, 2_147_483_648, Number.MAX_SAFE_INTEGER]) {
         const { data, meta } = await page(route, `offset=${offset}`);
         const total = WITH_TOTAL.includes(operation(route)) ? { total: length } : {};
         expect([nameOf(route), data, meta]).toEqual([nameOf(route), [], { limit: sizeOf(route), offset, count: 0, ...total }]);
       }
     }
   });
+});
+
+describe('an offset', () => {
+  it('has no end on any list, and counts as 2^53 - 1 beyond that', async () => {
+    for (const route of lists()) {
+      for (const offset of ['2147483648', '9007199254740992', `${'0'.repeat(60)}9`, '9'.repeat(400)]) {
+        const answer = await api.get(`${pathOf(route, fixtures.a)}?offset=${offset}`, fixtures.a.key);
+        const body = answer.body as Page | unknown[];
+        const [data, applied] = Array.isArray(body) ? [body, null] : [body.data, body.meta.offset];
+        expect([nameOf(route), offset, answer.status, data]).toEqual([nameOf(route), offset, 200, offset.endsWith('09') ? data : []]);
+        if (applied !== null) expect(applied).toBe(Math.min(Number(offset), Number.MAX_SAFE_INTEGER));
+      }
+      for (const offset of ['-1', '1.0', '1e3', '']) expect([nameOf(route), await status(route, `offset=${offset}`)]).toEqual([nameOf(route), 422]);
+    }
+  }); // prettier-ignore
 });
 
 describe('cursor mode', () => {
@@ -96,6 +111,19 @@ describe('cursor mode', () => {
       expect(await page(route, 'cursor=start&limit=7&offset=5')).toEqual(first);
       const next = `limit=7&cursor=${first.meta.next_cursor as string}`;
       expect(await page(route, `${next}&offset=50`)).toEqual(await page(route, next));
+    }
+  });
+});
+
+describe('an unknown parameter', () => {
+  it('is refused on every read with the names of those that exist', async () => {
+    for (const route of keyedReads(api)) {
+      const { body } = await api.get(`${pathOf(route, fixtures.a)}?sort=title`, fixtures.a.key);
+      const { detail } = body as { detail: { loc: string[]; msg: string; type: string }[] };
+      const { msg } = detail.find(({ loc }) => loc[1] === 'sort')!;
+      const [, named] = /^Unknown parameter\. This (?:list|request) takes (.*)\.$/.exec(msg)!;
+      const known = [...queryOf(document, route).keys()];
+      expect([nameOf(route), named!.split(', ').sort()]).toEqual([nameOf(route), known.length > 0 ? known.sort() : ['none']]);
     }
   });
 });

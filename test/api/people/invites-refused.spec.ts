@@ -55,6 +55,17 @@ describe('each scope accepts only its own fields', () => {
     expect(await faults({ ...base, ...all })).toEqual(others.map((name) => `extra_forbidden at body.${name}`).sort());
   });
 
+  it.each(Object.keys(OWN))('%s takes null for any other field, as if it were left out', async (scope) => {
+    const own = OWN[scope]!;
+    // Refused in any case, so that nothing is made.
+    const base = { scope, token: 'x', ...Object.fromEntries(own.map((name) => [name, VALUES[name]])) };
+    const names = [...Object.keys(VALUES), 'email'].filter((name) => !own.includes(name) || !Object.values(REQUIRED).includes(name));
+    const without = await faults(Object.fromEntries(Object.entries(base).filter(([name]) => !names.includes(name))));
+    for (const some of [...names.map((name) => [name]), names]) {
+      expect([some, await faults({ ...base, ...Object.fromEntries(some.map((name) => [name, null])) })]).toEqual([some, without]);
+    }
+  });
+
   it.each(Object.keys(REQUIRED))('%s requires its target, which may not be null', async (scope) => {
     const missing = [`missing at body.${REQUIRED[scope]}`];
     expect(await faults({ scope })).toEqual(missing);

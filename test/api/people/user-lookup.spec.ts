@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { digitsOf } from '../../../libs/database/src/folding.js';
 import type { OrganizationFixture } from '../../support/data/fixtures.js';
 import { statementsFor } from '../../support/database/read-statements.js';
+import { PeopleFixture, person } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
 import { keyedReads } from '../../support/http/routes.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -60,6 +62,27 @@ it('compares phone numbers by their digits, of which there must be one', async (
     expect([spelled, await idFor({ phone: spelled })]).toEqual([spelled, id]);
   for (const phone of [digits(newPhone()), 'ask', '+', digits(newPhone()).slice(1)]) expect([phone, await idFor({ phone })]).toEqual([phone, 404]);
   expect(await idFor({ phone }, otherKey)).toBe(404);
+});
+
+it('takes digits of any script for digits', async () => {
+  // Unicode has each script's in a row of ten.
+  const all = Array.from({ length: 0x110000 }, (_, point) => point).filter((point) => point < 0xd800 || point > 0xdfff);
+  const decimal = all.map((point) => String.fromCodePoint(point)).filter((one) => /\p{Nd}/u.test(one));
+  const [row] = await make.query<{ digits: string }>(`SELECT ${digitsOf('$1::text')} AS digits`, [decimal.join('')]);
+  expect(row!.digits).toBe('0123456789'.repeat(decimal.length / 10));
+  const full = (ascii: string, zero: number) => ascii.replaceAll(/[0-9]/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+  const people = await PeopleFixture.open(api, make);
+  const its = await api.key(people.id);
+  for (const zero of [0xff10, 0x660, 0x6f0, 0x966, 0x1d7ce]) {
+    const phone = digits(newPhone());
+    const { id } = (await people.post('/v1/students', person({ phone: full(phone, zero) }))).body as { id: string };
+    const given = digits(newPhone());
+    const pending = await make.student(people.id, { status: 'pending', suppliedPhone: full(given, zero) });
+    for (const write of [(text: string) => text, (text: string) => full(text, zero), (text: string) => `+${full(text, 0x660)}`]) {
+      expect([zero, await idFor({ phone: write(phone) }, its)]).toEqual([zero, id]);
+      expect([zero, await idFor({ phone: write(given) }, its)]).toEqual([zero, pending.id]);
+    }
+  }
 });
 
 it('finds of several the one who accepted first, and those who have not accepted last', async () => {

@@ -35,6 +35,25 @@ describe('the code box', () => {
     expect((await joining.visitor().get(`/join/${left}-${right.toLowerCase()}`)).text).toContain('Join Demo Tutoring');
   });
 
+  it.each([
+    '%.', '(%)', '<%>', '"%"', '“%”', '‘%’,', '[%]', '%!?', 'Join us at %, or call.', 'Here: %\u200b.', '«%»;', '_%_', '*%*', '**%**', '%…', '%%0A', '「%」。',
+  ])('opens a link and a code that were pasted as %s', async (around) => {
+    const code = await joining.invite(provisioning, STUDENT);
+    const [token, proof] = [`-${'t'.repeat(42)}`, 'p'.repeat(43)];
+    for (const [pasted, to] of [
+      [`https://portal.example.org/join/${code}`, code],
+      [`https://portal.example.org/join/${token}`, token],
+      [`https://portal.example.org/join/${token}?proof=${proof}`, `${token}?proof=${proof}`],
+      [code, code],
+    ] as const) {
+      if (pasted === code && /\w{2}/.test(around)) continue;
+      const answer = await joining.visitor().post('/join', { code: around.replace('%', pasted) });
+      expect([answer.status, answer.headers.location]).toEqual([303, `/join/${to}`]);
+    }
+    // The same in the address, as programs make links of what is written.
+    expect((await joining.visitor().get(`/join/${code}.`)).text).toContain('Join Demo Tutoring');
+  }); // prettier-ignore
+
   it('accepts a mailed link with its proof, and never leads to another site', async () => {
     const [token, proof] = ['t'.repeat(43), 'p'.repeat(43)];
     const links = [

@@ -1,3 +1,5 @@
+import { stringify } from 'csv-stringify/sync';
+import { CSV } from '../../../apps/portal/src/web/csv.js';
 import { centsOf, decimalOf } from '../../../apps/portal/src/money/amounts.js';
 import { eachMonth, monthsUntil, readMonths } from '../../../apps/portal/src/money/months.js';
 import { TestPortal } from '../../support/portal/portal.js';
@@ -69,6 +71,20 @@ describe('the earnings by month', () => {
     }
     expect(months.find(({ month }) => month === '2026-02')!.untilDay).toBe('2026-02-28');
   });
+});
+
+describe('cells', () => {
+  /** What a spreadsheet does not show, or takes for a blank. */
+  const UNSEEN = Array.from({ length: 0x10000 }, (_, point) => String.fromCodePoint(point)).filter(
+    (one) => one.isWellFormed() && /[\s\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}]/u.test(one),
+  );
+
+  it.each(['=', '+', '-', '@', '＝', '＋', '－', '＠'])('that begin with %s after anything unseen are no formulas', (sign) => {
+    const cells = ['', ...UNSEEN, '\u0085\u00a0\ufeff', ' \u200b '].map((before) => `${before}${sign}1+1`);
+    const written = (cell: string) => stringify([[cell]], { ...CSV, header: false, bom: false });
+    expect(cells.filter((cell) => !/^"?'/.test(written(cell))).map((cell) => JSON.stringify(cell))).toEqual([]);
+    expect(stringify([['Zoë = 1', ' Mia ', -5]], { ...CSV, header: false, bom: false })).toBe('Zoë = 1, Mia ,-5\r\n');
+  }); // prettier-ignore
 });
 
 describe('amounts', () => {

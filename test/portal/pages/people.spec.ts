@@ -13,6 +13,38 @@ beforeEach(async () => {
 
 const namesOn = (html: string) => [...html.matchAll(/<strong><a [^>]*>([^<]+)<\/a><\/strong> <span class="chip">/g)].map(([, name]) => name);
 
+describe('a search', () => {
+  it.each([
+    ["Seán O’Brien", ["O'Brien", 'obrien', 'O‘BRIEN', 'sean obrien', 'o`brien', 'OʼBrien', 'O＇Brien']],
+    ["Máire O'Brien-Ní Bhriain", ['O’Brien', 'brien ni', 'BRIEN-NÍ', 'obrien–ni', 'o’brien‑ní']],
+    ['Søren Ørsted', ['Soren Orsted', 'SØREN', 'ørsted soren']],
+    ['Łukasz Wałęsa', ['lukasz walesa', 'ŁUKASZ']],
+    ['Đặng Nguyễn', ['dang nguyen', 'Đang', 'đặng'.normalize('NFD')]],
+    ['Jürgen Groß', ['jurgen gross', 'GROSS', 'GROẞ', 'groß']],
+    ['Işıl Yıldız', ['isil yildiz', 'IŞIL', 'YILDIZ']],
+    ['İpek Çelik', ['ipek celik', 'İPEK']],
+    ['Æsa Œrsted', ['aesa oersted', 'ÆSA']],
+    ['Þórður Ðarri', ['thordur darri', 'ÞÓRÐUR']],
+    ['Ngọc Ánh Nguyên', ['NGOC ANH', 'ngọc ánh'.normalize('NFD')]],
+    ['Νίκος Παππάς', ['ΝΙΚΟΣ', 'παππας', 'νικοσ']],
+    ['Юлия Ёлкина', ['юлия елкина', 'ЁЛКИНА']],
+    ['Anna\u00adMaria Ｔａｎ', ['annamaria tan', 'TAN']],
+  ])('for %s finds them however it is typed, also when a student is chosen for a draft', async (name, searches) => {
+    const { provisioning, owner, base } = pages;
+    const [firstName, ...rest] = name.split(' ');
+    await provisioning.make.student(provisioning.id, { user: { firstName, lastName: rest.join(' '), phone: '٠٤٠٠ 111 222' } });
+    await provisioning.make.student(provisioning.id, { user: { firstName: 'Someone', lastName: 'Else' } });
+    for (const search of [...searches, '0400 111222']) {
+      const [people, drafts] = [`${base}?search=`, `${base.replace('/people', '/money/draft')}?name=`];
+      for (const at of [people, drafts]) {
+        const { status, text } = await owner.get(at + encodeURIComponent(search));
+        expect([search, at, status, text.includes('Someone Else')]).toEqual([search, at, 200, false]);
+        expect([search, at, text.replaceAll('&#39;', "'").includes(name)]).toEqual([search, at, true]);
+      }
+    }
+  }); // prettier-ignore
+});
+
 describe('the list of people', () => {
   it('shows, and searches, only supplied data of a person who has not accepted', async () => {
     const stranger = await joining.portal.make.user({ firstName: 'Secretive', lastName: 'Canary' });
@@ -99,6 +131,8 @@ describe('the list of people', () => {
       expect([search, await listed(`?search=${encodeURIComponent(search)}`)]).toEqual([search, ['Zoë Åström']]);
     }
     expect(await listed('?search=zoe+nobody')).toEqual([]);
+    // A search without words finds nobody, and neither does a wildcard.
+    for (const search of ["''", '--', '%', '_', '\\']) expect([search, await listed(`?search=${encodeURIComponent(search)}`)]).toEqual([search, []]);
     expect(await listed('?search=searched&role=tutor')).toEqual(['Sam Searched']);
     const first = (await pages.owner.get(`${pages.base}?search=searched&role=student`)).text;
     const next = /href="([^"]+)">Next page/.exec(first)![1]!.replaceAll('&amp;', '&');

@@ -94,6 +94,12 @@ export const KIND_ROWS: Record<string, KindRow> = {
     good: { a: 'a', ' abcde ': 'abcde', '💩💩💩💩💩': '💩💩💩💩💩' },
     bad: { string_too_short: ['', ' ', '\u200b'], string_too_long: ['abcdef', 'a'.repeat(5_000)], value_error: ['a\0', '\u001b'] },
   },
+  phone: {
+    kind: kinds.phone(1),
+    undocumented: [' +61 3 5550 1234 '],
+    good: { '+61 3 5550 1234': '+61 3 5550 1234', ' +61 3 5550 1234 ': '+61 3 5550 1234', '０４００': '０４００', '٠٤٠٠': '٠٤٠٠' },
+    bad: { string_pattern_mismatch: ['N/A', '-', '+', 'ask mum', '½'], string_too_short: ['', ' '], string_too_long: ['1'.repeat(51)] },
+  },
   link: {
     kind: kinds.link(40),
     good: ['https://example.org/a?b=c', 'HTTP://example.org'],

@@ -115,14 +115,16 @@ export function goodValues({ kind, schema }: Parameter): string[] {
 
 /** Bad values for the kind, and values just beyond this parameter's limits or similar to its enum values. */
 export function badValues({ kind, schema }: Parameter, few = (values: string[]) => values): string[] {
-  const beyond = kind === 'integer' ? [schema.minimum! - 1, schema.maximum! + 1].map(String) : [];
+  const { minimum = 0, maximum = Infinity } = schema;
+  // An offset has no end.
+  const beyond = kind === 'integer' ? [minimum - 1, ...(maximum < Infinity ? [maximum + 1] : [])].map(String) : [];
   const beside = ((schema.enum ?? (kind === 'token' ? schema.examples : [])) as string[]).flatMap((value) => [
     value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase(),
     `${value}%20`,
     `${value}%00`,
     value.slice(1),
   ]);
-  const bad = [...few(BAD[kind]), ...beyond, ...beside];
+  const bad = [...few(BAD[kind]), ...beyond, ...beside].filter((value) => maximum < Infinity || kind !== 'integer' || !/^\d+$/.test(value));
   // What looks wrong may fit the pattern of a token; encoded values never do.
   return kind === 'token' ? bad.filter((value) => value.includes('%') || !new RegExp(schema.pattern!).test(value)) : bad;
 }

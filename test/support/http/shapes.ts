@@ -139,6 +139,7 @@ const REFERENCE: Record<string, Record<string, string>> = {
 
 /** Our own fields of the contract's shapes: once shown, they have these types. */
 const ADDED: Record<string, Record<string, string>> = {
+  Me: { timezone: 'string', currency: 'string' },
   Subject: { code: 'string' },
   Session: { series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null' },
   Student: { rate_band_id: 'string or null' },

@@ -6,14 +6,20 @@ export interface EnteredSecret {
   proof: string | null;
 }
 
-const LINK = /\/join\/([^/?#\s]+)(?:\?([^#\s]*))?/;
+/** A link in any text: what is pasted with it, such as a full stop, quotes or brackets, is no part of its secrets. */
+const LINK = /\/join\/([\w\p{Dash_Punctuation}\p{Format}]+)(?:\?(?:[^#\s]*&)?proof=([\w-]{43}))?/iu;
+/** A text up to its last letter or digit, and from its first one on. */
+const [ENDED, WITHIN] = [/.*[\p{L}\p{N}]/su, /[\p{L}\p{N}].*/su];
 
 /** Reads what somebody typed or pasted: a code, a token, or a whole link. @returns null if it cannot be any of these */
 export function readEntered(text: string): EnteredSecret | null {
-  const [, path, query] = LINK.exec(text) ?? [];
-  const secret = readSecret(path ?? text);
-  if (!isCode(secret) && !isToken(secret)) return null;
-  return { secret, proof: readProof(new URLSearchParams(query).get('proof')) };
+  const [, path, proof] = LINK.exec(text) ?? [];
+  const pasted = path ?? text;
+  const ended = ENDED.exec(pasted)?.[0] ?? '';
+  // As it is first: a token may begin or end with a dash.
+  const candidates = [pasted, ended, WITHIN.exec(ended)?.[0] ?? ''].map(readSecret);
+  const secret = candidates.find((one) => isCode(one) || isToken(one));
+  return secret === undefined ? null : { secret, proof: readProof(proof) };
 }
 
 /** The `proof` of an address; null if the value cannot be one. */

@@ -46,7 +46,7 @@ export class EarningsController {
         currency: organization!.currency,
       }));
     response.type('text/csv').attachment(`earnings-${slug}-${chosen.from}-to-${chosen.to}.csv`);
-    return stringify(rows, { ...CSV, columns: COLUMNS, cast: { bigint: decimalOf } });
+    return stringify(rows, { ...CSV, columns: COLUMNS, cast: { ...CSV.cast, bigint: decimalOf } });
   }
 }
 

@@ -1,3 +1,4 @@
+import { isStorable } from '@app/database';
 import { type Place, placeText, queryOf as query } from '../web/place.js';
 
 /** Which people are listed. `waiting`: people who joined with a code and wait for an owner or admin to decide. */
@@ -24,7 +25,7 @@ export function readFilter({ status, role, days, search }: Record<string, unknow
     status: oneOf(STATUSES, status),
     role: oneOf(ROLES, role),
     days: oneOf(DAYS, days),
-    search: typeof search === 'string' ? search.trim().slice(0, LONGEST_SEARCH) : '',
+    search: typeof search === 'string' && isStorable(search) ? shortened(search.trim()) : '',
   };
 }
 
@@ -33,14 +34,8 @@ export function queryOf({ status, role, days, search }: PeopleFilter, after: Pla
   return query({ status, role, days, search, after: after && placeText(after) });
 }
 
-/** Whether each word of the search is in one of the texts, ignoring case and accents. */
-export function matches(search: string, texts: (string | null)[]): boolean {
-  const found = plain(texts.filter(Boolean).join(' '));
-  return plain(search)
-    .split(/\s+/)
-    .every((word) => found.includes(word));
-}
-
-function plain(text: string): string {
-  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-}
+/** As many characters as are searched, none of them cut in two. */
+const shortened = (text: string): string =>
+  Array.from(text.slice(0, 2 * LONGEST_SEARCH))
+    .slice(0, LONGEST_SEARCH)
+    .join('');

@@ -1,5 +1,5 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import { visibleColumns, visiblePerson } from '@app/people';
+import { foundPerson, visibleColumns, visiblePerson } from '@app/people';
 import type { Place } from '../web/place.js';
 import type { PeopleFilter } from './people.filter.js';
 
@@ -18,6 +18,8 @@ export interface PersonRow {
   invited_at: Date | null;
   accepted_at: Date | null;
   created_at: Date;
+  /** Whether the search finds them; null without one. */
+  found: boolean | null;
 }
 
 /** An invite that is neither accepted nor revoked. */
@@ -59,14 +61,16 @@ export function peoplePage(
   rows: number,
   current = false,
 ): Sql {
-  const { status, role, days } = filter;
+  const { status, role, days, search } = filter;
+  const found =
+    search === '' ? sql`NULL::boolean` : foundPerson('t', search, ['first_name', 'last_name', 'email', 'phone']);
   const added = days ? sql`AND created_at > now() - ${days}::integer * interval '1 day'` : empty;
   const since = current ? sql`${added} AND status <> 'archived'` : added;
   const before = after ? sql`${since} AND (created_at, user_id) < (${after.at.toISOString()}, ${after.id})` : since;
   const members = (
     which: Sql,
   ) => sql`(SELECT 'member' AS kind, user_id, role, status, approval_requested_at IS NOT NULL AS waits,
-      supplied_first_name, supplied_last_name, supplied_email, invited_at, accepted_at, created_at
+      supplied_first_name, supplied_last_name, supplied_email, supplied_phone, invited_at, accepted_at, created_at
     FROM members WHERE organization_id = ${organizationId} ${which} ${before}
     ORDER BY created_at DESC, user_id DESC LIMIT ${rows})`;
   const ofStatus = {
@@ -80,7 +84,8 @@ export function peoplePage(
   const parents = (
     which: Sql,
   ) => sql`(SELECT 'parent' AS kind, user_id, 'parent' AS role, status, ${asksForChild} AS waits,
-      supplied_first_name, supplied_last_name, supplied_email, NULL::timestamptz AS invited_at, accepted_at, created_at
+      supplied_first_name, supplied_last_name, supplied_email, supplied_phone, NULL::timestamptz AS invited_at, accepted_at,
+      created_at
     FROM parents WHERE organization_id = ${organizationId} ${which} ${before}
     ORDER BY created_at DESC, user_id DESC LIMIT ${rows})`;
   const waiting = sql`AND user_id IN (${waitingParents(organizationId)})`;
@@ -103,7 +108,7 @@ export function peoplePage(
   return sql`
     SELECT t.kind, t.user_id AS id, t.role, t.status, t.waits, ${visibleColumns('t', ['first_name', 'last_name', 'email'])},
       CASE WHEN t.accepted_at IS NOT NULL THEN u.email_verified_at IS NOT NULL END AS verified,
-      t.invited_at, t.accepted_at, t.created_at
+      t.invited_at, t.accepted_at, t.created_at, ${found} AS found
     FROM (SELECT * FROM (${join(sources, ' UNION ALL ')}) a ORDER BY created_at DESC, user_id DESC LIMIT ${rows}) t
     LEFT JOIN users u ON u.id = t.user_id ORDER BY t.created_at DESC, t.user_id DESC`;
 }

@@ -14,7 +14,7 @@ import { leadById, type LeadRow } from '../enquiries/enquiries.queries.js';
 import { PageError } from '../web/page-error.js';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
-import { matches, type PeopleFilter } from './people.filter.js';
+import type { PeopleFilter } from './people.filter.js';
 import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } from './people.queries.js';
 
 /** Rows per page. With their forms, a page stays below 60 kB. */
@@ -113,7 +113,7 @@ export const rowsToRead = (search: string, most = ROWS): number => (search === '
 export function matching(rows: PersonRow[], search: string, most = ROWS): Listed<PersonRow> {
   if (search === '') return listed(rows, most);
   const { rows: seen, next } = listed(rows, SEARCHED);
-  const found = seen.filter((row) => matches(search, [row.first_name, row.last_name, row.email]));
+  const found = seen.filter((row) => row.found);
   return found.length > most ? listed(found, most) : { rows: found, next };
 }
 

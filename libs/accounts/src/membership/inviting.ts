@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ActingPerson, AuditLog } from '@app/audit';
+import { hasDigit } from '@app/database';
 import {
   AccountInvites,
   Invitations,
@@ -116,6 +117,7 @@ function faultsOf({ firstName, lastName, email, phone }: Person, at: string[]): 
     ['last_name', NAME, !isName(lastName)],
     ['email', NOT_AN_ADDRESS, email !== null && !isEmail(email)],
     ['phone', `Enter at most ${LONGEST_PHONE} characters.`, phone !== null && Array.from(phone).length > LONGEST_PHONE],
+    ['phone', 'Enter a phone number, such as +61 3 9000 0000.', phone !== null && !hasDigit(phone)],
   ];
   return faults.filter(([, , wrong]) => wrong).map(([field, reason]) => ({ at: [...at, field], reason }));
 }

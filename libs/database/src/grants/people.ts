@@ -25,6 +25,7 @@ export const people: Grants = {
     list_counts: { api: 'SELECT' },
   },
   functions: {
+    folded: ['api', 'portal'],
     // What provisioning must know of logins elsewhere: ids, never identities.
     logins_by_email: ['api', 'portal'],
     tied_elsewhere: ['api', 'portal'],

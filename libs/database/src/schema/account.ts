@@ -1,3 +1,4 @@
+import { digitsOf } from '../folding.js';
 import { ownerOnly, secure } from './rules.js';
 
 /** The scalar subquery is evaluated once for each statement; a bare call would be evaluated for each row. */
@@ -37,7 +38,7 @@ export const account = /* sql */ `
     first_name text NOT NULL CHECK (char_length(first_name) BETWEEN 1 AND 200),
     last_name text NOT NULL CHECK (char_length(last_name) BETWEEN 1 AND 200),
     phone text CHECK (char_length(phone) <= 50),
-    phone_digits text GENERATED ALWAYS AS (nullif(regexp_replace(phone, '[^0-9]', '', 'g'), '')) STORED,
+    phone_digits text GENERATED ALWAYS AS (${digitsOf('phone')}) STORED,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     email_verified_at timestamptz(3),

@@ -18,11 +18,14 @@ const ME = recordController({
   id: 'get_me',
   path: 'v1/me',
   summary: 'Returns the organization and scopes of the key',
+  description: '`timezone` is the one in which days are meant; all sums are in `currency`.',
   source: ({ scopes }) => Source.organization(sql`CROSS JOIN (SELECT ${[...scopes]}::text[] AS scopes) granted`),
   view: new View('Me', {
     org_id: uuid('o.id'),
     org_name: nullable(text('o.name', 'Demo Tutoring')),
     org_slug: nullable(text('o.slug', 'demo')),
+    timezone: text('o.time_zone', 'Australia/Melbourne'),
+    currency: text('o.currency', 'AUD'),
     scopes: texts('granted.scopes', { type: 'string', examples: ['read'] }),
   }),
 });

@@ -59,7 +59,8 @@ export function dayIn({ at, wholeDay }: DateBound, zone: string): string {
   return wholeDay ? at.toISOString().slice(0, 10) : dayOf(at, zone);
 }
 
-/** Whether an upper bound ends before a lower one begins: nothing lies between them. */
+/** Whether an upper bound ends before a lower one begins. A day that the zone skipped, such as Apia's 2011-12-30, ends before it begins. */
 export function isBefore(to: DateBound, from: DateBound, zone: string): boolean {
-  return endOf(to, zone) < startOf(from, zone);
+  const skipped = [to, from].some((bound) => endOf(bound, zone) < startOf(bound, zone));
+  return !skipped && endOf(to, zone) < startOf(from, zone);
 }

@@ -127,14 +127,26 @@ export const orDefault = <Name extends string, Value>(
   value: Value,
 ): Parameter<Name, Value> => ({ ...optional, default: value });
 
-/** The maximum offset. PostgreSQL accepts more, but no list is that long, and the number stays exact. */
-const MOST_OFFSET = 2_147_483_647;
+/** An offset has no end: what no list reaches counts as 2^53 - 1, which is still an exact number, and PostgreSQL takes it. */
+const OFFSET: Kind<number> = {
+  ...integer(0, Infinity),
+  schema: { type: 'integer', minimum: 0 },
+  parseText: (raw, env) => {
+    const offset = integer(0, Infinity).parseText!(raw, env);
+    return typeof offset === 'number' ? Math.min(offset, Number.MAX_SAFE_INTEGER) : offset;
+  },
+};
 
 /** The parameters of paging; cursors are for lists whose order is (created_at, id). */
 export function paging(sizes: { limit: number; most: number }, cursors: boolean): Parameter[] {
   return [
     { name: 'limit', kind: integer(1, sizes.most), description: 'Page size.', default: sizes.limit },
-    { name: 'offset', kind: integer(0, MOST_OFFSET), description: 'Number of records to skip.', default: 0 },
+    {
+      name: 'offset',
+      kind: OFFSET,
+      description: 'Number of records to skip; beyond the last, the page is empty.',
+      default: 0,
+    },
     ...(cursors ? [CURSOR] : []),
   ];
 }

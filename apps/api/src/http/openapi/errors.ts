@@ -131,7 +131,11 @@ export const FAILURES = {
     [
       new ValidationFailed([
         { loc: ['query', 'limit'], msg: 'Must be at most 100.', type: 'less_than_equal' },
-        { loc: ['query', 'sort'], msg: 'Unknown field or parameter. Check the spelling.', type: 'extra_forbidden' },
+        {
+          loc: ['query', 'sort'],
+          msg: 'Unknown parameter. This list takes limit, offset, cursor, status.',
+          type: 'extra_forbidden',
+        },
       ]),
     ],
     { schema: { $ref: '#/components/schemas/ValidationError' } },

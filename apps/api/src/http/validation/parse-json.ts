@@ -86,7 +86,7 @@ async function tooMany(text: string, { fullest }: Survey, declared: ReadonlySet<
   const unknown = new Faults();
   await survey(text, (written) => {
     const name = nameOf(written);
-    if (!declared.has(name)) unknown.add(Fault.unknown(name), 'body');
+    if (!declared.has(name)) unknown.add(Fault.unknown(name, declared), 'body');
   });
   if (unknown.count > 0) return ValidationFailed.of(unknown);
   const msg = `The body must not have more than ${MOST_MEMBERS} members and items in total.`;

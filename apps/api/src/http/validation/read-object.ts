@@ -29,6 +29,7 @@ export function readObject(
   raw: object,
   env: Env,
   zone = 'UTC',
+  what: 'field' | 'parameter' = 'field',
 ): { value: object; faults: Faults } {
   const { names } = fieldsOf(shape);
   const options: ReadOptions = { env };
@@ -36,7 +37,7 @@ export function readObject(
   const found = faultsByField(shape, value, zone);
   const faults = new Faults();
   for (const name of Object.keys(raw)) {
-    if (!names.has(name)) faults.add(Fault.unknown(name));
+    if (!names.has(name)) faults.add(Fault.unknown(name, names, what));
     const own = found.get(name);
     if (own) faults.add(own);
   }

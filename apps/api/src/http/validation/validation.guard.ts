@@ -37,7 +37,7 @@ export class ValidationGuard implements CanActivate {
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const zone = request.caller!.organization.timeZone;
-    const query = readObject(queryClassOf(handler) ?? Nothing, request.query, this.env, zone);
+    const query = readObject(queryClassOf(handler) ?? Nothing, request.query, this.env, zone, 'parameter');
     const faults = new Faults();
     faults.add(query.faults, 'query');
     if (isWrite(request.method)) faults.add(await this.readBody(request, response, handler), 'body');

@@ -1,3 +1,4 @@
+import { folded } from '../../folding.js';
 import { acceptedBy } from '../copies.js';
 import { AS_OWNER } from '../rules.js';
 
@@ -16,6 +17,10 @@ export const people = /* sql */ `
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT u.email_normalized, u.id FROM users u WHERE u.email_normalized = ANY (addresses)
   $$;
+
+  -- A text as it is searched.
+  CREATE FUNCTION folded(t text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ${folded('t')};
 
   -- The organization of a person with a single accepted membership; null for all others.
   CREATE FUNCTION only_organization_of(person uuid) RETURNS uuid LANGUAGE sql STABLE AS $$

@@ -39,8 +39,7 @@ export class CreateInvite implements Interdependent {
 
   @field.OneOf(INVITE_ROLES, {
     nullable: true,
-    default: 'tutor',
-    description: 'Scope `organization` only. `admin` needs an `email`.',
+    description: 'Scope `organization` only, `tutor` unless given. `admin` needs an `email`.',
   })
   role?: (typeof INVITE_ROLES)[number] | null;
 

@@ -43,7 +43,7 @@ export class ParentRow extends ParentFields {
   type: 'parent';
 }
 
-/** A row whose text is too long or whose address is malformed becomes an `error`. The other rows are provisioned. */
+/** A row whose text is too long, or whose address or phone number cannot be one, becomes an `error`. The other rows are provisioned. */
 export class RefusedRow {
   constructor(
     readonly type: 'student' | 'tutor' | 'parent',
@@ -54,7 +54,8 @@ export class RefusedRow {
 
 export type Row = StudentRow | TutorRow | ParentRow | RefusedRow;
 
-const isOfRow = ({ type, msg }: Fault) => type === 'string_too_long' || msg === MALFORMED_ADDRESS;
+const isOfRow = ({ type, msg }: Fault) =>
+  type === 'string_too_long' || type === 'string_pattern_mismatch' || msg === MALFORMED_ADDRESS;
 
 function refusedRow({ list, count }: Faults, raw: Record<string, unknown>): RefusedRow | null {
   if (count > list.length || !list.every(isOfRow)) return null;

@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { normalizeEmail } from '@app/database';
+import { digitsOf, normalizeEmail } from '@app/database';
 import { type Caller, instant, nullable, oneOf, type Shown, Source, uuid, View } from '../../../http/kit.js';
 import { person } from '../people.view.js';
 
@@ -42,9 +42,9 @@ export function personByEmail(caller: Caller, address: string): Shown {
 
 /** The person whose phone number, as the organization may see it, has these digits. */
 export function personByPhone(caller: Caller, phone: string): Shown {
-  const digits = phone.replaceAll(/[^0-9]/g, '');
+  const digits = sql`(SELECT ${raw(digitsOf('wanted'))} FROM (SELECT ${phone}::text AS wanted) w)`;
   const logins = sql`SELECT id FROM users WHERE phone_digits = ${digits}`;
-  const given = sql`nullif(regexp_replace(supplied_phone, '[^0-9]', '', 'g'), '') = ${digits}`;
+  const given = sql`${raw(digitsOf('supplied_phone'))} = ${digits}`;
   const same = sql`CASE WHEN m.accepted_at IS NULL THEN ${given} ELSE u.phone_digits = ${digits} END`;
   return { view: userLookupView, source: PEOPLE, where: among(caller, logins, given, same), first: FIRST };
 }
