@@ -118,8 +118,8 @@ describe('cursor mode', () => {
 describe('an unknown parameter', () => {
   it('is refused on every read with the names of those that exist', async () => {
     for (const route of keyedReads(api)) {
-      const { body } = await api.get(`${pathOf(route, fixtures.a)}?sort=title`, fixtures.a.key);
-      const { detail } = body as { detail: { loc: string[]; msg: string; type: string }[] };
+      const answer = await api.get(`${pathOf(route, fixtures.a)}?sort=title`, fixtures.a.key);
+      const { detail } = answer.body as { detail: { loc: string[]; msg: string }[] };
       const { msg } = detail.find(({ loc }) => loc[1] === 'sort')!;
       const [, named] = /^Unknown parameter\. This (?:list|request) takes (.*)\.$/.exec(msg)!;
       const known = [...queryOf(document, route).keys()];
