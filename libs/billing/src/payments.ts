@@ -89,7 +89,7 @@ export class Payments {
     if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
     if (!recorded) throw Refused.invalidState(status, [], 'The payment was imported: what became of it is history.');
     const left = BigInt(amount) - BigInt(refunded);
-    if (BigInt(amountCents) > left) throw Refused.invalid(`Only ${left} cents of it are left.`, 'amount_cents');
+    if (BigInt(amountCents) > left) throw Refused.invalid('More than is left of it.', 'amount_cents');
 
     const applied = await this.appliedOf(organizationId, id);
     const { fromCreditCents, taken } = refund(BigInt(amountCents), BigInt(credit), applied);

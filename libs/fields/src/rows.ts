@@ -99,6 +99,7 @@ export const FIELDS = {
     phone: phone(1),
     subject: NAME,
     notes: LONG_TEXT,
+    staff_notes: LONG_TEXT,
     source_url: ADDRESS,
     source_form_name: NAME,
   },

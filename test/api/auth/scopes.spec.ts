@@ -27,8 +27,9 @@ function behind(...scopes: [Scope, ...Scope[]]) {
 const api = await fixture(TestApi.start());
 const fixtures = await createFixtures(api);
 
-/** The single scopes that give access to the route. */
+/** The single scopes that give access to the route, and those that only do together: `leads:write+read`. */
 const documented = (route: Route): string[] => cataloguedAs(route).scopes;
+const together = (route: Route): string[] => documented(route).flatMap((scopes) => scopes.split('+'));
 
 /** Neither 401 nor 403: whatever else the operation answers to an empty request, it admitted the key. */
 async function admits(route: Route, key: string): Promise<boolean> {
@@ -68,9 +69,22 @@ describe('scopes', () => {
     await planted.close();
   });
 
+  it('that are required together are named together, also if the key has one', async () => {
+    const pairs = keyedRoutes(api).filter((route) => documented(route).some((scopes) => scopes.includes('+')));
+    expect(pairs.map(nameOf)).toContain('PATCH /v1/leads/{lead_id}');
+    for (const route of pairs) {
+      const required = requiredBy(route) as Scope[];
+      for (const scope of required) {
+        const { status, text } = await call(api, route, fixtures.a, { key: await api.key(fixtures.a.id, { scopes: [scope] }) });
+        expect([status, (JSON.parse(text) as { error: { details: object } }).error.details]).toEqual([403, { required, granted: [scope] }]);
+      }
+      for (const scopes of [required, ['write', 'read'] as Scope[]]) expect(await admits(route, await api.key(fixtures.a.id, { scopes }))).toBe(true);
+    }
+  });
+
   it('that are missing are named along with those the key holds', async () => {
     for (const route of keyedRoutes(api)) {
-      const scopes = ALL.filter((scope) => !documented(route).includes(scope));
+      const scopes = ALL.filter((scope) => !together(route).includes(scope));
       const { status, headers, text } = await call(api, route, fixtures.a, { key: await api.key(fixtures.a.id, { scopes }) });
       const { error } = JSON.parse(text) as { error: { message: string; details: { required: string[] } } };
       expect(status).toBe(403);
@@ -87,8 +101,8 @@ describe('scopes', () => {
   });
 });
 
-/** The scope itself; write stands for it only in keys. */
+/** The scopes themselves; write stands for them only in keys. */
 function requiredBy(route: Route): string[] {
-  const scopes = documented(route);
+  const scopes = [...new Set(together(route))];
   return scopes.length > 1 ? scopes.filter((scope) => scope !== 'write') : scopes;
 }

@@ -79,6 +79,31 @@ describe('a lead', () => {
     for (const status of [201, 201]) expect((await post({ name: 'Priya', phone: '0400' })).status).toBe(status);
   });
 
+  it('is added to by a form, whose key has no read, and replaced in nothing', async () => {
+    const [form, email] = [await api.key(school, { scopes: ['leads:write'] }), address()];
+    const { body: first } = await post({ name: 'Priya', email, phone: '0400', notes: 'Mondays' });
+    await patch(first.id, { staff_notes: 'Custody dispute', status: 'contacted' });
+    const forms = [
+      { name: 'Somebody else', email, phone: '0499', subject: 'Art', notes: 'Tuesdays' },
+      { name: 'Priya', email, subject: 'Art', notes: 'Tuesdays' },
+    ];
+    for (const body of forms) {
+      const { status, body: said } = await post(body, form);
+      expect([status, said.id, said.phone, JSON.stringify(said).includes('ustody')]).toEqual([200, first.id, body.phone ?? null, false]);
+    }
+    const stored = (await send('get', `/v1/leads/${first.id}`)).body;
+    const kept = { name: 'Priya', phone: '0400', subject: 'Art', status: 'contacted', staff_notes: 'Custody dispute' };
+    expect(stored).toMatchObject({ ...kept, notes: 'Mondays\n\nSomebody else\n0499\nTuesdays' });
+    const full = { name: 'Priya', email, notes: '𝔸'.repeat(5000) };
+    expect((await post(full, form)).status).toBe(200);
+    const { notes } = (await send('get', `/v1/leads/${first.id}`)).body;
+    expect([Array.from(notes!).length, notes!.startsWith('Mondays')]).toEqual([5000, true]);
+    // A form that may read corrects; the staff's notes stay.
+    expect((await post({ name: 'P.', email, notes: 'New' })).body).toMatchObject({ name: 'P.', notes: 'New', staff_notes: 'Custody dispute' });
+    expect((await patch(first.id, { staff_notes: null })).body).toMatchObject({ staff_notes: null, notes: 'New' });
+    expect((await post({ name: 'P.', email, staff_notes: 'x' }, form)).status).toBe(422);
+  });
+
   it('is one, however many ask at the same time', async () => {
     const email = address();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => post({ name: 'Priya', email: n % 2 ? email : email.toUpperCase() })));

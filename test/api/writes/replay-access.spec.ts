@@ -69,6 +69,9 @@ describe('a stored answer', () => {
         if (fresh.status === 403) {
           expect(replay, `${name} without ${right}`).toEqual(fresh);
           refused.add(`${name} without ${right}`);
+        } else if (right === 'read') {
+          // It sees less of the answer: api/auth/masks.spec.ts.
+          expect([replay.status, replay.replayed], name).toEqual([first.status, 'true']);
         } else {
           expect([replay.status, replay.text], `${name} without ${right}`).toEqual([first.status, first.text]);
         }

@@ -19,7 +19,7 @@ export async function enquiries(
   await make.row('locations', { organizationId, ownerType: 'tutor', tutorId: lesson.tutorId });
   await make.row('locations', { organizationId });
   const lead = { name: 'Priya Sharma', email: 'priya@example.org', emailNormalized: 'priya@example.org', phone: '0400000002', subject: 'Methods' };
-  const source = { formId: uuidv7(), sourceFormName: 'Contact', sourceUrl: 'https://example.org/contact', notes: 'Mondays' };
+  const source = { formId: uuidv7(), sourceFormName: 'Contact', sourceUrl: 'https://example.org/contact', notes: 'Mondays', staffNotes: 'Called' };
   const settled = { status: 'converted' as const, convertedAt: new Date(), assignedTutorId: lesson.tutorId };
   const { id: lead_id } = await make.row('leads', { organizationId, ...lead, ...source, ...settled });
   await make.row('leads', { organizationId, name: 'Priya' });

@@ -293,6 +293,7 @@ export interface Tables {
     assignedTutorId: string | null;
     sourceUrl: string | null;
     notes: string | null;
+    staffNotes: string | null;
     convertedAt: Date | null;
     createdAt: Date;
     updatedAt: Date;

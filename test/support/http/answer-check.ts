@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { errorSchemas } from '../../../apps/api/src/http/openapi/errors.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
+import { maskable } from '../../../apps/api/src/http/writes/masked.js';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 
 /** The parts of a response that the check needs. Header names are in lower case. */
@@ -51,7 +52,7 @@ export class AnswerCheck {
     for (const { method, path, handler } of routes) {
       const answer = operationOf(handler)?.answer;
       if (!answer) continue;
-      const components = { schemas: Object.fromEntries(answer.shapes.map(({ name, schema }) => [name, schema])) };
+      const components = { schemas: Object.fromEntries(answer.shapes.map((shape) => [shape.name, maskable(shape)])) };
       this.successes.set(`${method} ${path}`, this.ajv.compile({ ...answer.schema, components }));
     }
   }

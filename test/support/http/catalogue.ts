@@ -5,7 +5,7 @@ import { templateOf } from '../../../apps/api/src/http/request-log/route-templat
 export interface Operation {
   /** The operationId, from which generated clients derive names. */
   id: string;
-  /** Each of these alone is sufficient. */
+  /** Each of these alone is sufficient; those joined by + belong together. */
   scopes: string[];
   query: string[];
   /** `Page<X>`, `X[]`, `{data: X[]}`, `X`, or empty for none. Shapes are in shapes.ts. */
@@ -135,7 +135,7 @@ const OURS = `
   POST /v1/expenses/{claim_id}/approve | approve_expense | payroll:write write | | ExpenseClaim
   POST /v1/expenses/{claim_id}/reject | reject_expense | payroll:write write | | ExpenseClaim
   POST /v1/expenses/{claim_id}/reimburse | reimburse_expense | payroll:write write | | ExpenseClaim
-  PATCH /v1/leads/{lead_id} | update_lead | leads:write write | | Lead
+  PATCH /v1/leads/{lead_id} | update_lead | leads:write+read write+read | | Lead
   POST /v1/booking-requests | create_booking_request | leads:write write | | BookingRequest
   POST /v1/tutors/{tutor_id}/offboard | offboard_tutor | accounts:write | | OffboardResult
   POST /v1/parents/{parent_id}/offboard | offboard_parent | accounts:write | | OffboardResult

@@ -146,6 +146,7 @@ const ADDED: Record<string, Record<string, string>> = {
   Tutor: { tutor_tier_id: 'string or null' },
   LessonParticipant: { rate_cents: 'integer or null' },
   LineItem: { id: 'string' },
+  Lead: { staff_notes: 'string or null' },
   Payment: { received_on: 'string or null' },
   ParentBalance: { credit_cents: 'integer' },
 };
@@ -167,6 +168,7 @@ export const shapes = new Map(
 export function shapeNamed(name: string, served: object): Record<string, string> {
   const shape = shapes.get(name);
   if (!shape) throw new Error(`${name}: give it a line in test/support/http/shapes.ts`);
-  const added = Object.entries(ADDED[name] ?? {}).filter(([field]) => Object.hasOwn(served, field));
+  const ours = { ...ADDED[name], masked: 'boolean' };
+  const added = Object.entries(ours).filter(([field]) => Object.hasOwn(served, field));
   return { ...shape, ...Object.fromEntries(added) };
 }

@@ -31,10 +31,11 @@ export {
 } from './views/columns.js'; // prettier-ignore
 export { JsonText } from './views/json-text.js';
 export {
-  BOOLEAN, enumOf, INSTANT, objectOf, orNull, type Schema, type Shape, textLike, UUID, withExample,
+  BOOLEAN, enumOf, INSTANT, kept, objectOf, orNull, type Schema, type Shape, textLike, UUID, withExample,
 } from './views/schemas.js'; // prettier-ignore
 export { joinCode } from './views/sealed.js';
 export { View } from './views/view.js';
 export { Audit } from './writes/audit.js';
+export { reads } from './writes/masks.js';
 export { type Expected, IfMatch, requireVersion, tagged } from './writes/etag.js';
 export { Delete, Patch, Post, Put } from './writes/write-methods.js';

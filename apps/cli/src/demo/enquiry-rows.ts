@@ -33,6 +33,7 @@ function lead(school: School, index: number, more: Row & { name: string }): Row 
     phone: index % 5 === 4 || index % 3 === 0 ? `+61 ${school.profile.areaCode} 5550 ${random.int(1000, 9999)}` : null,
     subject: `Year ${random.int(9, 12)} ${school.subject(index >> 1).name}`,
     notes: random.pick(NOTES),
+    staff_notes: index % 4 === 0 ? 'Called back; wants a trial lesson.' : null,
     assigned_tutor_id: index % 3 === 1 ? null : school.teacherOf(index >> 1).id,
     ...more,
   };

@@ -12,6 +12,7 @@ export interface LeadRow {
   subject: string | null;
   status: (typeof LEAD.values)[number];
   notes: string | null;
+  staff_notes: string | null;
   source_form_name: string | null;
   tutor: string | null;
   created_at: Date;
@@ -43,7 +44,7 @@ const page = (status: string | null, after: Place | null): Sql => sql`${status ?
 
 /** Leads, newest first. */
 export const leadsPage = (organizationId: string, status: string | null, after: Place | null, rows: number): Sql => sql`
-  SELECT l.id, l.name, l.email, l.phone, l.subject, l.status, l.notes, l.source_form_name, l.created_at,
+  SELECT l.id, l.name, l.email, l.phone, l.subject, l.status, l.notes, l.staff_notes, l.source_form_name, l.created_at,
     ${nameOf(organizationId, sql`l.assigned_tutor_id`)} AS tutor
   FROM (SELECT * FROM leads WHERE organization_id = ${organizationId}${page(status, after)} LIMIT ${rows}) l
   ORDER BY l.created_at DESC, l.id DESC`;

@@ -1,6 +1,6 @@
 /** Every scope and what it grants, in the order of the reference. The database's check constraint has the same set. */
 export const SCOPES = {
-  read: 'Read-only access to all of the organization’s data',
+  read: 'Read-only access to all of the organization’s data; without it, a write answers only what it sent, made or decided',
   'payments:write': 'Record and refund payments; create, issue and void invoices',
   'tutors:write': 'Create and update tutors, classrooms and groups; add members to classrooms and groups',
   'payroll:write': 'Create and void payroll adjustments; record payouts; decide on mileage and expenses',
@@ -12,7 +12,7 @@ export const SCOPES = {
     'offboard students, tutors and parents',
   'students:write': 'Provision students and parents in bulk; update students',
   'blog:write': 'Write, publish and delete blog posts; upload images',
-  'leads:write': 'Record and update leads; record booking requests',
+  'leads:write': 'Record leads and booking requests, as a web form does; with read, update leads',
   write:
     'Everything that payments:write, tutors:write, payroll:write, coursework:write, messages:write and leads:write allow. ' +
     'Does not include sessions:write, accounts:write, students:write or blog:write',

@@ -5,7 +5,7 @@ export const enquiries: Grants = {
   tables: {
     leads: {
       api: 'SELECT, INSERT, UPDATE',
-      portal: 'SELECT, UPDATE (status, converted_at, assigned_tutor_id, notes, updated_at)',
+      portal: 'SELECT, UPDATE (status, converted_at, assigned_tutor_id, notes, staff_notes, updated_at)',
     },
     booking_requests: {
       api: 'SELECT, INSERT, UPDATE',

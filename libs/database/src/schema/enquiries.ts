@@ -3,7 +3,8 @@ import { BOOKING_REQUEST, LEAD } from './states.js';
 
 /** Who asks for lessons, where people live, and where the postcodes are. */
 export const enquiries = /* sql */ `
-  -- Somebody who has asked, and is nobody's login yet. subject: in their own words. source_*: the form that they sent.
+  -- Somebody who has asked, and is nobody's login yet. subject, notes: in their own words. source_*: the form that they sent.
+  -- staff_notes: what the organization says of them.
   CREATE TABLE leads (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -18,6 +19,7 @@ export const enquiries = /* sql */ `
     assigned_tutor_id uuid,
     source_url text CHECK (char_length(source_url) <= 2000),
     notes text CHECK (char_length(notes) BETWEEN 1 AND 5000),
+    staff_notes text CHECK (char_length(staff_notes) BETWEEN 1 AND 5000),
     converted_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),

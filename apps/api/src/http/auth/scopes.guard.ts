@@ -39,8 +39,8 @@ export function requirePlatformBlog(handler: object, caller: Caller | undefined,
   throw ApiError.platformBlogRequired();
 }
 
-/** Names the scopes that are missing, not those that the key holds already. */
+/** The message names the scopes that are missing, not those that the key holds already. */
 function insufficient(needed: Scope[], held: ReadonlySet<string>, separator: string): ApiError {
   const missing = needed.filter((scope) => !grants(held, scope));
-  return ApiError.insufficientScope(missing, [...held], separator);
+  return ApiError.insufficientScope(needed, [...held], missing, separator);
 }

@@ -60,11 +60,11 @@ export class ApiError extends Error {
     return new ApiError('platform_blog_required', `${rule} Leave "target" out, or set it to "org".`);
   }
 
-  /** @param missing scopes that the key lacks; none if no key can use the operation @param separator " or " if one is enough */
-  static insufficientScope(missing: string[], granted: string[], separator = ', '): ApiError {
+  /** @param required by the request; none if no key can use the operation @param separator of those that are missing: " or " if one is enough */
+  static insufficientScope(required: string[], granted: string[], missing = required, separator = ', '): ApiError {
     const lacks = `This API key lacks the scope ${missing.join(separator)}. Create a key with the scopes you need.`;
     const message = missing.length > 0 ? lacks : 'API keys cannot use this operation.';
-    return new ApiError('insufficient_scope', message, { required: missing, granted });
+    return new ApiError('insufficient_scope', message, { required, granted });
   }
 
   static preconditionFailed(): ApiError {

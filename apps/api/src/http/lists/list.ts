@@ -4,7 +4,7 @@ import type { Counter } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
 import { conditionsOf, paging, type Parameter, queryOf, type ValuesOf } from './parameters.js';
-import type { Shown, Source } from './source.js';
+import { declare, type Shown, type Source } from './source.js';
 
 /** Values of the route's path parameters, by name. */
 export type PathValues = Record<string, string>;
@@ -57,6 +57,7 @@ export function list<const Parameters extends readonly Parameter[] = []>(declara
   const { sizes = { limit: 20, most: 100 } } = declaration;
   const pages = bare === 'data' ? [] : paging(sizes, order === undefined);
   const query = queryOf([...pages, ...parameters]);
+  declare(declaration);
   return { ...declaration, parameters, query: query as unknown as Type<PageQuery> };
 }
 

@@ -34,7 +34,8 @@ export class Records {
   }
 }
 
-function recordOf(caller: Caller, { view, source: from, where, first }: Shown, id?: string): Sql {
+/** Yields the record as JSON, in the column `data`. */
+export function recordOf(caller: Caller, { view, source: from, where, first }: Shown, id?: string): Sql {
   const source = typeof from === 'function' ? from(caller) : from;
   const own = [...(id === undefined ? [] : [sql`${raw(source.id)} = ${id}`]), ...(where ? [where] : [])];
   return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, own)}${first ? sql` ORDER BY ${first} LIMIT 1` : empty}`;

@@ -26,6 +26,16 @@ export interface Shown {
   first?: Sql;
 }
 
+const DECLARED = new WeakMap<View, Shown>();
+
+/** Remembers where the records of a view come from. */
+export function declare(shown: Shown): void {
+  if (!DECLARED.has(shown.view)) DECLARED.set(shown.view, shown);
+}
+
+/** Where single records of a view come from; undefined if there is no such route. */
+export const declared = (view: View): Shown | undefined => DECLARED.get(view);
+
 /** Where a view's records come from: a driving table with the organization and all filtered columns, and joins. Readers add {@link sightOf}. */
 export class Source {
   /** The driving table with its alias. */

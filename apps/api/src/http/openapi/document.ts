@@ -4,18 +4,20 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { SCOPES } from '@app/accounts';
 import { platformBlogOf } from '../auth/access.decorators.js';
 import { templateOf } from '../request-log/route-template.js';
+import type { Answer } from '../lists/answer.js';
 import { type Route, RouteTable } from '../routing/route-table.js';
 import { documentedSchema } from '../validation/body-schema.js';
 import { bodyClassOf, bodyKindOf, queryClassOf } from '../validation/declared.js';
 import type { Schema } from '../views/schemas.js';
 import { mayBeEmpty } from '../validation/read-object.js';
 import { isWrite } from '../request/attempt.js';
+import { maskable } from '../writes/masked.js';
 import type { ReferenceTag } from './area.decorator.js';
 import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
 import { exampleOf } from './examples.js';
 import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
 import { parametersOf, shareParameters } from './parameters.js';
-import { type Answer, type Operation, operationOf } from './operation.decorator.js';
+import { type Operation, operationOf } from './operation.decorator.js';
 
 /** The version of the API, not of the service. Additions raise the minor number. Nothing is removed under /v1. */
 const INTERFACE_VERSION = '1.0.0';
@@ -58,7 +60,10 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     if (!documented || !operation) continue;
     operation.operationId = documented.id;
     operation.summary = documented.summary;
-    for (const { name, schema } of documented.answer?.shapes ?? []) schemas[name] = schema;
+    for (const shape of documented.answer?.shapes ?? []) {
+      if (isWrite(route.method)) schemas[shape.name] = maskable(shape);
+      else schemas[shape.name] ??= shape.schema;
+    }
     const scopes = route.access?.public === false ? route.access.scopes : [];
     const byBody = route.access?.public === false && route.access.ofBody !== undefined;
     const scope = `Scope: ${byBody ? 'depending on the body, ' : ''}\`${scopes.join('`, `')}\`.`;

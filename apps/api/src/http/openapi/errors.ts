@@ -96,7 +96,7 @@ export const FAILURES = {
     ],
     { schema: { oneOf: [STANDARD, { $ref: '#/components/schemas/ExpiredKeyError' }] }, headers: ['WWW-Authenticate'] },
   ),
-  Forbidden: failure(403, 'The key lacks a scope; `details` lists what is missing and what the key has.', [
+  Forbidden: failure(403, 'The key lacks a scope; `details` lists what the request requires and what the key has.', [
     ApiError.insufficientScope(['accounts:write'], ['read']),
   ]),
   ForbiddenPlatform: failure(403, 'The key lacks a scope, or the platform-blog capability.', [

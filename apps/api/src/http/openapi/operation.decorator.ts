@@ -1,18 +1,10 @@
-import { SetMetadata } from '@nestjs/common';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import type { ConflictCode } from '../errors/api-error.js';
+import { type Answer, Answers } from '../lists/answer.js';
 import type { List } from '../lists/list.js';
 import { objectOf, type Schema, type Shape } from '../views/schemas.js';
 
 const OPERATION = 'operation';
-
-/** The response of an operation. */
-export interface Answer {
-  /** The named schemas that the response refers to. */
-  shapes: Shape[];
-  schema: Schema;
-  /** Additional `meta` of a page's example. */
-  meta?: object;
-}
 
 export interface Operation {
   /** The catalogue's verb, in snake_case. */
@@ -35,7 +27,8 @@ export interface Operation {
 }
 
 /** Documents a route. Adds the required scope from the route's access. */
-export const Documented = (operation: Operation) => SetMetadata(OPERATION, operation);
+export const Documented = (operation: Operation) =>
+  applyDecorators(SetMetadata(OPERATION, operation), Answers(operation.answer));
 
 /** The operation that a handler documents; undefined if it documents none. */
 export function operationOf(handler: object): Operation | undefined {

@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.js';
 import type { List, PageQuery } from '../lists/list.js';
 import { Lists } from '../lists/lists.js';
 import { Records } from '../lists/records.js';
-import type { Shown } from '../lists/source.js';
+import { declare, type Shown } from '../lists/source.js';
 import { ValidQuery } from '../validation/declared.js';
 import { PathId } from '../validation/path-id.js';
 import { tagged } from '../writes/etag.js';
@@ -46,6 +46,7 @@ export interface RecordDeclaration extends Shown {
 /** The controller of a record: a GET for keys with `read`, documented from the record's declaration. */
 export function recordController(record: RecordDeclaration): Type {
   const { id, path, summary, description, view, versioned } = record;
+  declare(record);
 
   @Controller(path)
   class RecordController {

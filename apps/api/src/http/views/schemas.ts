@@ -29,6 +29,14 @@ export function orNull(schema: Schema): Schema {
   return Array.isArray(values) ? { ...orNone, enum: [...(values as unknown[]), null] } : orNone;
 }
 
+const KEPT = Symbol('of a record that was there before');
+
+/** A property of an object that a service builds which shows what was stored before: {@link isKept}. */
+export const kept = (schema: Schema): Schema => ({ ...schema, [KEPT]: true });
+
+/** Whether a write shows it only to keys with `read`. */
+export const isKept = (schema: Schema): boolean => KEPT in schema;
+
 /** An object with exactly these properties. */
 export const objectOf = (properties: Record<string, Schema>): Schema => ({
   type: 'object',

@@ -10,6 +10,8 @@ export interface StoredAnswer {
   headers: Record<string, string>;
   /** The exact bytes; empty without a body. */
   body: string;
+  /** What keys without `read` get instead. */
+  masked?: string;
 }
 
 /** One use of an idempotency key: its scope is the organization, the method and the path. */

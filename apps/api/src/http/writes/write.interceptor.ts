@@ -11,6 +11,7 @@ import { type Attempt, attemptOf } from '../request/attempt.js';
 import { Audit } from './audit.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
+import { Masks, reads, type Sights } from './masks.js';
 
 /** How long a duplicate waits for the first request (ms) before it gets 409. */
 const DUPLICATE_PATIENCE_MS = 2_000;
@@ -35,7 +36,7 @@ interface Once {
   use: KeyUse;
   attempt: Attempt;
   response: Response;
-  work: () => Promise<unknown>;
+  sights: () => Promise<Sights>;
   /** Waits without the turn of the request. */
   pause: <T>(wait: () => Promise<T>) => Promise<T>;
 }
@@ -50,6 +51,7 @@ export class WriteInterceptor implements NestInterceptor {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly store: IdempotencyStore,
+    private readonly masks: Masks,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -58,7 +60,11 @@ export class WriteInterceptor implements NestInterceptor {
     const response = context.switchToHttp().getResponse<Response>();
     const work = async () => enveloped(await lastValueFrom(next.handle(), { defaultValue: undefined }), response);
     const key = idempotencyKeyOf(request);
-    if (key === null) return from(this.perform(attempt, request, response, work));
+    const sights = () => this.masks.answer(context, work);
+    if (key === null) {
+      const seen = reads(attempt.caller) ? work : async () => (await sights()).masked;
+      return from(this.perform(attempt, request, response, seen));
+    }
     const use = {
       organizationId: attempt.caller.organizationId,
       operation: `${request.method} ${shortened(request.path)}`,
@@ -67,7 +73,7 @@ export class WriteInterceptor implements NestInterceptor {
       deadline: attempt.caller.deadline,
     };
     const pause: Once['pause'] = (wait) => (request.turn ? request.turn.without(wait) : wait());
-    return from(this.performOnce({ use, attempt, response, work, pause }));
+    return from(this.performOnce({ use, attempt, response, sights, pause }));
   }
 
   private perform(attempt: Attempt, request: Request, response: Response, work: () => Promise<unknown>) {
@@ -99,10 +105,12 @@ export class WriteInterceptor implements NestInterceptor {
   }
 
   /** Polls while another process holds the key, without holding a turn or a connection in between. */
-  private async claimAndPerform({ use, attempt, response, work, pause }: Once, deadline: number) {
+  private async claimAndPerform({ use, attempt, response, sights, pause }: Once, deadline: number) {
     const answerOf = async (): Promise<StoredAnswer> => {
-      const body = await work();
-      return { status: response.statusCode, headers: keptHeaders(response, body), body: toText(body) };
+      const { whole, masked } = await sights();
+      const [body, hidden] = [toText(whole), toText(masked)];
+      const answer = { status: response.statusCode, headers: keptHeaders(response, whole), body };
+      return hidden === body ? answer : { ...answer, masked: hidden };
     };
     for (;;) {
       const earlier = await this.store.find(use);
@@ -147,11 +155,12 @@ async function stillAwaited({ socket }: Request): Promise<void> {
   if (!socket.writable) throw new ClientLeft('The client has left');
 }
 
-/** Sends a fresh or a stored response of a key: the same code, hence the same bytes. */
-function send(response: Response, { status, headers, body }: StoredAnswer, replayed: boolean): string | undefined {
+/** Sends a fresh or a stored response of a key, as far as its caller may see it: the same code, hence the same bytes. */
+function send(response: Response, { status, headers, body, masked = body }: StoredAnswer, replayed: boolean) {
   if (replayed) response.set('Idempotency-Replayed', 'true');
   response.status(status).set(headers);
-  return body === '' ? undefined : body;
+  const seen = reads(response.req.caller!) ? body : masked;
+  return seen === '' ? undefined : seen;
 }
 
 function toText(body: unknown): string {

@@ -18,7 +18,8 @@ export class LeadsController {
     summary: 'Records a lead',
     description:
       'Send an email address or a phone number. The same address again within a day corrects its lead while that is neither ' +
-      'converted nor lost: fields that are sent replace the stored ones, and the status is 200.',
+      'converted nor lost, and the status is 200: fields that are sent replace the stored ones, or with a key without `read` ' +
+      'fill empty ones, and are added to `notes`.',
     answer: one(LEAD.view),
     repeated: 'The lead of the same address was corrected.',
     example: {
@@ -41,14 +42,14 @@ export class LeadsController {
   }
 
   @Patch(':lead_id')
-  @RequireScopes('leads:write')
+  @RequireScopes('leads:write', 'read')
   @Documented({
     id: 'update_lead',
     summary: 'Changes the status, the tutor or the notes of a lead',
     description: 'Omitted fields stay unchanged. A lost lead can become `new` or `contacted` again.',
     answer: one(LEAD.view),
     conflicts: ['invalid_state'],
-    example: { status: 'contacted', notes: 'Called back; wants a trial lesson.' },
+    example: { status: 'contacted', staff_notes: 'Called back; wants a trial lesson.' },
   })
   update(@CurrentCaller() caller: Caller, @PathId('lead_id') id: string, @ValidBody(UpdateLead) body: UpdateLead) {
     return this.leads.update(caller, id, body);

@@ -49,6 +49,12 @@ export class UpdateLead {
   @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner who looks after the lead.' })
   assigned_tutor_id?: string | null;
 
-  @field.bodyField(FIELDS.leads.notes, { nullable: true })
+  @field.bodyField(FIELDS.leads.notes, { nullable: true, description: 'What they wrote themselves.' })
   notes?: string | null;
+
+  @field.bodyField(FIELDS.leads.staff_notes, {
+    nullable: true,
+    description: 'What the organization says of them. No form reads or replaces it.',
+  })
+  staff_notes?: string | null;
 }

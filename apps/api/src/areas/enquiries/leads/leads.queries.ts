@@ -7,7 +7,9 @@ export const LEADS = list({
   id: 'list_leads',
   path: 'v1/leads',
   summary: 'Lists leads, newest first',
-  description: 'People who have asked about lessons. `subject` is what they wrote themselves.',
+  description:
+    'People who have asked about lessons. `subject` and `notes` are what they wrote ' +
+    'themselves, `staff_notes` what the organization says of them.',
   view: new View('Lead', {
     id: uuid('l.id'),
     form_id: like(nullable(uuid('l.form_id')), null),
@@ -20,6 +22,7 @@ export const LEADS = list({
     assigned_tutor_id: nullable(uuid('l.assigned_tutor_id')),
     source_url: nullable(text('l.source_url', 'https://tutoring.example.org/contact')),
     notes: nullable(text('l.notes', 'Prefers Tuesdays after school.')),
+    staff_notes: nullable(text('l.staff_notes', 'Wants a trial lesson in August.')),
     converted_at: like(nullable(instant('l.converted_at')), null),
     created_at: nullable(instant('l.created_at')),
     updated_at: nullable(instant('l.updated_at')),

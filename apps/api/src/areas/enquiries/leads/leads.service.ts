@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Leads } from '@app/enquiries';
-import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
+import { Audit, type Caller, given, type JsonText, reads, Records } from '../../../http/kit.js';
 import type { CreateLead, UpdateLead } from './leads.dto.js';
 import { LEAD } from './leads.queries.js';
 
@@ -14,7 +14,7 @@ export class LeadsService {
 
   /** @throws Refused for an unknown tutor */
   async create(caller: Caller, body: CreateLead): Promise<{ lead: JsonText; created: boolean }> {
-    const { id, created } = await this.leads.receive(caller.organizationId, {
+    const lead = {
       name: body.name,
       email: body.email ?? null,
       phone: body.phone ?? null,
@@ -23,15 +23,16 @@ export class LeadsService {
       sourceUrl: body.source_url ?? null,
       sourceFormName: body.source_form_name ?? null,
       assignedTutorId: body.assigned_tutor_id ?? null,
-    });
+    };
+    const { id, created } = await this.leads.receive(caller.organizationId, lead, reads(caller));
     this.audit.note({ lead_id: id, created });
     return { lead: await this.records.written(caller, LEAD, id), created };
   }
 
   /** @throws Refused for an unknown lead or tutor, and for a status that cannot follow the lead's own */
   async update(caller: Caller, id: string, body: UpdateLead): Promise<JsonText> {
-    const { status, assigned_tutor_id: assignedTutorId, notes } = body;
-    await this.leads.change(caller.organizationId, id, { status, assignedTutorId, notes });
+    const { status, assigned_tutor_id: assignedTutorId, notes, staff_notes: staffNotes } = body;
+    await this.leads.change(caller.organizationId, id, { status, assignedTutorId, notes, staffNotes });
     this.audit.note({ lead_id: id, fields: Object.keys(given(body)) });
     return this.records.written(caller, LEAD, id);
   }

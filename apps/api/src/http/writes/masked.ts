@@ -1,0 +1,125 @@
+import type { Answer } from '../lists/answer.js';
+import { isKept, type Schema, type Shape } from '../views/schemas.js';
+import { View } from '../views/view.js';
+
+export type Fields = Record<string, unknown>;
+
+/** What a caller without `read` knows anyway. */
+interface Known {
+  /** When the transaction began: the `created_at` of what it made. */
+  now: string;
+  /** The record that the path names, as it was. */
+  before: Fields | null;
+  /** The request's ids and body. */
+  sent: Fields;
+}
+
+const MASKED: Schema = {
+  type: 'boolean',
+  const: true,
+  // None: whole records do not have it.
+  examples: [],
+  description:
+    'Only in answers of writes to keys without `read`, of a record that was there before: what the request neither sent nor ' +
+    'changed is null, `[]` or `{}`.',
+};
+
+/** The schema of what a write answers. */
+export function maskable(shape: Shape): Schema {
+  const { schema } = shape;
+  return shape instanceof View
+    ? { ...schema, properties: { ...(schema.properties as object), masked: MASKED } }
+    : schema;
+}
+
+/** Always shown of a record. */
+const IDENTITY = new Set(['id', 'status']);
+
+/**
+ * The answer without what was stored before the request. A record that the request made is shown as it is; of another one, ids and
+ * states, what the request sent, and what differs from before.
+ */
+export function masked(answer: unknown, { schema, shapes }: Answer, { now, before, sent }: Known): unknown {
+  const said = collect(sent);
+  const root = answer;
+
+  function visit(value: unknown, of: Schema): unknown {
+    const shape = shapes.find(({ name }) => of.$ref === `#/components/schemas/${name}`);
+    if (shape instanceof View) return visitRecord(value as Fields, shape.schema);
+    if (shape) return visit(value, shape.schema);
+    if (Array.isArray(value)) return value.map((one) => visit(one, of.items as Schema));
+    if (!isFields(value)) return value;
+    return mapped(value, of, (one, property, name) => {
+      if (!isKept(property)) return visit(one, property);
+      return said.has(pair(name, one)) ? one : blankOf(property);
+    });
+  }
+
+  function visitRecord(record: Fields, of: Schema): Fields {
+    if (record.created_at === now) return record;
+    return without(record, before?.id === record.id ? before : null, of);
+  }
+
+  /** @param was the object as it was; null if that is unknown */
+  function without(object: Fields, was: Fields | null, of: Schema): Fields {
+    const hidden: string[] = [];
+    const seen = mapped(object, of, (value, property, name) => {
+      const blank = blankOf(property);
+      if (IDENTITY.has(name) || blank === undefined || value === now || said.has(pair(name, value))) return value;
+      if (Array.isArray(value)) {
+        const items = shownOf(value, name, was, property.items as Schema);
+        if (items.length === 0 || items.length < value.length) hidden.push(name);
+        return items;
+      }
+      if (was && !same(value, was[name])) return value;
+      // Of a record that the request found by itself, such as a person by their address, the request says what it sent.
+      if (!was && object === root && isPlain(sent[name])) return sent[name];
+      hidden.push(name);
+      return blank;
+    });
+    return hidden.length > 0 ? { ...seen, masked: true } : seen;
+  }
+
+  /** The items that the request sent or added, and of those that were there before, what has changed. */
+  function shownOf(items: unknown[], name: string, was: Fields | null, of: Schema): unknown[] {
+    const [asked, were] = [listOf(sent[name]), was ? listOf(was[name]) : items];
+    return items
+      .filter((item) => asked.some((one) => same(one, item)) || !were.some((one) => same(one, item)))
+      .map((item) => {
+        const earlier = isFields(item) ? were.find((one) => isFields(one) && one.id === item.id) : undefined;
+        return earlier ? without(item as Fields, earlier as Fields, of) : item;
+      });
+  }
+
+  return visit(answer, schema);
+}
+
+/** What stands for a hidden value; undefined if the schema permits nothing else. */
+function blankOf({ type, oneOf }: Schema): unknown {
+  if (type === 'array') return [];
+  if (type === 'object') return {};
+  const none = (Array.isArray(type) && type.includes('null')) || Array.isArray(oneOf);
+  return none ? null : undefined;
+}
+
+function mapped(
+  object: Fields,
+  { properties }: Schema,
+  value: (one: unknown, property: Schema, name: string) => unknown,
+) {
+  const schemas = (properties ?? {}) as Record<string, Schema>;
+  return Object.fromEntries(Object.entries(object).map(([name, one]) => [name, value(one, schemas[name] ?? {}, name)]));
+}
+
+/** The names in the request with their values: its own, and those of the objects in its lists. What is free JSON could hold guesses. */
+function collect(sent: Fields): Set<string> {
+  const objects = [sent, ...Object.values(sent).flatMap((value) => listOf(value).filter(isFields))];
+  return new Set(objects.flatMap((object) => Object.entries(object).map(([name, value]) => pair(name, value))));
+}
+
+const pair = (name: string, value: unknown) => `${name} ${JSON.stringify(value)}`;
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const isPlain = (value: unknown) => value !== undefined && typeof value !== 'object';
