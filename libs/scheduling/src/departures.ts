@@ -3,8 +3,8 @@ import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Calendar } from './calendar.js';
 import { overlapping, type Timed } from './overlap.js';
-import { schedulingOn } from './on.js';
-import { OPEN, SessionChanges } from './session-changes.js';
+import { HandOvers } from './hand-overs.js';
+import { OPEN } from './session-changes.js';
 import { SessionRows, TAKES_PART } from './session-rows.js';
 
 /** What becomes of the sessions that a tutor has yet to begin. */
@@ -28,17 +28,17 @@ export class Departures {
     private readonly db: Database,
     private readonly calendar: Calendar,
     private readonly rows: SessionRows,
-    private readonly changes: SessionChanges,
+    private readonly handOvers: HandOvers,
   ) {}
 
   /** Locks the sessions ahead of these people, before anybody waits for the people themselves. */
   async hold(organizationId: string, userIds: string[]): Promise<void> {
-    await this.ahead(organizationId, sql`(tutor_id = ANY (${userIds}::uuid[]) OR ${learns(organizationId, userIds)})`);
+    await this.ahead(organizationId, sql`${taught(organizationId, userIds)} UNION ${learned(organizationId, userIds)}`);
   }
 
   /** @param ahead the other tutor is accepted staff, whom the caller holds */
   async ofTutor(organizationId: string, userId: string, ahead: SessionsAhead): Promise<SessionsLeft> {
-    const sessions = await this.ahead(organizationId, sql`tutor_id = ${userId}`);
+    const sessions = await this.ahead(organizationId, taught(organizationId, [userId]));
     if (ahead.do === 'cancel') return { ...NONE, cancelled: await this.cancel(organizationId, sessions) };
     const handedOver = ahead.do === 'hand_over' ? await this.handOver(organizationId, ahead.to, sessions) : new Set();
     const rest = sessions.filter(({ id }) => !handedOver.has(id)).map(({ id }) => id);
@@ -50,7 +50,7 @@ export class Departures {
 
   /** The student no longer takes part; a session in which nobody else does is cancelled. */
   async ofStudent(organizationId: string, userId: string): Promise<SessionsLeft> {
-    const sessions = await this.ahead(organizationId, learns(organizationId, [userId]));
+    const sessions = await this.ahead(organizationId, learned(organizationId, [userId]));
     const ids = sessions.map(({ id }) => id);
     const others = await this.db.query<{ session_id: string }>(sql`
       SELECT DISTINCT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
@@ -69,22 +69,27 @@ export class Departures {
   private ahead(organizationId: string, which: Sql): Promise<Ahead[]> {
     return this.db.query<Ahead>(sql`
       SELECT id, starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions
-      WHERE organization_id = ${organizationId} AND starts_at > now() AND status = ANY (${OPEN}) AND ${which}
+      WHERE organization_id = ${organizationId} AND starts_at > now() AND status = ANY (${OPEN}) AND id IN (${which})
       ORDER BY id FOR UPDATE`);
   }
 
   /** Those at times when the other tutor is free; prices and pay become those of the other tutor. @returns their ids */
   private async handOver(organizationId: string, to: string, sessions: readonly Ahead[]): Promise<Set<string>> {
     if (sessions.length === 0) return new Set();
-    const taken: Timed[] = await this.calendar.hold(organizationId, to, sessions);
+    const days = new Map<number, Timed[]>();
+    const dayOf = ({ startsAt }: Timed) => Math.floor(startsAt.getTime() / DAY_MS);
+    const take = (time: Timed) => days.set(dayOf(time), [...(days.get(dayOf(time)) ?? []), time]);
+    for (const session of await this.calendar.hold(organizationId, to, sessions)) take(session);
     const free = sessions.filter((session) => {
-      // Two of them may overlap each other.
-      if (overlapping(session, taken).length > 0) return false;
-      taken.push(session);
+      // Two of them may overlap each other. No session takes longer than a day.
+      const near = [-1, 0, 1].flatMap((by) => days.get(dayOf(session) + by) ?? []);
+      if (overlapping(session, near).length > 0) return false;
+      take(session);
       return true;
     });
-    for (const { id } of free) await this.changes.handOver(organizationId, id, to);
-    return new Set(free.map(({ id }) => id));
+    const ids = free.map(({ id }) => id);
+    await this.handOvers.give(organizationId, ids, to);
+    return new Set(ids);
   }
 
   private async cancel(organizationId: string, sessions: readonly Ahead[]): Promise<number> {
@@ -97,13 +102,21 @@ export class Departures {
   }
 }
 
-/** Sessions in which one of these students takes part. Imported ones may name their student without a place. */
-const learns = (organizationId: string, userIds: string[]): Sql => sql`(student_id = ANY (${userIds}::uuid[])
-  OR id IN (SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
-    AND student_id = ANY (${userIds}::uuid[]) AND ${TAKES_PART}))`;
+const DAY_MS = 86_400_000;
+
+const taught = (organizationId: string, userIds: string[]): Sql =>
+  sql`SELECT id FROM sessions WHERE organization_id = ${organizationId} AND tutor_id = ANY (${userIds}::uuid[]) AND starts_at > now()`;
+
+/** Imported sessions may name their student without a place. */
+const learned = (organizationId: string, userIds: string[]): Sql => sql`
+  SELECT id FROM sessions WHERE organization_id = ${organizationId} AND student_id = ANY (${userIds}::uuid[])
+  UNION SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
+    AND student_id = ANY (${userIds}::uuid[]) AND ${TAKES_PART}`;
 
 const NONE: SessionsLeft = { handedOver: 0, unassigned: 0, cancelled: 0 };
 
 /** For programs that are not Nest applications. */
-export const departuresOn = (db: Database): Departures =>
-  new Departures(db, new Calendar(db), new SessionRows(db), schedulingOn(db).changes);
+export function departuresOn(db: Database): Departures {
+  const rows = new SessionRows(db);
+  return new Departures(db, new Calendar(db), rows, new HandOvers(db, rows));
+}

@@ -15,6 +15,11 @@ export interface Wanted extends Subject {
   who: Who | { sessionId: string };
 }
 
+/** Rows of `rate_cells`, as JSON. */
+export const CELLS = sql`coalesce(json_agg(json_build_object('bandId', band_id, 'tierId', tutor_tier_id, 'subjectId', subject_id,
+  'kind', session_kind, 'rateCents', student_rate_cents, 'surchargeCents', inperson_surcharge_cents,
+  'payMode', tutor_pay_mode, 'payPct', tutor_pay_pct::text, 'flatRateCents', tutor_flat_rate_cents)), '[]')`;
+
 interface Row extends Terms {
   staff: boolean | null;
   place_known: boolean;
@@ -94,10 +99,7 @@ export class LessonTerms {
         (SELECT rate_per_student_cents FROM student_groups WHERE ${own} AND id = ${groupId}) AS "groupRateCents",
         (SELECT coalesce(json_agg(json_build_object('id', s.user_id, 'bandId', s.rate_band_id) ORDER BY s.user_id), '[]')
           FROM (${students(organizationId, who)}) s) AS students,
-        (SELECT coalesce(json_agg(json_build_object('bandId', band_id, 'tierId', tutor_tier_id, 'subjectId', subject_id,
-            'kind', session_kind, 'rateCents', student_rate_cents, 'surchargeCents', inperson_surcharge_cents,
-            'payMode', tutor_pay_mode, 'payPct', tutor_pay_pct::text, 'flatRateCents', tutor_flat_rate_cents)), '[]')
-          FROM rate_cells WHERE ${own} AND (subject_id IS NULL OR subject_id = ${subjectId})
+        (SELECT ${CELLS} FROM rate_cells WHERE ${own} AND (subject_id IS NULL OR subject_id = ${subjectId})
             AND (tutor_tier_id IS NULL OR tutor_tier_id = (SELECT tier FROM tutor))) AS cells`);
     const { staff, place_known: placeKnown, ...terms } = found!;
     const missing = 'studentIds' in who && terms.students.length < who.studentIds.length;

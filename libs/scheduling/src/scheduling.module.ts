@@ -3,6 +3,7 @@ import { BookingRequests } from './booking-requests.js';
 import { Bookings } from './bookings.js';
 import { Calendar } from './calendar.js';
 import { Departures } from './departures.js';
+import { HandOvers } from './hand-overs.js';
 import { LessonTerms } from './lesson-terms.js';
 import { Register } from './register.js';
 import { Series } from './series.js';
@@ -11,5 +12,5 @@ import { SessionRows } from './session-rows.js';
 
 const RULES = [BookingRequests, Bookings, Departures, Register, Series, SessionChanges];
 
-@Module({ providers: [...RULES, Calendar, LessonTerms, SessionRows], exports: RULES })
+@Module({ providers: [...RULES, Calendar, HandOvers, LessonTerms, SessionRows], exports: RULES })
 export class SchedulingModule {}

@@ -66,14 +66,6 @@ export class SessionChanges {
     if (changed.starts_at) await this.terms.requireNobodyLeft(organizationId, id, session.status);
   }
 
-  /** Gives a session that is ahead to another tutor, who has time for it. Prices and pay are settled anew. */
-  async handOver(organizationId: string, id: string, tutorId: string): Promise<void> {
-    const [session] = await this.lock(organizationId, sql`id = ${id}`);
-    const terms = await this.terms.of(organizationId, { ...session!, tutorId, who: { sessionId: id } }, true);
-    const { places, pay } = settle(terms, session!, undefined, await this.places(organizationId, id));
-    await this.rows.assign(organizationId, id, tutorId, places, pay);
-  }
-
   /** Cancels a session; again, it changes nothing. */
   async cancel(organizationId: string, id: string, reason: string | null): Promise<void> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);

@@ -54,20 +54,28 @@ export class SessionRows {
     );
   }
 
-  /** Gives a session to another tutor, who has time for it. A pay that somebody has set stays. */
-  async assign(organizationId: string, id: string, tutorId: string, places: readonly Place[], pay: Pay): Promise<void> {
-    const people = places.map((place) => participant(id, place));
+  /** Gives sessions to another tutor, who has time for them. A pay that somebody has set stays. */
+  async assign(
+    organizationId: string,
+    tutorId: string,
+    settled: readonly { id: string; places: readonly Place[]; pay: Pay }[],
+  ): Promise<void> {
+    const sessions = settled.map(({ id, places, pay }) => ({ id, rate: commonRate(places), ...pay }));
+    const people = settled.flatMap(({ id, places }) => places.map((place) => participant(id, place)));
     await withoutOverlap(
       Promise.all([
         this.db.query(sql`
-          UPDATE sessions SET tutor_id = ${tutorId}, overlap_allowed = false, updated_at = now(), student_rate_cents = ${commonRate(places)},
-            tutor_pay_rate_cents = CASE WHEN tutor_pay_given THEN tutor_pay_rate_cents ELSE ${pay.payRateCents}::bigint END,
-            tutor_pay_pct = CASE WHEN tutor_pay_given THEN tutor_pay_pct ELSE ${pay.payPct}::numeric END
-          WHERE organization_id = ${organizationId} AND id = ${id}`),
+          UPDATE sessions s SET tutor_id = ${tutorId}, overlap_allowed = false, updated_at = now(), student_rate_cents = n.rate,
+            tutor_pay_rate_cents = CASE WHEN tutor_pay_given THEN tutor_pay_rate_cents ELSE n."payRateCents" END,
+            tutor_pay_pct = CASE WHEN tutor_pay_given THEN tutor_pay_pct ELSE n."payPct" END
+          FROM json_to_recordset(${JSON.stringify(sessions)}::json)
+            AS n (id uuid, rate bigint, "payRateCents" bigint, "payPct" numeric)
+          WHERE s.organization_id = ${organizationId} AND s.id = n.id`),
         this.db.query(sql`
           UPDATE lesson_participants p SET rate_cents = n.rate_cents, surcharge_cents = n.surcharge_cents
           FROM json_populate_recordset(NULL::lesson_participants, ${JSON.stringify(people)}::json) n
-          WHERE p.organization_id = ${organizationId} AND p.session_id = ${id} AND p.student_id = n.student_id`),
+          WHERE p.organization_id = ${organizationId} AND p.session_id = n.session_id AND p.student_id = n.student_id
+            AND (p.rate_cents, p.surcharge_cents) IS DISTINCT FROM (n.rate_cents, n.surcharge_cents)`),
       ]),
     );
   }
