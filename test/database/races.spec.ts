@@ -20,14 +20,16 @@ describe('two concurrent transactions', () => {
     [school, other] = [await schema.organization(), await schema.organization()];
   });
 
-  /** Runs the second statement, which must wait until the first transaction commits; then commits both. */
+  /** Runs the second statement up to what comes with its commit, which must wait until the first transaction commits; then commits both. */
   async function race(first: Side, second: Side): Promise<void> {
     const open: pg.PoolClient[] = [];
     try {
       const [one, two] = [await schema.begin(first.as), await schema.begin(second.as)];
       open.push(one, two);
-      await one.query(first.sql, first.values);
-      const waiting = two.query(second.sql, second.values);
+      const settled = (client: pg.PoolClient, { sql, values }: Side) =>
+        client.query(sql, values).then(() => client.query('SET CONSTRAINTS ALL IMMEDIATE'));
+      await settled(one, first);
+      const waiting = settled(two, second);
       await Promise.race([schema.blocked(two), waiting.then(() => Promise.reject(new Error('did not wait')))]);
       await schema.end(open.shift() as pg.PoolClient);
       await waiting;

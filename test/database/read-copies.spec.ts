@@ -205,6 +205,7 @@ describe('the read copies of logins, results and conversations', () => {
       await client.query(`BEGIN; ALTER TABLE ${table} DISABLE TRIGGER ${trigger}`);
       for (const sql of CHANGES) {
         await client.query(sql, sql.includes('$1') ? [empty] : []);
+        await client.query('SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED');
         const { rows } = await client.query<{ id: string }>(STALE);
         if (rows.length === 0) continue;
         const ids = new Set(rows.map(({ id }) => id));

@@ -192,4 +192,14 @@ export const PROMISES: Promised[] = [
     promised: '300 random histories of money by 8 clients, with kills: every amount, number and answer as recomputed from the log',
     specs: ['faults/writes/money-model', 'api/money/histories'],
   },
+  {
+    row: 55,
+    promised: 'every pair of writes of the same record, ten at once: 0 deadlocks, answers 2xx, 404, 409 or 422',
+    specs: ['faults/writes/pairs', 'api/writes/pairs'],
+  },
+  {
+    row: 56,
+    promised: 'an admin whose browser or key writes on 8 connections is removed and demoted every time, within 5 s',
+    specs: ['faults/writes/rogue-manager', 'portal/pages/rogue-manager'],
+  },
 ];

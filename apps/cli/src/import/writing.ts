@@ -79,6 +79,9 @@ export class Writer {
 
   /** @returns the number of rows written, or the error if the database rejected them */
   private async attempt(from: number, to: number): Promise<number | DatabaseError> {
+    // Who may have results depends on the sessions of this import, which are counted at the end of a transaction, or now.
+    if (this.staged.table.name === 'results')
+      await this.client.query('SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED');
     await this.client.query('SAVEPOINT batch');
     try {
       const { rowCount } = await this.client.query(this.insert, [from, to]);

@@ -5,7 +5,7 @@ import { Database, type Tables, type Tenant } from '@app/database';
 import { Logins, visiblePerson } from '@app/people';
 import { Refused } from '@app/rules';
 import { MembershipNotices } from '../membership/membership-notices.js';
-import { Offboarding } from '../membership/offboarding.js';
+import { type Closing, Offboarding } from '../membership/offboarding.js';
 
 /** Somebody who belongs to the organization, or waits, only because of a code. */
 export interface CameByCode {
@@ -70,15 +70,22 @@ export class JoinedByCode {
         people.map(({ id }) => id),
       );
       const removed: string[] = [];
+      const closing: Closing[] = [];
       for (const { id: userId } of people) {
         if (removed.length > 0 && Date.now() > until) break;
-        const { changed: _, ...ended } = await this.offboarding.end(organizationId, by, { userId, as, silently: true });
+        const { changed: _, ...ended } = await this.offboarding.end(
+          organizationId,
+          by,
+          { userId, as, silently: true },
+          closing,
+        );
         await this.audit.add(organizationId, by, 'end membership', { user_id: userId, invite_id: inviteId, ...ended });
         removed.push(userId);
       }
       const details = { invite_id: inviteId, since: since.toISOString(), people: removed.length };
       await this.audit.add(organizationId, by, 'undo joins', details);
       await this.notices.undone(organizationId, by, removed, code.role);
+      await this.offboarding.close(organizationId, closing);
       return { removed: removed.length, left: people.length - removed.length };
     });
   }

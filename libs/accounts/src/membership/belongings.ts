@@ -84,8 +84,8 @@ export class Belongings {
   }
 
   /** Conversations with people of this organization alone. What was written stays. */
-  async conversations(userId: string): Promise<void> {
-    await this.db.query(sql`SELECT leave_conversations(${userId})`);
+  async conversations(userIds: string[]): Promise<void> {
+    await this.db.query(sql`SELECT leave_conversations(${userIds}::uuid[])`);
   }
 
   /** What somebody waits for an approval of, and what others wait for to be their parent. */

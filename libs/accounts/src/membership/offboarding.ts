@@ -22,6 +22,15 @@ export interface Departure {
   silently?: boolean;
 }
 
+/** Somebody of whom all but the membership itself has ended. */
+export interface Closing {
+  userId: string;
+  member: boolean;
+  parent: boolean;
+  /** Whether nothing is left by which they belong to conversations. */
+  talks: boolean;
+}
+
 interface Person {
   role: Role | null;
   status: Tables['members']['status'] | null;
@@ -60,10 +69,12 @@ export class Offboarding {
   /**
    * Ends a membership inside the ambient transaction. Once it has ended, does nothing.
    *
+   * @param closing where several end together: the caller {@link close}s these at the end
    * @throws Refused for nobody of the organization, for one whom the actor may not remove (`is_manager`), and for the last
    *   owner who can sign in (`last_owner`)
    */
-  async end(organizationId: string, by: Doer, { userId, as, sessions, silently }: Departure): Promise<Ended> {
+  async end(organizationId: string, by: Doer, departure: Departure, closing?: Closing[]): Promise<Ended> {
+    const { userId, as, sessions, silently } = departure;
     // The lock: of two owners who remove each other, one stays.
     await this.logins.holdOrganization(organizationId);
     await this.hold(organizationId, [userId], sessions?.do === 'hand_over' ? [sessions.to] : []);
@@ -80,7 +91,7 @@ export class Offboarding {
     if (endsMember && role === 'owner' && person.status === 'accepted') await this.managers.requireAnotherOwner(userId);
 
     const belonged = endsMember ? await this.endMember(organizationId, userId, role!, sessions) : NOTHING_ENDED;
-    const children = endsParent ? await this.endParent(organizationId, userId, person.status === 'accepted') : 0;
+    const children = endsParent ? await this.endParent(organizationId, userId) : 0;
     await this.belongings.requests(organizationId, userId);
     const gone = {
       ...belonged,
@@ -90,7 +101,23 @@ export class Offboarding {
     };
     if (!silently && (person.status === 'accepted' || person.parent_status === 'accepted'))
       await this.notices.ended(organizationId, by, userId, role ?? 'parent');
+    const talks = endsMember || person.status !== 'accepted';
+    const last = { userId, member: endsMember, parent: endsParent, talks };
+    if (closing) closing.push(last);
+    else await this.close(organizationId, [last]);
     return gone;
+  }
+
+  /** The last step: it locks rows of `users`, for which other organizations may wait. */
+  async close(organizationId: string, ended: readonly Closing[]): Promise<void> {
+    const ids = (kind: 'member' | 'parent' | 'talks') => ended.filter((one) => one[kind]).map(({ userId }) => userId);
+    await this.belongings.conversations(ids('talks'));
+    await this.db.query(sql`
+      UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
+      WHERE organization_id = ${organizationId} AND user_id = ANY (${ids('member')}::uuid[]) AND status <> 'archived'`);
+    await this.db.query(sql`
+      UPDATE parents SET status = 'archived'
+      WHERE organization_id = ${organizationId} AND user_id = ANY (${ids('parent')}::uuid[]) AND status <> 'archived'`);
   }
 
   /** Holds those who leave and what is ahead of them: all at once, if they are many, so that the order of locks stays. */
@@ -121,10 +148,6 @@ export class Offboarding {
     const teaches = role !== 'student';
     if (ahead.do === 'hand_over') await this.holdSuccessor(organizationId, userId, ahead.to);
     if (teaches) await belongings.led(organizationId, userId, ahead.do === 'hand_over' ? ahead.to : null);
-    await belongings.conversations(userId);
-    await this.db.query(sql`
-      UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
-      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status <> 'archived'`);
     const sessions = teaches
       ? await departures.ofTutor(organizationId, userId, ahead)
       : await departures.ofStudent(organizationId, userId);
@@ -145,13 +168,8 @@ export class Offboarding {
     await this.places.requireStaff(organizationId, successor, 'hand_over_to');
   }
 
-  /** @param member whether they are, or were until now, a member too: then their conversations are those of the member */
-  private async endParent(organizationId: string, userId: string, member: boolean): Promise<number> {
-    if (!member) await this.belongings.conversations(userId);
+  private async endParent(organizationId: string, userId: string): Promise<number> {
     const rows = await this.belongings.rows(organizationId, userId, 'parent');
-    await this.db.query(sql`
-      UPDATE parents SET status = 'archived'
-      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status <> 'archived'`);
     return rows['parent_students']!;
   }
 

@@ -14,7 +14,7 @@ import { teaching } from './teaching.js';
 export const AREAS = { account, signIn, people, teaching, scheduling, enquiries, lessons, money, messages, blog, jobs };
 
 /** Statements that need functions, whose signatures in turn may need tables. */
-const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE TRIGGER) /;
+const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE (CONSTRAINT )?TRIGGER) /;
 
 const statements = Object.values(AREAS).flatMap((area) => area.split(/(?<=;)\n/));
 

@@ -86,6 +86,7 @@ export const scheduling = /* sql */ `
   CREATE INDEX sessions_series ON sessions (organization_id, series_id, starts_at) WHERE series_id IS NOT NULL;
   CREATE INDEX sessions_student ON sessions (organization_id, student_id);
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
+  ${countedAtCommit('sessions')}
   ${secure('sessions')}
 
   -- Every student of a session, also the only one. rate_cents: the price of an hour, settled when the session was made;
@@ -118,6 +119,7 @@ export const scheduling = /* sql */ `
   CREATE INDEX lesson_participants_student_keyset ON lesson_participants (organization_id, student_id, created_at, id)
     INCLUDE (session_id, status, attendance);
   ${onRows('lesson_participants', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
+  ${countedAtCommit('lesson_participants')}
   ${secure('lesson_participants')}
 
   -- In how many of an organization's sessions a student is, as their student or as a participant. Derived.
@@ -197,3 +199,20 @@ export const scheduling = /* sql */ `
   CREATE TRIGGER keep_organization BEFORE UPDATE ON session_feedback FOR EACH ROW EXECUTE FUNCTION keep_organization();
   ${secure('session_feedback', MINE, MINE_OR_NOBODYS)}
 `;
+
+/** The triggers that settle at the commit what the statements have noted, if who takes part has changed. */
+function countedAtCommit(table: string): string {
+  const changed = {
+    INSERT: 'NEW.student_id IS NOT NULL',
+    UPDATE: '(NEW.organization_id, NEW.student_id) IS DISTINCT FROM (OLD.organization_id, OLD.student_id)',
+    DELETE: 'OLD.student_id IS NOT NULL',
+  };
+  const triggers = Object.entries(changed).map(
+    ([
+      event,
+      when,
+    ]) => `CREATE CONSTRAINT TRIGGER settle_session_students_on_${event.toLowerCase()} AFTER ${event} ON ${table}
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION settle_session_students();`,
+  );
+  return triggers.join('\n  ');
+}

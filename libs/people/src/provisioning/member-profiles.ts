@@ -64,6 +64,7 @@ export class MemberProfiles {
   private async change(by: Provisioner, id: string, role: Sql, change: ProfileChange): Promise<void> {
     const { organizationId } = by;
     await this.logins.holdOrganization(organizationId);
+    await this.db.holdPeople(organizationId, [], [id]);
     // Locked before reading, so that the login and its memberships cannot change in between.
     const [login] = await this.db.query<{ shared: boolean }>(sql`
       SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members

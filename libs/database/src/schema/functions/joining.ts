@@ -93,17 +93,17 @@ export const joining = /* sql */ `
 
   -- A person who leaves the organization of this transaction leaves its conversations, but not those with somebody who
   -- shares another organization with them.
-  CREATE FUNCTION leave_conversations(login uuid) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  CREATE FUNCTION leave_conversations(logins uuid[]) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE here uuid := current_organization_id();
   BEGIN
-    PERFORM lock_people(ARRAY[login]);
-    UPDATE conversation_participants p SET left_at = now() WHERE p.user_id = login AND p.left_at IS NULL
+    PERFORM lock_people(logins);
+    UPDATE conversation_participants p SET left_at = now() WHERE p.user_id = ANY (logins) AND p.left_at IS NULL
       AND EXISTS (SELECT FROM organization_conversations v
         WHERE v.organization_id = here AND v.conversation_id = p.conversation_id)
       AND NOT EXISTS (SELECT FROM conversation_participants o
         JOIN (${ACCEPTED}) t ON t.user_id = o.user_id
-        JOIN (${ACCEPTED}) m ON m.organization_id = t.organization_id AND m.user_id = login
-        WHERE o.conversation_id = p.conversation_id AND o.user_id <> login AND o.left_at IS NULL
+        JOIN (${ACCEPTED}) m ON m.organization_id = t.organization_id AND m.user_id = p.user_id
+        WHERE o.conversation_id = p.conversation_id AND o.user_id <> p.user_id AND o.left_at IS NULL
           AND t.organization_id <> here);
   END $$;
 

@@ -2,34 +2,53 @@ import { AS_OWNER } from '../rules.js';
 
 /** What the database derives from sessions and their feedback. */
 export const scheduling = /* sql */ `
-  -- Keeps session_students.
+  -- Notes by how much session_students is to change; settle_session_students does it just before the commit.
   CREATE FUNCTION count_session_students() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
-  DECLARE changes session_students[];
+  DECLARE changes jsonb;
   BEGIN
     IF TG_OP = 'INSERT' THEN
-      changes := ARRAY(SELECT ROW (organization_id, student_id, count(*))::session_students
-        FROM after WHERE student_id IS NOT NULL GROUP BY organization_id, student_id);
+      changes := (SELECT jsonb_agg(c) FROM (SELECT organization_id, student_id, count(*) AS occurrences
+        FROM after WHERE student_id IS NOT NULL GROUP BY 1, 2) c);
     ELSIF TG_OP = 'DELETE' THEN
-      changes := ARRAY(SELECT ROW (organization_id, student_id, -count(*))::session_students
-        FROM before WHERE student_id IS NOT NULL GROUP BY organization_id, student_id);
+      changes := (SELECT jsonb_agg(c) FROM (SELECT organization_id, student_id, -count(*) AS occurrences
+        FROM before WHERE student_id IS NOT NULL GROUP BY 1, 2) c);
     ELSE
-      changes := ARRAY(SELECT ROW (organization_id, student_id, sum(n))::session_students FROM (
+      changes := (SELECT jsonb_agg(c) FROM (SELECT organization_id, student_id, sum(n) AS occurrences FROM (
         SELECT organization_id, student_id, 1 AS n FROM after
         UNION ALL SELECT organization_id, student_id, -1 FROM before) both_sides
-        WHERE student_id IS NOT NULL GROUP BY organization_id, student_id HAVING sum(n) <> 0);
+        WHERE student_id IS NOT NULL GROUP BY 1, 2 HAVING sum(n) <> 0) c);
     END IF;
+    IF changes IS NOT NULL THEN
+      PERFORM set_config('app.session_students',
+        (coalesce(nullif(current_setting('app.session_students', true), ''), '[]')::jsonb || changes)::text, true);
+    END IF;
+    RETURN NULL;
+  END $$;
+
+  -- Keeps session_students: at the commit, for all statements of the transaction at once. Bookings that share students, also
+  -- of different organizations, lock them in one order, and nobody waits for the rest of another's transaction.
+  CREATE FUNCTION settle_session_students() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE
+    noted text := nullif(current_setting('app.session_students', true), '');
+    changes session_students[];
+  BEGIN
+    IF noted IS NULL THEN
+      RETURN NULL;
+    END IF;
+    PERFORM set_config('app.session_students', '', true);
+    changes := ARRAY(SELECT ROW (organization_id, student_id, sum(occurrences))::session_students
+      FROM jsonb_populate_recordset(NULL::session_students, noted::jsonb)
+      GROUP BY organization_id, student_id HAVING sum(occurrences) <> 0);
     IF cardinality(changes) = 0 THEN
       RETURN NULL;
     END IF;
     PERFORM lock_people(ARRAY(SELECT student_id FROM unnest(changes)));
     INSERT INTO session_students AS s SELECT * FROM unnest(changes) WHERE occurrences > 0
       ON CONFLICT (organization_id, student_id) DO UPDATE SET occurrences = s.occurrences + excluded.occurrences;
-    IF TG_OP <> 'INSERT' THEN
-      UPDATE session_students s SET occurrences = s.occurrences + c.occurrences FROM unnest(changes) c
-        WHERE s.organization_id = c.organization_id AND s.student_id = c.student_id AND c.occurrences < 0;
-      DELETE FROM session_students s USING unnest(changes) c
-        WHERE s.organization_id = c.organization_id AND s.student_id = c.student_id AND s.occurrences = 0;
-    END IF;
+    UPDATE session_students s SET occurrences = s.occurrences + c.occurrences FROM unnest(changes) c
+      WHERE s.organization_id = c.organization_id AND s.student_id = c.student_id AND c.occurrences < 0;
+    DELETE FROM session_students s USING unnest(changes) c
+      WHERE s.organization_id = c.organization_id AND s.student_id = c.student_id AND s.occurrences = 0;
     RETURN NULL;
   END $$;
 
