@@ -14,6 +14,7 @@ const COLUMNS = [
   'request_id',
   'person_id',
   'api_key_id',
+  'times_in_that_hour',
 ];
 
 /** Rows as CSV. */
@@ -30,6 +31,6 @@ async function* linesOf(rows: AsyncIterable<AuditRow>, timeOf: (at: Date) => str
   for await (const row of rows) {
     const { operation, requestId, personId, keyId, network } = row;
     const [who, what] = [whoOf(row).text, plain(whatOf(row))];
-    yield [timeOf(row.at), who, what, refusalOf(row), network, operation, requestId, personId, keyId];
+    yield [timeOf(row.at), who, what, refusalOf(row), network, operation, requestId, personId, keyId, row.times];
   }
 }
