@@ -22,9 +22,10 @@ const wanted: MakeRecords = async (make, id) => ({
 /** A session that can change, and a tutor who is free. */
 const planned: MakeRecords = async (make, id) => ({ session_id: (await make.session(id)).id, tutor_id: (await make.tutor(id)).id });
 
-/** A session that has taken place, with its only student. */
+/** A session that has taken place, with its tutor and its only student. */
 const taught: MakeRecords = async (make, id) => {
-  const [session_id, student_id] = [(await make.session(id, { studentRateCents: 8500 })).id, (await make.student(id)).id];
+  const [tutorId, student_id] = [(await make.tutor(id)).id, (await make.student(id)).id];
+  const session_id = (await make.session(id, { tutorId, studentRateCents: 8500 })).id;
   await make.participant(id, session_id, student_id, { status: 'accepted', rateCents: 8500 });
   return { session_id, student_id };
 };
