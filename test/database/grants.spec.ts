@@ -75,14 +75,15 @@ describe('the rights of the roles', () => {
       'folded',
       'group_of_others',
       'hold_ties_elsewhere',
+      'kept_elsewhere',
       'leave_conversations',
       'log_requests',
       'logins_by_email',
+      'must_accept',
       'other_owner_signs_in',
       'outbox_backlog',
       'queue_notices',
       'suppressed_addresses',
-      'tied_elsewhere',
     ]);
   });
 

@@ -95,6 +95,7 @@ describe('two concurrent transactions', () => {
     'one member comes while the other is archived: the conversation stays': async () => {
       const [leaver, comer] = [await schema.member(school, 'tutor'), await schema.member(school, 'student')];
       const id = await schema.conversation(school, leaver);
+      await schema.all(`UPDATE conversations SET type = 'group' WHERE id = $1`, [id]);
       return [[setting(school, leaver, 'archived'), joining(id, comer)], school, SEEN, [], [{ id, last: null }]];
     },
     'a message arrives while somebody joins: the newcomer sees its time': async () => {

@@ -24,18 +24,31 @@ const STALE = `
   SELECT 'result', r.id FROM results r CROSS JOIN organizations g
   LEFT JOIN organization_results o ON o.result_id = r.id AND o.organization_id = g.id
   WHERE (${of('o', RESULT)}) IS DISTINCT FROM (${of('r', RESULT)}) AND o.result_id IS NOT NULL
-    OR (o.result_id IS NOT NULL) <> (
+    AND EXISTS (SELECT FROM members m WHERE m.organization_id = g.id AND m.user_id = r.student_id AND m.accepted_at IS NOT NULL)
+    OR (o.result_id IS NOT NULL AND o.completed_at IS NULL OR NOT EXISTS (SELECT FROM members m WHERE m.organization_id = g.id
+      AND m.user_id = r.student_id AND m.frozen_at IS NOT NULL)) AND (o.result_id IS NOT NULL) <> (
       EXISTS (SELECT FROM members m WHERE m.organization_id = g.id AND m.user_id = r.student_id AND m.accepted_at IS NOT NULL)
       AND EXISTS (SELECT FROM session_students s WHERE s.organization_id = g.id AND s.student_id = r.student_id))
   UNION ALL
   SELECT 'conversation', c.id FROM conversations c CROSS JOIN organizations g
   LEFT JOIN organization_conversations o ON o.conversation_id = c.id AND o.organization_id = g.id
-  WHERE (o.conversation_id IS NOT NULL) <> EXISTS (SELECT FROM conversation_participants p JOIN members m USING (user_id)
-      WHERE p.conversation_id = c.id AND p.left_at IS NULL AND m.organization_id = g.id AND m.status = 'accepted')
-    OR o.conversation_id IS NOT NULL AND ((${of('o', CONVERSATION)}) IS DISTINCT FROM (${of('c', CONVERSATION)})
+  LEFT JOIN LATERAL (SELECT array_agg(user_id) AS people FROM (SELECT user_id, frozen_at, accepted_at FROM members WHERE organization_id = g.id
+      UNION ALL SELECT user_id, frozen_at, accepted_at FROM parents WHERE organization_id = g.id) t WHERE user_id NOT IN (
+        SELECT user_id FROM members WHERE organization_id = g.id AND accepted_at IS NOT NULL
+        UNION ALL SELECT user_id FROM parents WHERE organization_id = g.id AND accepted_at IS NOT NULL)
+    AND frozen_at IS NOT NULL) gone ON true
+  LEFT JOIN LATERAL (SELECT max(m.created_at) AS newest FROM messages m WHERE m.conversation_id = c.id AND m.organization_id = g.id
+    AND m.visibility = 'everyone' AND m.deleted_at IS NULL) own ON true
+  LEFT JOIN LATERAL (SELECT c.type IN ('direct', 'triad') AND EXISTS (SELECT FROM conversation_participants p WHERE p.conversation_id = c.id
+    AND p.left_at IS NULL AND p.user_id = ANY (gone.people)) AS outlived) l ON true
+  WHERE (o.conversation_id IS NOT NULL) <> ((NOT l.outlived OR own.newest IS NOT NULL) AND EXISTS (SELECT FROM conversation_participants p JOIN members m USING (user_id)
+      WHERE p.conversation_id = c.id AND p.left_at IS NULL AND m.organization_id = g.id AND m.status = 'accepted'))
+    OR o.conversation_id IS NOT NULL AND ((${of('o', CONVERSATION)}) IS DISTINCT FROM (${CONVERSATION.map((column) =>
+        column === 'last_message_at' ? 'CASE WHEN l.outlived THEN own.newest ELSE c.last_message_at END'
+        : column === 'updated_at' ? 'CASE WHEN l.outlived THEN own.newest ELSE c.updated_at END' : `c.${column}`).join(', ')})
       OR o.participants::jsonb <> (SELECT coalesce(jsonb_agg(jsonb_build_object('user_id', p.user_id, 'role', p.role)
         ORDER BY p.joined_at, p.id), '[]')
-        FROM conversation_participants p WHERE p.conversation_id = c.id AND p.left_at IS NULL))
+        FROM conversation_participants p WHERE p.conversation_id = c.id AND p.left_at IS NULL AND p.user_id <> ALL (coalesce(gone.people, '{}'))))
   UNION ALL
   SELECT 'sessions of a student', student_id FROM session_students s FULL JOIN (
     SELECT organization_id, student_id, count(*) AS n FROM (SELECT organization_id, student_id FROM sessions WHERE student_id IS NOT NULL
@@ -72,6 +85,10 @@ const CHANGES = [
   'INSERT INTO parents (organization_id, user_id) SELECT $1, id FROM users',
   `UPDATE parents SET status = 'pending'`,
   `UPDATE parents SET status = 'accepted'`,
+  `INSERT INTO members (id, organization_id, user_id, role)
+   SELECT gen_random_uuid(), $1, min(user_id::text)::uuid, 'tutor' FROM conversation_participants WHERE left_at IS NULL`,
+  `UPDATE parents SET status = 'archived'`,
+  'DELETE FROM members WHERE organization_id = $1',
   'DELETE FROM parents',
 ];
 
@@ -189,7 +206,7 @@ describe('the read copies of logins, results and conversations', () => {
        WHERE tgfoid::regproc::text = ANY ($1) AND tgname NOT LIKE '%_on_truncate' ORDER BY 1, 2`,
       [FOLLOWERS],
     );
-    expect(triggers).toHaveLength(21);
+    expect(triggers).toHaveLength(22);
     for (const trigger of triggers) {
       const name = `${trigger.table as string}.${trigger.name as string}`;
       expect(await firstStale(trigger.table as string, trigger.name as string), name).not.toEqual([]);

@@ -24,6 +24,9 @@ const DAY_MS = 86_400_000;
 /** Between an organization's mails to an address. Until then, the link in the response can be shared. */
 const PAUSE = '10 minutes';
 
+/** Mails that ask somebody to belong. */
+const ASKING: EmailKind[] = ['account_created', 'membership_invite', 'organization_invite', 'tutor_invite'];
+
 /** How much of the day's allowance of mails is used up. */
 export interface MailAllowance {
   /** Mails of the last 24 hours, up to `most`. */
@@ -51,8 +54,8 @@ export class Outbox {
   }
 
   /**
-   * Which mails may be sent: none without SMTP_URL, none to an address that was rejected or mailed within ten minutes, and no more than the day's
-   * allowance. Until the end of the transaction nobody else queues mail for the organization. @param notice the kind of mails without an invite, of
+   * Which mails may be sent: none without SMTP_URL, none to an address that was rejected or mailed within ten minutes, one invite in 30 days to
+   * somebody who has left by themselves or declined, and no more than the day's allowance. Until the end of the transaction nobody else queues mail for the organization. @param notice the kind of mails without an invite, of
    * which only others of their kind hold one back @param confirmations to people who join by themselves, who have an allowance of their own
    */
   async admission(
@@ -66,18 +69,30 @@ export class Outbox {
     const wanted = new Set(addresses.map(normalizeEmail));
     const [, [found]] = await Promise.all([
       this.db.lock(`mail of ${organizationId}`),
-      this.db.query<{ refused: string[]; recent: string[]; today: number }>(sql`
+      this.db.query<{ refused: string[]; recent: string[]; declined: string[]; today: number }>(sql`
         SELECT ARRAY(SELECT suppressed_addresses(${[...wanted]})) AS refused,
           ARRAY(SELECT email_normalized FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
             AND created_at > now() - ${PAUSE}::interval
             AND CASE WHEN ${notice}::text IS NULL THEN invite_id IS NOT NULL ELSE kind = ${notice} END
             AND email_normalized = ANY (${[...wanted]})) AS recent,
+          ARRAY(SELECT r.address FROM (
+              SELECT l.email AS address, t.refused_at AS at FROM logins_by_email(${[...wanted]}) l
+              JOIN (SELECT user_id, refused_at FROM members WHERE organization_id = ${organizationId} AND refused_at IS NOT NULL
+                UNION ALL SELECT user_id, refused_at FROM parents WHERE organization_id = ${organizationId}
+                  AND refused_at IS NOT NULL) t ON t.user_id = l.id
+              UNION ALL SELECT lower(i.email), i.declined_at FROM invites i WHERE i.organization_id = ${organizationId}
+                AND i.declined_at IS NOT NULL AND lower(i.email) = ANY (${[...wanted]})
+                AND NOT EXISTS (SELECT FROM logins_by_email(ARRAY[lower(i.email)]) l
+                  JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = l.id AND m.status = 'accepted')) r
+            WHERE ${notice}::text IS NULL AND EXISTS (SELECT FROM outbox o WHERE o.organization_id = ${organizationId}
+              AND o.topic = 'email' AND o.invite_id IS NOT NULL AND o.email_normalized = r.address
+              AND o.kind = ANY (${ASKING}) AND o.created_at > greatest(r.at, now() - interval '30 days'))) AS declined,
           (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
             AND topic = 'email' AND (kind = 'join_confirmation') = ${confirmations}
             AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
     ]);
-    const { refused, recent, today } = found!;
-    const taken = new Set([...refused, ...recent]);
+    const { refused, recent, declined, today } = found!;
+    const taken = new Set([...refused, ...recent, ...declined]);
     let left = most - today;
     return (mails) =>
       mails.filter(({ to }) => {

@@ -52,24 +52,35 @@ describe('the address of a login', () => {
     ['parent of a student', (email) => studentRow({ parent: { first_name: 'Linh', last_name: 'Nguyen', email } })],
   ];
 
-  it.each(ties)('cannot be changed once another organization knows it as a %s', async (_what, row) => {
+  it.each(ties)('cannot be changed while another organization asks it to be a %s, but the names can', async (_what, row) => {
     const [own, victims] = [newAddress(), newAddress()];
     const { id } = await a.inviteOne(studentRow({ email: own }));
     expect((await change(a, id!, { email: victims })).status).toBe(200);
     await b.invite(row(victims));
     expect((await change(a, id!, { email: own })).status).toBe(422);
-    for (const field of [{ first_name: 'Other' }, { phone: '1' }, { email: null }]) {
-      expect((await change(a, id!, field)).status).toBe(422);
-    }
-    expect(await loginOf(victims)).toMatchObject({ id });
+    expect((await change(a, id!, { email: null })).status).toBe(422);
+    for (const field of [{ first_name: 'Other' }, { phone: '1' }]) expect((await change(a, id!, field)).status).toBe(200);
+    expect(await loginOf(victims)).toMatchObject({ id, first_name: 'Other' });
+    // It asks for so long as an invite of its own does.
+    for (const table of ['members', 'parents'])
+      await make.query(`UPDATE ${table} SET created_at = created_at - interval '15 days' WHERE organization_id = $1`, [b.id]);
+    await make.query(`UPDATE invites SET expires_at = now() WHERE organization_id = $1`, [b.id]);
+    expect((await change(a, id!, { email: own })).status).toBe(200);
+    for (const path of ['/v1/students', '/v1/tutors', '/v1/parents'])
+      for (const { id: known, status } of await b.list(path)) if (known === id) expect(status).toBe('archived');
   });
 
-  it('cannot be changed even while the other membership is archived', async () => {
+  it.each([
+    ['never accepted it', 'pending', 200],
+    ['had accepted it', 'accepted', 422],
+  ])('is changed when another organization has given up and the person %s: %s, %i', async (_what, status, expected) => {
     const [own, victims] = [newAddress(), newAddress()];
     const { id } = await a.inviteOne(studentRow({ email: victims }));
     await b.invite(studentRow({ email: victims }));
-    await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [b.id]);
-    expect((await change(a, id!, { email: own })).status).toBe(422);
+    await make.query('UPDATE members SET status = $2 WHERE organization_id = $1', [b.id, status]);
+    expect((await b.post(`/v1/students/${id}/offboard`)).status).toBe(200);
+    expect((await change(a, id!, { email: own })).status).toBe(expected);
+    expect((await change(a, id!, { last_name: 'Other' })).status).toBe(expected);
   });
 
   it('revokes access for the former address and notifies both when it changes', async () => {

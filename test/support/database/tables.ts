@@ -363,6 +363,8 @@ export interface Tables {
     suppliedPhone: string | null;
     acceptedAt: Date | null;
     archivedAt: Date | null;
+    frozenAt: Date | null;
+    refusedAt: Date | null;
     createdAt: Date;
     invitedAt: Date | null;
     approvalRequestedAt: Date | null;
@@ -478,6 +480,8 @@ export interface Tables {
     enrolledAt: Date | null;
     createdAt: Date;
     acceptedAt: Date | null;
+    frozenAt: Date | null;
+    refusedAt: Date | null;
   };
   passkeys: {
     id: string;

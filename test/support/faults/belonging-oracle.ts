@@ -45,7 +45,7 @@ export class Belonging {
     answer: ({ who, accept }) => {
       if (!this.offered(who)) return;
       const member = this.s.members.get(who)!;
-      if (accept) Object.assign(member, { status: 'accepted', consented: true });
+      if (accept) member.status = 'accepted';
       else Object.assign(member, { status: 'archived', gone: this.s.clock });
     },
     invite: ({ by, who, role }) => {
@@ -110,10 +110,10 @@ export class Belonging {
     const fresh = member?.status !== 'archived' ? member : undefined;
     const made = fresh?.made ?? clock;
     if (waits) {
-      if (!member?.waits) members.set(who, { role, status: 'pending', waits: true, consented: false, made, gone: 0 });
+      if (!member?.waits) members.set(who, { role, status: 'pending', waits: true, made, gone: 0 });
       return;
     }
-    members.set(who, { role, status: 'accepted', waits: false, consented: true, made, gone: 0 });
+    members.set(who, { role, status: 'accepted', waits: false, made, gone: 0 });
     if (kind === 'class') this.s.inClass.add(who);
     if (to !== null) this.settle(who, 'member');
   }
@@ -146,8 +146,9 @@ export class Belonging {
     const { members, parents, clock } = this.s;
     const [member, parent] = [members.get(who), parents.get(who)];
     if (member ? member.role !== role || member.status !== 'archived' : parent && role === 'student') return;
-    const consented = member ? member.consented : parent?.status === 'accepted';
-    members.set(who, { role, status: consented ? 'accepted' : 'pending', waits: false, consented, made: clock, gone: 0 });
+    // Whoever comes back is asked again.
+    const status = !member && parent?.status === 'accepted' ? 'accepted' : 'pending';
+    members.set(who, { role, status, waits: false, made: clock, gone: 0 });
     // Whoever comes back does so by the organization's word, not by the code that they once had.
     for (const { role: of, joins } of this.s.invites) if (of !== 'parent' && joins.has(who)) joins.get(who)!.approval = 'approved';
   }
@@ -168,7 +169,7 @@ export class Belonging {
       if (manages(member!.role) && this.role(by) !== 'owner') return;
       if (member!.status !== 'pending' || !member!.waits) return;
       if (approve) {
-        Object.assign(member!, { status: 'accepted', waits: false, consented: true });
+        Object.assign(member!, { status: 'accepted', waits: false });
         this.settle(who, as);
         return;
       }

@@ -7,8 +7,6 @@ export interface Member {
   status: Status;
   /** For somebody's approval. */
   waits: boolean;
-  /** Whether they have accepted, and have not been asked anew since. */
-  consented: boolean;
   /** When they began to belong, and when that ended, in steps of the oracle's clock. */
   made: number;
   gone: number;

@@ -18,4 +18,6 @@ export class Facts {
   readonly accepted: Set<Org>[] = PLACES.map(() => new Set());
   /** Secrets that only organizations accepted by the person may see. */
   readonly secrets: Set<string>[] = PLACES.map(() => new Set());
+  /** Secrets that each organization had seen of people by the time they left it. */
+  readonly seen: Set<string>[] = ORGS.map(() => new Set());
 }

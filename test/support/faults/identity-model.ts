@@ -141,9 +141,10 @@ export class Identities {
     await this.checkMemberships();
     const trespass = await this.people.trespass();
     if (trespass) throw new Breach(trespass);
-    const { accepted, secrets } = this.facts;
+    const { accepted, secrets, seen } = this.facts;
     for (const org of ORGS) {
-      const hidden = PLACES.filter((place) => !accepted[place]!.has(org)).flatMap((place) => [...secrets[place]!]);
+      const secret = PLACES.filter((place) => !accepted[place]!.has(org)).flatMap((place) => [...secrets[place]!]);
+      const hidden = secret.filter((one) => !seen[org]!.has(one));
       if (hidden.length === 0) continue;
       refuse(hidden, await this.at(org).readAll(), `organization ${org}`);
     }

@@ -90,6 +90,10 @@ export class Organization {
         this.known.get(at),
       ]);
     }
+    const { accepted, secrets, seen, addresses } = this.facts;
+    const [here] = await this.stage.make.query('SELECT FROM users WHERE id = $1 AND email_normalized = $2', [this.known.get(at), addresses[at]]);
+    if (!here || !accepted[at]!.delete(this.org)) return;
+    for (const secret of secrets[at]!) seen[this.org]!.add(secret);
   }
 
   /** The owner approves or declines a tutor who waits for approval. */

@@ -77,8 +77,13 @@ export class JoinService {
     const { session = null } = request;
     const form = new Form(request.body);
     const { secret, invite, proof } = await this.open(text, request);
-    if (invite?.state !== 'valid') return closed(invite?.state ?? 'unknown', secret, invite);
     const values = fieldsOf(form);
+    if (invite?.state === 'accepted' && (session || values.password !== '')) {
+      const who = session ? { signedInAs: session.userId } : { email: invite.email, password: values.password };
+      const before = await this.join(secret, proof, who, invite, request);
+      if (before.status === 'joined') return this.welcome(before, invite, request);
+    }
+    if (invite?.state !== 'valid') return closed(invite?.state ?? 'unknown', secret, invite);
     const task = taskOf(invite, session);
     const again = (errors: InviteForm['errors'], changed = false) =>
       invitePage(invite, secret, session, { ...values, errors }, changed);
@@ -178,12 +183,12 @@ export class JoinService {
 
   /** Signs the person in, always with a new secret. */
   private async welcome(
-    { userId, organizationId, waits, confirmationMailed, shown }: Joined,
+    { userId, organizationId, waits, confirmationMailed, shown, repeated }: Joined,
     { organization, role }: InvitePage,
     request: Request,
   ): Promise<SeeOther> {
     if (shown) await this.sessions.open(request, userId, shown);
-    else await this.sessions.renew(request);
+    else if (!repeated) await this.sessions.renew(request);
     const told = { organization: organization.name, role, waits, confirmationMailed, mails: this.outbox.sendsMail };
     const { contact } = organization;
     this.cookie.set(request, { step: 'joined', userId, organizationId, contact, ...told });
@@ -223,7 +228,7 @@ function errorsOf({ needs }: InvitePage, values: Values): InviteForm['errors'] {
 
 /** Whether the address has a login that the password does not open. */
 function showsNoPassword(outcome: Joined | NotJoined): boolean {
-  return outcome.status === 'refused' && ['sign_in', 'other_credential'].includes(outcome.problem);
+  return outcome.status === 'refused' && ['sign_in', 'other_credential', 'accepted'].includes(outcome.problem);
 }
 
 /** The page that says why an invite cannot be used, and what to do instead. */

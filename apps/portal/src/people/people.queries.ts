@@ -70,7 +70,7 @@ export function peoplePage(
   const members = (
     which: Sql,
   ) => sql`(SELECT 'member' AS kind, user_id, role, status, approval_requested_at IS NOT NULL AS waits,
-      supplied_first_name, supplied_last_name, supplied_email, supplied_phone, invited_at, accepted_at, created_at
+      supplied_first_name, supplied_last_name, supplied_email, supplied_phone, invited_at, accepted_at, frozen_at, created_at
     FROM members WHERE organization_id = ${organizationId} ${which} ${before}
     ORDER BY created_at DESC, user_id DESC LIMIT ${rows})`;
   const ofStatus = {
@@ -85,7 +85,7 @@ export function peoplePage(
     which: Sql,
   ) => sql`(SELECT 'parent' AS kind, user_id, 'parent' AS role, status, ${asksForChild} AS waits,
       supplied_first_name, supplied_last_name, supplied_email, supplied_phone, NULL::timestamptz AS invited_at, accepted_at,
-      created_at
+      frozen_at, created_at
     FROM parents WHERE organization_id = ${organizationId} ${which} ${before}
     ORDER BY created_at DESC, user_id DESC LIMIT ${rows})`;
   const waiting = sql`AND user_id IN (${waitingParents(organizationId)})`;

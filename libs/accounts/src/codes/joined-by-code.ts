@@ -62,17 +62,19 @@ export class JoinedByCode {
       const [code] = await this.db.query<Pick<Tables['invites'], 'role'>>(sql`
         SELECT role FROM invites WHERE organization_id = ${organizationId} AND id = ${inviteId} AND email IS NULL`);
       if (!code) throw Refused.notFound();
-      const people = await this.db.query<{ id: string }>(sql`
-        SELECT user_id AS id FROM (${onlyBy(organizationId, inviteId, since)}) t ORDER BY user_id`);
+      const people = await this.db.query<{ id: string; proven: boolean }>(sql`
+        SELECT t.user_id AS id, u.email_verified_at IS NOT NULL AS proven
+        FROM (${onlyBy(organizationId, inviteId, since)}) t LEFT JOIN users u ON u.id = t.user_id ORDER BY t.user_id`);
       const as = code.role === 'student' || code.role === 'parent' ? code.role : 'staff';
       await this.offboarding.hold(
         organizationId,
         people.map(({ id }) => id),
       );
-      const removed: string[] = [];
+      const removed: typeof people = [];
       const closing: Closing[] = [];
-      for (const { id: userId } of people) {
+      for (const person of people) {
         if (removed.length > 0 && Date.now() > until) break;
+        const { id: userId } = person;
         const { changed: _, ...ended } = await this.offboarding.end(
           organizationId,
           by,
@@ -80,7 +82,7 @@ export class JoinedByCode {
           closing,
         );
         await this.audit.add(organizationId, by, 'end membership', { user_id: userId, invite_id: inviteId, ...ended });
-        removed.push(userId);
+        removed.push(person);
       }
       const details = { invite_id: inviteId, since: since.toISOString(), people: removed.length };
       await this.audit.add(organizationId, by, 'undo joins', details);
@@ -97,13 +99,13 @@ export class JoinedByCode {
  */
 function onlyBy(organizationId: string, inviteId: string, since: Date): Sql {
   return sql`
-    SELECT j.user_id, j.approval, j.joined_at, t.accepted_at, t.supplied_first_name, t.supplied_last_name
+    SELECT j.user_id, j.approval, j.joined_at, t.accepted_at, t.frozen_at, t.supplied_first_name, t.supplied_last_name
     FROM invites i JOIN joins j ON j.organization_id = i.organization_id AND j.invite_id = i.id
     JOIN LATERAL (
-      SELECT m.created_at, m.accepted_at, m.supplied_first_name, m.supplied_last_name FROM members m
+      SELECT m.created_at, m.accepted_at, m.frozen_at, m.supplied_first_name, m.supplied_last_name FROM members m
       WHERE i.role <> 'parent' AND m.organization_id = i.organization_id AND m.user_id = j.user_id
         AND m.status <> 'archived' AND m.role = i.role
-      UNION ALL SELECT p.created_at, p.accepted_at, p.supplied_first_name, p.supplied_last_name FROM parents p
+      UNION ALL SELECT p.created_at, p.accepted_at, p.frozen_at, p.supplied_first_name, p.supplied_last_name FROM parents p
       WHERE i.role = 'parent' AND p.organization_id = i.organization_id AND p.user_id = j.user_id
         AND p.status <> 'archived') t ON t.created_at >= j.joined_at
     WHERE i.organization_id = ${organizationId} AND i.id = ${inviteId} AND j.joined_at >= ${since.toISOString()}::timestamptz

@@ -13,6 +13,8 @@ export interface Joined {
   confirmationMailed: boolean;
   /** Whether an owner or admin has to approve first. */
   waits: boolean;
+  /** Whether they had just accepted, and pressed the button twice. */
+  repeated: boolean;
   /** The credential that the person used or created; null for somebody who was signed in. */
   shown: Shown | null;
 }

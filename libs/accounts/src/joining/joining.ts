@@ -94,6 +94,7 @@ export class Joining {
           await this.logins.holdOrganization(found.organizationId);
           const invite = await this.opened.hold(found, proof);
           if (!invite) throw new Refused('unknown');
+          if (invite.state === 'accepted') return this.joinedBefore(invite, who, given);
           if (invite.state !== 'valid') throw new Refused(invite.state);
           return this.join(invite, await this.arrived(invite, who, given), requestId);
         });
@@ -104,6 +105,24 @@ export class Joining {
       }
     }
     return { status: 'refused', problem: 'sign_in' };
+  }
+
+  /** The button pressed twice: whoever has just accepted the invite, and shows it by their session or password, has joined. */
+  private async joinedBefore(invite: OpenedInvite, who: Joiner, given: Given): Promise<Joined> {
+    const { organizationId } = invite;
+    const identity =
+      'signedInAs' in who
+        ? await this.identities.hold(who.signedInAs)
+        : await this.identities.holdByAddress(normalizeEmail(invite.email ?? ''));
+    if ('password' in who && identity && identity.passwordHash !== given.stored)
+      throw new OtherPassword(identity.passwordHash);
+    const shows = 'signedInAs' in who || ('password' in who && given.known);
+    if (!identity || !shows || !(await this.waiting.justCame(invite, identity.id))) throw new Refused('accepted');
+    const { id: userId, verified, passwordHash } = identity;
+    const { waits } = await this.effects.standing(organizationId, userId, invite.role === 'parent');
+    const shown = 'signedInAs' in who ? null : { passwordHash: passwordHash! };
+    const told = { created: false, confirmationMailed: !verified && this.outbox.sendsMail, repeated: true };
+    return { status: 'joined', userId, organizationId, verified, waits, shown, ...told };
   }
 
   private arrived(invite: OpenedInvite, who: Joiner, given: Given): Promise<Arrived> {
@@ -211,7 +230,8 @@ export class Joining {
     const details = { invite_id, user_id: userId, scope, role, created, verified };
     await this.audit.add(organizationId, { userId, requestId }, 'join', details);
     const waits = approval !== false;
-    return { status: 'joined', userId, organizationId, created, verified, confirmationMailed, waits, shown };
+    const told = { created, confirmationMailed, repeated: false };
+    return { status: 'joined', userId, organizationId, verified, waits, shown, ...told };
   }
 
   /** Adds the person in the invite's role, pending acceptance. @returns whether an owner or admin has to approve, and has been `asked` before */

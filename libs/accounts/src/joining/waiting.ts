@@ -72,6 +72,14 @@ export class Waiting {
     return changed.length > 0;
   }
 
+  /** Whether somebody came by an invite a moment ago. */
+  async justCame({ organizationId, id }: OpenedInvite, userId: string): Promise<boolean> {
+    const rows = await this.db.query(sql`
+      SELECT FROM joins WHERE organization_id = ${organizationId} AND invite_id = ${id} AND user_id = ${userId}
+        AND joined_at > now() - interval '10 minutes'`);
+    return rows.length > 0;
+  }
+
   /** Gives somebody who was approved what they came for: places, a tutor, or children. What no longer exists is left out. */
   async settle(organizationId: string, userId: string, as: 'member' | 'parent'): Promise<void> {
     const came = await this.db.query<Parameters<JoinEffects['applyIfThere']>[0]>(sql`

@@ -96,6 +96,13 @@ export class Belongings {
           AND target_id = ${userId}))`);
   }
 
+  /** The links to their account that a parent was mailed. */
+  accountLinks(organizationId: string, parentId: string): Promise<number> {
+    return this.count(sql`
+      UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND scope = 'account'
+        AND role = 'parent' AND target_id = ${parentId} AND accepted_at IS NULL AND revoked_at IS NULL`);
+  }
+
   invites(organizationId: string, userId: string): Promise<number> {
     return this.count(sql`UPDATE invites i SET revoked_at = now() WHERE ${openInvitesOf(organizationId, userId)}`);
   }

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import type { Actor } from '@app/audit';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { type EmailKind, type EmailLink, type EmailPayload, Outbox } from '@app/jobs';
+import { visibleColumns } from '@app/people';
 import { ManagerNotices } from '../manager-notices.js';
 
 type Role = EmailPayload['role'];
@@ -72,12 +73,10 @@ export class MembershipNotices {
    * Queues the mails about people who came by a code and were removed together. Those who have proven their address are
    * told, as the others may have entered anybody's; managers get one mail.
    */
-  async undone(organizationId: string, by: Doer, userIds: string[], role: Role): Promise<void> {
-    if (!this.managers.able || userIds.length === 0) return;
-    const proven = await this.db.query<{ id: string }>(sql`
-      SELECT u.id FROM users u WHERE u.id = ANY (${userIds}) AND u.email_verified_at IS NOT NULL ORDER BY u.id`);
-    for (const { id } of proven) await this.tell(organizationId, 'membership_ended', id, role, null);
-    const person = userIds.length === 1 ? '1 person' : `${userIds.length.toLocaleString('en-AU')} people`;
+  async undone(organizationId: string, by: Doer, people: { id: string; proven: boolean }[], role: Role): Promise<void> {
+    if (!this.managers.able || people.length === 0) return;
+    for (const { id, proven } of people) if (proven) await this.tell(organizationId, 'membership_ended', id, role, null);
+    const person = people.length === 1 ? '1 person' : `${people.length.toLocaleString('en-AU')} people`;
     await this.managers.tell(organizationId, {
       kind: 'joins_undone',
       page: '/people',
@@ -140,9 +139,10 @@ export class MembershipNotices {
   ): Promise<InDatabase | null> {
     if (!this.managers.able) return null;
     const [person = null] = await this.db.query<InDatabase>(sql`
-      SELECT CASE WHEN NOT u.placeholder_email THEN u.email END AS email, u.first_name, u.last_name,
-        o.name AS organization_name, o.time_zone
-      FROM users u, organizations o WHERE u.id = ${userId} AND o.id = ${organizationId}`);
+      SELECT ${visibleColumns('t', ['email', 'first_name', 'last_name'])}, o.name AS organization_name, o.time_zone
+      FROM ${raw(role === 'parent' ? 'parents' : 'members')} t JOIN organizations o ON o.id = t.organization_id
+      LEFT JOIN users u ON u.id = t.user_id
+      WHERE t.organization_id = ${organizationId} AND t.user_id = ${userId} AND coalesce(t.accepted_at, t.frozen_at) IS NOT NULL`);
     if (!person?.email) return person;
     const from = { organizationId, organization: { name: person.organization_name, timeZone: person.time_zone } };
     await this.outbox.addAdmitted(from, [{ kind, to: person.email, firstName: person.first_name, role, link }]);

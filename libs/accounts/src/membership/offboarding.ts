@@ -90,6 +90,8 @@ export class Offboarding {
     if (!endsMember && !endsParent) return NOTHING_ENDED;
     if (endsMember && role === 'owner' && person.status === 'accepted') await this.managers.requireAnotherOwner(userId);
 
+    // Before the membership ends, and with it the sight of the address that they were made for.
+    const invites = await this.belongings.invites(organizationId, userId);
     const belonged = endsMember ? await this.endMember(organizationId, userId, role!, sessions) : NOTHING_ENDED;
     const children = endsParent ? await this.endParent(organizationId, userId) : 0;
     await this.belongings.requests(organizationId, userId);
@@ -97,7 +99,7 @@ export class Offboarding {
       ...belonged,
       changed: true,
       relations: belonged.relations + children,
-      invites: await this.belongings.invites(organizationId, userId),
+      invites,
     };
     if (!silently && (person.status === 'accepted' || person.parent_status === 'accepted'))
       await this.notices.ended(organizationId, by, userId, role ?? 'parent');
@@ -105,6 +107,7 @@ export class Offboarding {
     const last = { userId, member: endsMember, parent: endsParent, talks };
     if (closing) closing.push(last);
     else await this.close(organizationId, [last]);
+    if (by.userId === userId) await this.refuse(organizationId, userId);
     return gone;
   }
 
@@ -126,15 +129,31 @@ export class Offboarding {
     await this.db.holdPeople(organizationId, successors, leaving);
   }
 
+  /** Whoever left by themselves is not asked again and again. */
+  private async refuse(organizationId: string, userId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE members SET refused_at = coalesce(refused_at, now())
+      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'archived'`);
+    await this.db.query(sql`
+      UPDATE parents SET refused_at = coalesce(refused_at, now())
+      WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'archived'`);
+  }
+
   /**
-   * Unlinks a child from a parent inside the ambient transaction. A parent without children is no longer listed, and sees
-   * nothing.
+   * Unlinks a child from a parent inside the ambient transaction. A parent without children has left: they are no longer
+   * listed, and see nothing.
    *
    * @throws Refused when there is no such link
    */
   async unlinkChild(organizationId: string, parentId: string, studentId: string): Promise<void> {
     await this.logins.holdOrganization(organizationId);
     if (!(await this.belongings.child(organizationId, parentId, studentId))) throw Refused.notFound();
+    const [left] = await this.db.query(sql`
+      SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${parentId} AND enrolled_at IS NULL`);
+    if (!left) return;
+    const { status } = await this.find(organizationId, parentId);
+    if (status !== 'accepted') await this.belongings.conversations([parentId]);
+    await this.belongings.accountLinks(organizationId, parentId);
   }
 
   /** The person is held alone: a booking comes before, and its session is found, or later, and finds nobody. */
@@ -170,6 +189,7 @@ export class Offboarding {
 
   private async endParent(organizationId: string, userId: string): Promise<number> {
     const rows = await this.belongings.rows(organizationId, userId, 'parent');
+    await this.belongings.accountLinks(organizationId, userId);
     return rows['parent_students']!;
   }
 

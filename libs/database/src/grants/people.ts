@@ -7,12 +7,12 @@ export const people: Grants = {
   tables: {
     members: {
       api: 'SELECT, INSERT, UPDATE',
-      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, approval_requested_at, invited_at, ${SUPPLIED})`,
+      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, approval_requested_at, invited_at, refused_at, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
     rate_bands: { api: 'SELECT' },
     tutor_tiers: { api: 'SELECT' },
-    parents: { api: 'SELECT, INSERT, UPDATE', portal: `SELECT, INSERT, UPDATE (status, ${SUPPLIED})` },
+    parents: { api: 'SELECT, INSERT, UPDATE', portal: `SELECT, INSERT, UPDATE (status, refused_at, ${SUPPLIED})` },
     parent_students: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // The worker creates missing join codes.
     invites: {
@@ -28,10 +28,12 @@ export const people: Grants = {
     folded: ['api', 'portal'],
     // What provisioning must know of logins elsewhere: ids, never identities.
     logins_by_email: ['api', 'portal'],
-    tied_elsewhere: ['api', 'portal'],
     hold_ties_elsewhere: ['api', 'portal'],
-    // Called by triggers, as the owner.
+    kept_elsewhere: ['api', 'portal'],
+    must_accept: ['api', 'portal'],
+    // Called by triggers and other functions, as the owner.
     only_organization_of: [],
+    tied_elsewhere: [],
 
     invite_by_hash: ['portal'],
     accept_ties: ['portal'],

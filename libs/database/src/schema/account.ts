@@ -48,7 +48,7 @@ export const account = /* sql */ `
   ${ownerOnly('users')}
   CREATE POLICY tenant ON users FOR SELECT USING (${SEEN});
   CREATE POLICY tenant_adds ON users FOR INSERT WITH CHECK (current_organization_id() IS NOT NULL);
-  CREATE POLICY tenant_changes ON users FOR UPDATE USING (${SEEN} AND NOT tied_elsewhere(id));
+  CREATE POLICY tenant_changes ON users FOR UPDATE USING (${SEEN} AND NOT kept_elsewhere(id, false));
   CREATE TRIGGER guard_address BEFORE UPDATE ON users FOR EACH ROW
     WHEN (OLD.email_normalized IS DISTINCT FROM NEW.email_normalized) EXECUTE FUNCTION guard_address();
   CREATE TRIGGER forget_address AFTER UPDATE ON users FOR EACH ROW

@@ -16,9 +16,45 @@ export function listed(columns: string[], alias?: string): string {
   return columns.map((column) => (alias ? `${alias}.${column}` : column)).join(', ');
 }
 
-/** The active participants of the conversation `c`, as JSON. */
-export const ACTIVE_PARTICIPANTS = /* sql */ `(SELECT coalesce(json_agg(p), '[]') FROM (SELECT a.user_id, a.role
-      FROM conversation_participants a WHERE a.conversation_id = c.id AND a.left_at IS NULL ORDER BY a.joined_at, a.id) p)`;
+/**
+ * Whether somebody has left an organization, as a member and as a parent: what they do elsewhere is nothing to it any
+ * more. @param organization @param person SQL for the ids
+ */
+function hasLeft(organization: string, person: string): string {
+  return /* sql */ `coalesce((SELECT bool_or(t.frozen_at IS NOT NULL) AND bool_and(t.accepted_at IS NULL) FROM (
+        SELECT frozen_at, accepted_at FROM members WHERE organization_id = ${organization} AND user_id = ${person}
+        UNION ALL SELECT frozen_at, accepted_at FROM parents
+        WHERE organization_id = ${organization} AND user_id = ${person}) t), false)`;
+}
+
+/**
+ * Conversations as organizations see them, as SQL. Whoever has left is no participant any more. A conversation of a few
+ * people that one who has left continues elsewhere is what the organization itself wrote in it, if anything.
+ *
+ * @param seen SQL for the pairs (organization_id, id) of which the organization has an active participant
+ */
+export function seenConversations(seen: string): string {
+  const columns = CONVERSATION_COLUMNS.map((column) =>
+    column === 'last_message_at' || column === 'updated_at' ? `CASE WHEN v.outlived THEN v.${column} ELSE c.${column} END AS ${column}` : `c.${column}`,
+  );
+  return /* sql */ `SELECT s.organization_id, c.id, ${columns.join(', ')}, v.participants
+      FROM (${seen}) s JOIN conversations c ON c.id = s.id,
+        LATERAL (SELECT c.type IN ('direct', 'triad') AND coalesce(bool_or(a.has_left), false) AS outlived,
+          coalesce(json_agg(json_build_object('user_id', a.user_id, 'role', a.role) ORDER BY a.joined_at, a.id)
+            FILTER (WHERE NOT a.has_left), '[]') AS participants
+          FROM (SELECT p.*, ${hasLeft('s.organization_id', 'p.user_id')} AS has_left
+            FROM conversation_participants p WHERE p.conversation_id = c.id AND p.left_at IS NULL) a) o,
+        LATERAL (SELECT o.outlived, o.participants, max(w.created_at) AS last_message_at,
+          coalesce(max(w.created_at), c.created_at) AS updated_at, count(w.id) AS written
+          FROM (SELECT true) one LEFT JOIN messages w ON o.outlived AND w.conversation_id = c.id
+            AND w.organization_id = s.organization_id AND w.visibility = 'everyone' AND w.deleted_at IS NULL) v
+      WHERE NOT v.outlived OR v.written > 0`;
+}
+
+/** Whether a result belongs to homework of an organization, which therefore sees it whoever has left. */
+export function ownResult(organization: string, homework: string): string {
+  return /* sql */ `EXISTS (SELECT FROM homework h WHERE h.id = ${homework} AND h.organization_id = ${organization})`;
+}
 
 /** The organizations that a login has accepted, as member or parent. @param id SQL for the login's id, with alias */
 export function acceptedBy(id: string): string {

@@ -30,8 +30,10 @@ export const people = /* sql */ `
   ${secure('tutor_tiers')}
 
   -- supplied_*: what this organization said of a person whose login existed already; it is all that the organization is
-  -- shown until that person accepts. accepted_at: since when it sees the login itself. Set with the status 'accepted',
-  -- kept by an archived member, never there with 'pending'. invited_at: when the person was last mailed for this
+  -- shown until that person accepts. accepted_at: since when it sees the login itself; only there with the status
+  -- 'accepted'. frozen_at: when somebody who had accepted left, until they accept again; supplied_* then has what was shown
+  -- of them at that moment. refused_at: when they left by themselves or declined, until they accept; then they are asked
+  -- again at most once in 30 days. invited_at: when the person was last mailed for this
   -- membership; a pending one is not mailed again within a day. approval_requested_at: joined by a reusable code, as a
   -- tutor or as one of many students, and pending until an owner or admin approves; or as an admin by an API key's invite,
   -- until an owner does. profile_published: a copy from tutor_profiles, so that one index
@@ -48,6 +50,8 @@ export const people = /* sql */ `
     supplied_phone text,
     accepted_at timestamptz(3),
     archived_at timestamptz(3),
+    frozen_at timestamptz(3),
+    refused_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     invited_at timestamptz(3),
     approval_requested_at timestamptz(3),
@@ -111,7 +115,8 @@ export const people = /* sql */ `
   ${secure('tutor_profiles')}
 
   -- A parent that this organization may link. enrolled_at is derived: the time of the first link to a child here, null
-  -- while there is none, and then the parent is invisible.
+  -- while there is none, and then the parent is invisible. Whoever loses the last link has left. frozen_at, refused_at: as
+  -- of members.
   CREATE TABLE parents (
     organization_id uuid NOT NULL REFERENCES organizations,
     user_id uuid NOT NULL REFERENCES users,
@@ -123,12 +128,15 @@ export const people = /* sql */ `
     enrolled_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     accepted_at timestamptz(3),
+    frozen_at timestamptz(3),
+    refused_at timestamptz(3),
     PRIMARY KEY (organization_id, user_id)
   );
   CREATE INDEX parents_user ON parents (user_id);
   CREATE INDEX parents_keyset ON parents (organization_id, created_at, user_id) WHERE enrolled_at IS NOT NULL;
   CREATE INDEX parents_unaccepted ON parents (organization_id) WHERE accepted_at IS NULL;
   ${acceptance('parents')}
+  ${onRows('parents', 'follow_membership', ['UPDATE'])}
   ${counted('parents')}
   ${secure('parents')}
 
@@ -187,6 +195,7 @@ export const people = /* sql */ `
   CREATE INDEX invites_ending ON invites (organization_id, expires_at)
     WHERE accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account';
   CREATE INDEX invites_codes ON invites (organization_id, created_at, id) WHERE email IS NULL;
+  CREATE INDEX invites_declined ON invites (organization_id) WHERE declined_at IS NOT NULL;
   CREATE UNIQUE INDEX invites_standing ON invites (organization_id, role)
     WHERE standing AND (revoked_at IS NULL OR switched_off);
   CREATE INDEX invites_of_classrooms ON invites (target_id, created_at) WHERE scope = 'classroom' AND sealed IS NOT NULL;

@@ -7,8 +7,16 @@ import { Database } from '@app/database';
 export class Families {
   constructor(private readonly db: Database) {}
 
-  /** Links inside the ambient transaction; no effect if one of the two is missing or the link exists. */
+  /**
+   * Links inside the ambient transaction; no effect if one of the two is missing or the link exists. A parent who has left
+   * comes back with it, and has to accept again if they have used their login.
+   */
   async link(organizationId: string, parentId: string, studentId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE parents p SET status = CASE WHEN p.frozen_at IS NULL OR must_accept(p.user_id) THEN 'pending' ELSE 'accepted' END
+      WHERE p.organization_id = ${organizationId} AND p.user_id = ${parentId} AND p.status <> 'accepted' AND (p.status = 'archived' OR p.frozen_at IS NOT NULL) AND p.enrolled_at IS NULL
+        AND EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${studentId}
+          AND m.role = 'student' AND m.user_id <> p.user_id)`);
     await this.db.query(sql`
       INSERT INTO parent_students (organization_id, parent_id, student_id)
       SELECT p.organization_id, p.user_id, m.user_id

@@ -13,10 +13,10 @@ export interface Login {
     status: Tables['members']['status'];
     /** Whether the person was mailed within the last day. */
     mailedLately: boolean;
-    /** Whether the person has accepted here before, or was created here. */
-    consented: boolean;
+    /** Whether they left, with a login that only this organization made and nobody has used: it may take them back. */
+    mayReturn: boolean;
   } | null;
-  parent: { status: Tables['parents']['status']; consented: boolean } | null;
+  parent: { status: Tables['parents']['status']; mayReturn: boolean } | null;
 }
 
 /** A login to create. */
@@ -50,8 +50,9 @@ export class Logins {
     const rows = await this.db.query<Login & { email: string }>(sql`
       SELECT l.email, l.id, CASE WHEN m.role IS NOT NULL THEN json_build_object('role', m.role, 'status', m.status,
           'mailedLately', coalesce(m.invited_at > now() - ${PAUSE_BETWEEN_MAILS}::interval, false),
-          'consented', m.accepted_at IS NOT NULL) END AS member,
-        CASE WHEN p.status IS NOT NULL THEN json_build_object('status', p.status, 'consented', p.accepted_at IS NOT NULL) END AS parent
+          'mayReturn', m.frozen_at IS NOT NULL AND NOT must_accept(l.id)) END AS member,
+        CASE WHEN p.status IS NOT NULL THEN json_build_object('status', p.status,
+          'mayReturn', p.frozen_at IS NOT NULL AND NOT must_accept(l.id)) END AS parent
       FROM logins_by_email(${addresses}) l
       LEFT JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = l.id
       LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = l.id`);

@@ -66,12 +66,12 @@ export class MemberProfiles {
     await this.logins.holdOrganization(organizationId);
     await this.db.holdPeople(organizationId, [], [id]);
     // Locked before reading, so that the login and its memberships cannot change in between.
-    const [login] = await this.db.query<{ shared: boolean }>(sql`
-      SELECT EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[user_id])) AS shared FROM members
+    await this.db.query(sql`
+      SELECT (SELECT count(*) FROM hold_ties_elsewhere(ARRAY[user_id])) FROM members
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND ${role}`);
-    if (!login) throw Refused.notFound();
-    const [member] = await this.db.query<MemberRow>(sql`
-      SELECT m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])}
+    const [member] = await this.db.query<MemberRow & { shared: boolean; offered: boolean }>(sql`
+      SELECT m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])},
+        kept_elsewhere(m.user_id, false) AS shared, kept_elsewhere(m.user_id, true) AS offered
       FROM members m LEFT JOIN users u ON u.id = m.user_id
       WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND ${role}
       FOR NO KEY UPDATE OF m`);
@@ -79,7 +79,8 @@ export class MemberProfiles {
     if (member.status === 'archived') throw Refused.invalid(ARCHIVED);
     const wanted = differences(member, change);
     const pending = member.status === 'pending';
-    const refusals = pending ? refusedOfPending(member, wanted) : login.shared ? refusedWith('shared', wanted) : [];
+    const kept = member.shared ? wanted : member.offered && 'email' in wanted ? { email: wanted.email } : {};
+    const refusals = pending ? refusedOfPending(member, wanted) : refusedWith('shared', kept);
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
     if (Object.keys(wanted).length === 0) return;
     const merged = { ...member, ...wanted };

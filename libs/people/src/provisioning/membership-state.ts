@@ -20,7 +20,7 @@ export function stateAsMember(role: Tables['members']['role'], login: Login | un
   if (member && member.role !== role) return { as: 'refused', reason: takenAs(member.role) };
   if (member?.status === 'accepted') return { as: 'exists' };
   if (member?.status === 'pending') return { as: 'again' };
-  if (member) return { as: 'returning', status: member.consented ? 'accepted' : 'pending' };
+  if (member) return { as: 'returning', status: member.mayReturn ? 'accepted' : 'pending' };
   if (parent && role === 'student') return { as: 'refused', reason: PARENT_OF_HERE };
   return { as: 'new', status: parent?.status === 'accepted' ? 'accepted' : 'pending' };
 }
@@ -32,7 +32,7 @@ export function stateAsParent(login: Login | undefined): MembershipState {
   if (member?.role === 'student') return { as: 'refused', reason: STUDENT_OF_HERE };
   if (parent?.status === 'accepted') return { as: 'exists' };
   if (parent?.status === 'pending') return { as: 'again' };
-  if (parent) return { as: 'returning', status: parent.consented ? 'accepted' : 'pending' };
+  if (parent) return { as: 'returning', status: parent.mayReturn ? 'accepted' : 'pending' };
   return { as: 'new', status: member?.status === 'accepted' ? 'accepted' : 'pending' };
 }
 

@@ -41,8 +41,12 @@ export class Memberships {
         ON CONFLICT DO NOTHING RETURNING 1
       ), returned AS (
         UPDATE members m SET status = r.status, archived_at = NULL,
-          supplied_first_name = r.first_name, supplied_last_name = r.last_name, supplied_email = r.email,
-          supplied_phone = r.phone, invited_at = CASE WHEN r.mailed THEN now() ELSE m.invited_at END
+          -- What was shown when they left stays until they accept again, but for the address where they are asked.
+          supplied_first_name = CASE WHEN m.frozen_at IS NULL THEN r.first_name ELSE m.supplied_first_name END,
+          supplied_last_name = CASE WHEN m.frozen_at IS NULL THEN r.last_name ELSE m.supplied_last_name END,
+          supplied_phone = CASE WHEN m.frozen_at IS NULL THEN r.phone ELSE m.supplied_phone END,
+          supplied_email = CASE WHEN lower(r.email) = lower(m.supplied_email) THEN m.supplied_email ELSE r.email END,
+          invited_at = CASE WHEN r.mailed THEN now() ELSE m.invited_at END
         FROM json_to_recordset(${JSON.stringify(returning)}::json) AS r (id uuid, status text, first_name text,
           last_name text, email text, phone text, mailed boolean)
         WHERE m.organization_id = ${organizationId} AND m.user_id = r.id AND m.status = 'archived' RETURNING 1
@@ -71,8 +75,10 @@ export class Memberships {
           last_name text, email text, phone text)
         ORDER BY id
         ON CONFLICT (organization_id, user_id) DO UPDATE SET status = excluded.status,
-          supplied_first_name = excluded.supplied_first_name, supplied_last_name = excluded.supplied_last_name,
-          supplied_email = excluded.supplied_email, supplied_phone = excluded.supplied_phone
+          supplied_first_name = CASE WHEN parents.frozen_at IS NULL THEN excluded.supplied_first_name ELSE parents.supplied_first_name END,
+          supplied_last_name = CASE WHEN parents.frozen_at IS NULL THEN excluded.supplied_last_name ELSE parents.supplied_last_name END,
+          supplied_phone = CASE WHEN parents.frozen_at IS NULL THEN excluded.supplied_phone ELSE parents.supplied_phone END,
+          supplied_email = CASE WHEN lower(excluded.supplied_email) = lower(parents.supplied_email) THEN parents.supplied_email ELSE excluded.supplied_email END
         WHERE parents.status = 'archived'
       ), links AS (
         INSERT INTO parent_students (organization_id, parent_id, student_id)

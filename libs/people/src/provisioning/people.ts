@@ -49,6 +49,8 @@ export type NewPerson = NewStudent | NewTutor | NewParent;
 export interface Provisioned {
   /** `exists`: existed before, nothing was done. */
   status: 'ok' | 'exists';
+  /** Accepted or pending in this role before. */
+  known: boolean;
   /** The login's id. */
   id: string;
   created: boolean;

@@ -26,7 +26,7 @@ export interface PlannedMail {
 
 /** The decision for one person. */
 export type Decision =
-  { status: 'ok' | 'exists'; id: string; created: boolean } | { status: 'error'; refusal: Refusal };
+  { status: 'ok' | 'exists'; id: string; created: boolean; known: boolean } | { status: 'error'; refusal: Refusal };
 
 /** Decides what to do for each person from what the organization knows of their addresses, without side effects. */
 export class Plan {
@@ -80,7 +80,7 @@ export class Plan {
     if (state.as === 'refused') return refused(['email'], state.reason);
     if (state.as === 'exists') {
       if (person.type === 'tutor') this.profiles.push({ id: login!.id, tutor: person });
-      return { status: 'exists', id: login!.id, created: false };
+      return { status: 'exists', id: login!.id, created: false, known: true };
     }
     const parent = person.type === 'student' && state.as !== 'again' ? person.parent : null;
     const parents = parent && stateAsParent(this.loginOf(parent));
@@ -98,7 +98,7 @@ export class Plan {
       const kind = login ? 'membership_invite' : 'account_created';
       this.mails.push({ place, kind, role: person.type, id, to: person.email, firstName: person.firstName });
     }
-    return { status: 'ok', id, created: !login };
+    return { status: 'ok', id, created: !login, known: state.as === 'again' };
   }
 
   private parent(person: NewParent, place: number): Decision {
@@ -106,7 +106,8 @@ export class Plan {
     const state = stateAsParent(login);
     if (state.as === 'refused') return refused(['email'], state.reason);
     const id = this.addParent(person, state, `${place}`);
-    return { status: state.as === 'exists' ? 'exists' : 'ok', id, created: !login };
+    const known = state.as === 'exists' || state.as === 'again';
+    return { status: state.as === 'exists' ? 'exists' : 'ok', id, created: !login, known };
   }
 
   private addParent(person: Person, state: MembershipState, key: string): string {

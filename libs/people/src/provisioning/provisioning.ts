@@ -8,6 +8,9 @@ import type { NewPerson, Provisioned, ProvisioningResult, Provisioner, RefusedPe
 import { Plan } from './plan.js';
 import { addressesOf, refusedByItself } from './refusals.js';
 
+const KNOWN_CHILD =
+  'This student is here already: link the parent to them instead. Another child without an address of their own is added without one.';
+
 /** Creates accounts for people, or invites those who have one elsewhere. Each person is independent; a hundred take no more statements than one. */
 @Injectable()
 export class Provisioning {
@@ -21,6 +24,7 @@ export class Provisioning {
   async provisionOne(by: Provisioner, person: NewPerson): Promise<Provisioned> {
     const [result] = await this.provision(by, [person]);
     if (result!.status === 'error') throw Refused.invalidAt([result!.refusal]);
+    if (result!.known && person.type === 'student' && person.parent) throw Refused.invalid(KNOWN_CHILD, 'parent');
     return result!;
   }
 

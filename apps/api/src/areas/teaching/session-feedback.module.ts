@@ -6,7 +6,7 @@ import {
   uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
-/** From the login once the person has accepted; until then, as the organization supplied it. */
+/** From the login while the person belongs; before and after that, as the organization supplied it or last saw it. */
 const FIRST = `coalesce(u.first_name, m.supplied_first_name, p.supplied_first_name)`;
 const LAST = `coalesce(u.last_name, m.supplied_last_name, p.supplied_last_name)`;
 const NAME = `${FIRST} || ' ' || ${LAST}`;

@@ -35,9 +35,10 @@ export const joining = /* sql */ `
   BEGIN
     PERFORM lock_people(ARRAY[login]);
     IF as_parent THEN
-      UPDATE parents SET status = 'archived' WHERE organization_id = here AND user_id = login AND status = 'pending';
+      UPDATE parents SET status = 'archived', refused_at = coalesce(refused_at, now())
+        WHERE organization_id = here AND user_id = login AND status = 'pending';
     ELSE
-      UPDATE members SET status = 'archived', archived_at = now()
+      UPDATE members SET status = 'archived', archived_at = now(), refused_at = coalesce(refused_at, now())
         WHERE organization_id = here AND user_id = login AND status = 'pending' AND approval_requested_at IS NULL
           AND (role <> 'owner' OR other_owner_signs_in(login));
     END IF;
@@ -67,9 +68,9 @@ export const joining = /* sql */ `
   CREATE FUNCTION former_memberships(secret bytea) RETURNS TABLE (organization text) LANGUAGE sql ${AS_OWNER} AS $$
     SELECT DISTINCT o.name FROM portal_session(secret) s,
       LATERAL (SELECT m.organization_id FROM members m
-          WHERE m.user_id = s.user_id AND m.status = 'archived' AND m.accepted_at IS NOT NULL
+          WHERE m.user_id = s.user_id AND m.status = 'archived' AND m.frozen_at IS NOT NULL
         UNION ALL SELECT p.organization_id FROM parents p
-          WHERE p.user_id = s.user_id AND p.status = 'archived' AND p.accepted_at IS NOT NULL) t
+          WHERE p.user_id = s.user_id AND p.status = 'archived' AND p.frozen_at IS NOT NULL) t
       JOIN organizations o ON o.id = t.organization_id ORDER BY o.name LIMIT 20
   $$;
 
@@ -138,15 +139,9 @@ export const joining = /* sql */ `
     IF is_used(NEW.id) OR pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER') THEN
       RETURN NULL;
     END IF;
-    UPDATE members SET status = CASE status WHEN 'accepted' THEN 'pending' ELSE status END, accepted_at = NULL,
-      supplied_first_name = NEW.first_name, supplied_last_name = NEW.last_name, supplied_email = NEW.email,
-      supplied_phone = NEW.phone
-    WHERE user_id = NEW.id AND accepted_at IS NOT NULL AND role <> 'owner'
+    UPDATE members SET status = 'pending' WHERE user_id = NEW.id AND accepted_at IS NOT NULL AND role <> 'owner'
       AND organization_id IS DISTINCT FROM current_organization_id();
-    UPDATE parents SET status = CASE status WHEN 'accepted' THEN 'pending' ELSE status END, accepted_at = NULL,
-      supplied_first_name = NEW.first_name, supplied_last_name = NEW.last_name, supplied_email = NEW.email,
-      supplied_phone = NEW.phone
-    WHERE user_id = NEW.id AND accepted_at IS NOT NULL
+    UPDATE parents SET status = 'pending' WHERE user_id = NEW.id AND accepted_at IS NOT NULL
       AND organization_id IS DISTINCT FROM current_organization_id();
     RETURN NULL;
   END $$;

@@ -1,4 +1,4 @@
-import { ACTIVE_PARTICIPANTS, CONVERSATION_COLUMNS, listed } from '../copies.js';
+import { CONVERSATION_COLUMNS, listed, seenConversations } from '../copies.js';
 import { AS_OWNER } from '../rules.js';
 
 /** Who sees conversations, and what an organization's list shows of them. */
@@ -11,26 +11,26 @@ export const messages = /* sql */ `
       FROM organization_conversations v WHERE v.conversation_id = $1), false);
   END $$;
 
-  -- Writes the copies of conversations. Callers hold the locks on the people concerned. The conversations are locked
-  -- because two people may join and leave one at the same time, or a message arrive. OFFSET 0 keeps the planner from
-  -- joining the members of an organization first: thousands, for each conversation.
+  -- Writes the copies of conversations. The conversations are locked because two people may join and leave one at the same
+  -- time, or a message arrive. OFFSET 0 keeps the planner from joining the members of an organization first: thousands, for
+  -- each conversation.
   CREATE FUNCTION show_conversations(ids uuid[]) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     PERFORM 1 FROM conversations WHERE id = ANY (ids) ORDER BY id FOR NO KEY UPDATE;
-    WITH seen AS MATERIALIZED (SELECT DISTINCT m.organization_id, c.id
-        FROM (SELECT id FROM conversations WHERE id = ANY (ids) OFFSET 0) c,
+    WITH seen AS MATERIALIZED (${seenConversations(`SELECT DISTINCT m.organization_id, t.id
+        FROM (SELECT id FROM conversations WHERE id = ANY (ids) OFFSET 0) t,
           LATERAL (SELECT user_id FROM conversation_participants
-            WHERE conversation_id = c.id AND left_at IS NULL OFFSET 0) p,
-          LATERAL (SELECT organization_id FROM members WHERE user_id = p.user_id AND status = 'accepted' OFFSET 0) m),
+            WHERE conversation_id = t.id AND left_at IS NULL OFFSET 0) p,
+          LATERAL (SELECT organization_id FROM members WHERE user_id = p.user_id AND status = 'accepted' OFFSET 0) m`)}),
       hidden AS (DELETE FROM organization_conversations o WHERE conversation_id = ANY (ids)
         AND NOT EXISTS (SELECT FROM seen s WHERE s.organization_id = o.organization_id AND s.id = o.conversation_id))
     INSERT INTO organization_conversations AS o
       (organization_id, conversation_id, ${listed(CONVERSATION_COLUMNS)}, participants)
-    SELECT s.organization_id, c.id, ${listed(CONVERSATION_COLUMNS, 'c')},
-      ${ACTIVE_PARTICIPANTS}
-    FROM seen s JOIN conversations c ON c.id = s.id
-    ON CONFLICT (organization_id, conversation_id) DO UPDATE SET participants = excluded.participants
-      WHERE o.participants::text <> excluded.participants::text;
+    SELECT s.organization_id, s.id, ${listed(CONVERSATION_COLUMNS, 's')}, s.participants FROM seen s
+    ON CONFLICT (organization_id, conversation_id) DO UPDATE SET participants = excluded.participants,
+      ${CONVERSATION_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')}
+      WHERE (${listed(CONVERSATION_COLUMNS, 'o')}, o.participants::text)
+        IS DISTINCT FROM (${listed(CONVERSATION_COLUMNS, 'excluded')}, excluded.participants::text);
   END $$;
 
   -- Called for every change of participants: their copy is written anew.
@@ -50,6 +50,11 @@ export const messages = /* sql */ `
       SELECT t.id, (SELECT m.created_at FROM messages m WHERE m.conversation_id = t.id
         AND m.visibility = 'everyone' AND m.deleted_at IS NULL ORDER BY m.created_at DESC LIMIT 1) AS newest FROM unnest(ids) AS t (id)) n
     WHERE c.id = n.id AND c.last_message_at IS DISTINCT FROM n.newest;
+    -- Where one has left, the organization sees its own messages' times.
+    PERFORM show_conversations(ARRAY(SELECT DISTINCT p.conversation_id FROM conversation_participants p
+      WHERE p.conversation_id = ANY (ids) AND p.left_at IS NULL AND (
+        EXISTS (SELECT FROM members m WHERE m.user_id = p.user_id AND m.frozen_at IS NOT NULL)
+        OR EXISTS (SELECT FROM parents m WHERE m.user_id = p.user_id AND m.frozen_at IS NOT NULL))));
     RETURN NULL;
   END $$;
 
@@ -93,11 +98,7 @@ export const messages = /* sql */ `
   -- Keeps the copies when a conversation changes.
   CREATE FUNCTION copy_conversation() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
-    UPDATE organization_conversations o SET
-      ${CONVERSATION_COLUMNS.map((column) => `${column} = a.${column}`).join(', ')}
-    FROM after a WHERE o.conversation_id = a.id
-      AND (${listed(CONVERSATION_COLUMNS, 'o')})
-        IS DISTINCT FROM (${listed(CONVERSATION_COLUMNS, 'a')});
+    PERFORM show_conversations(ARRAY(SELECT id FROM after));
     RETURN NULL;
   END $$;
 `;

@@ -34,6 +34,29 @@ export const people = /* sql */ `
       OR EXISTS (SELECT FROM parents WHERE user_id = login AND organization_id IS DISTINCT FROM current_organization_id())
   $$;
 
+  -- Whether another organization's tie to a login protects its names: the person has accepted it, now or before. Its address
+  -- is protected, too, by one that waits for an answer as long as its invite does; without one, as long as it would.
+  CREATE FUNCTION kept_elsewhere(login uuid, with_address boolean) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT EXISTS (SELECT FROM (
+        SELECT organization_id, status, accepted_at, frozen_at, created_at, approval_requested_at IS NOT NULL AS waits
+        FROM members WHERE user_id = login
+        UNION ALL SELECT p.organization_id, p.status, p.accepted_at, p.frozen_at, p.created_at, EXISTS (SELECT FROM joins j
+          WHERE j.organization_id = p.organization_id AND j.user_id = login AND j.approval = 'waiting')
+        FROM parents p WHERE p.user_id = login) t
+      WHERE t.organization_id IS DISTINCT FROM current_organization_id()
+        AND (t.accepted_at IS NOT NULL OR t.frozen_at IS NOT NULL OR (with_address AND t.status = 'pending' AND (t.waits
+          OR (SELECT coalesce(bool_or(i.revoked_at IS NULL AND i.accepted_at IS NULL AND i.expires_at > now()),
+              t.created_at > now() - interval '14 days')
+            FROM invites i WHERE i.user_id = login AND i.organization_id = t.organization_id)))))
+  $$;
+
+  -- Whether only the person may accept a tie to this login: somebody has used it or proved its address, or another
+  -- organization knows it.
+  CREATE FUNCTION must_accept(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT is_used(login) OR tied_elsewhere(login)
+      OR EXISTS (SELECT FROM users WHERE id = login AND email_verified_at IS NOT NULL)
+  $$;
+
   -- Those of these people whom other organizations have a tie to. They are locked first: of two organizations that change
   -- the same login, the later sees what the earlier did.
   CREATE FUNCTION hold_ties_elsewhere(people uuid[]) RETURNS SETOF uuid LANGUAGE plpgsql ${AS_OWNER} AS $$
@@ -42,42 +65,75 @@ export const people = /* sql */ `
     RETURN QUERY SELECT person FROM unnest(people) AS person WHERE tied_elsewhere(person);
   END $$;
 
-  -- A changed address is unverified. A process may only change the address of a login that no other organization knows.
+  -- A changed address is unverified. A process may only change the address of a login that no other organization keeps.
   CREATE FUNCTION guard_address() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     NEW.email_verified_at := NULL;
-    IF ${BY_PROCESS}
-      AND EXISTS (SELECT FROM hold_ties_elsewhere(ARRAY[OLD.id])) THEN
-      RAISE insufficient_privilege USING MESSAGE = 'this login is tied to another organization too';
+    IF ${BY_PROCESS} THEN
+      PERFORM hold_ties_elsewhere(ARRAY[OLD.id]);
+      IF kept_elsewhere(OLD.id, true) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'this login is tied to another organization too';
+      END IF;
     END IF;
     RETURN NEW;
   END $$;
 
-  -- Another address is another person: credentials and open invites end with the former one.
+  -- Another address is another person: credentials, open invites and ties that the former one never accepted end.
   CREATE FUNCTION forget_address() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     UPDATE credentials SET password_hash = NULL, sessions_valid_from = now() WHERE user_id = NEW.id;
     UPDATE invites SET revoked_at = now() WHERE user_id = NEW.id AND accepted_at IS NULL AND revoked_at IS NULL;
     DELETE FROM passkeys p WHERE p.user_id = NEW.id;
+    UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
+    WHERE user_id = NEW.id AND status = 'pending' AND frozen_at IS NULL
+      AND organization_id <> current_organization_id();
+    UPDATE parents SET status = 'archived' WHERE user_id = NEW.id AND status = 'pending' AND frozen_at IS NULL
+      AND organization_id <> current_organization_id();
     RETURN NULL;
   END $$;
 
-  CREATE FUNCTION keep_acceptance() RETURNS trigger LANGUAGE plpgsql AS $$
+  -- Whoever leaves is shown as they were: what their login says now is kept, and the login is not seen any more. A process
+  -- cannot say that somebody accepted earlier than now, and learns nothing of a login by writing that its person has left.
+  CREATE FUNCTION keep_acceptance() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE
+    login users;
+    imported boolean := pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER');
+    had timestamptz;
+    leaves boolean;
   BEGIN
+    IF TG_OP = 'UPDATE' THEN
+      had := OLD.accepted_at;
+      leaves := had IS NOT NULL AND OLD.user_id = NEW.user_id;
+    ELSE
+      leaves := NEW.status = 'archived' AND NEW.accepted_at IS NOT NULL AND (imported OR NOT must_accept(NEW.user_id));
+    END IF;
+    IF NEW.accepted_at IS NOT NULL AND NOT imported THEN
+      NEW.accepted_at := coalesce(had, now());
+    END IF;
     IF NEW.status = 'accepted' THEN
       NEW.accepted_at := coalesce(NEW.accepted_at, now());
-    ELSIF NEW.status = 'pending' THEN
+      NEW.frozen_at := NULL;
+      NEW.refused_at := NULL;
+    ELSIF leaves THEN
+      SELECT * INTO login FROM users WHERE id = NEW.user_id;
+      IF TG_OP = 'UPDATE' OR NEW.supplied_first_name IS NULL THEN
+        NEW.supplied_first_name := login.first_name;
+        NEW.supplied_last_name := login.last_name;
+        NEW.supplied_email := CASE WHEN NOT login.placeholder_email THEN login.email END;
+        NEW.supplied_phone := login.phone;
+      END IF;
+      NEW.frozen_at := coalesce(CASE TG_OP WHEN 'INSERT' THEN (to_jsonb(NEW) ->> 'archived_at')::timestamptz END, now());
       NEW.accepted_at := NULL;
-    END IF;
-    -- A process cannot say that somebody accepted earlier than now.
-    IF NEW.accepted_at IS NOT NULL AND (TG_OP = 'INSERT' OR NEW.accepted_at IS DISTINCT FROM OLD.accepted_at) AND ${BY_PROCESS} THEN
-      NEW.accepted_at := now();
+    ELSIF TG_OP = 'UPDATE' OR NEW.status = 'pending' THEN
+      -- What is left, somebody who is said to have belonged, is for guard_acceptance to refuse.
+      NEW.accepted_at := NULL;
     END IF;
     RETURN NEW;
   END $$;
 
-  -- A process may link somebody as accepted whom no other organization knows, or who has accepted here already. All others
-  -- have to consent (accept_ties). What this transaction wrote is no acceptance: its moment is rounded as accepted_at is.
+  -- A process may link somebody as accepted whose login only this organization made and nobody has used, or who had
+  -- accepted here before this transaction, as member or as parent. All others have to consent (accept_ties). Times of rows
+  -- are rounded to milliseconds.
   CREATE FUNCTION guard_acceptance() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE people uuid[];
   BEGIN
@@ -90,13 +146,16 @@ export const people = /* sql */ `
       people := ARRAY(SELECT a.user_id FROM after a WHERE a.accepted_at IS NOT NULL AND NOT EXISTS (SELECT FROM before b
         WHERE b.organization_id = a.organization_id AND b.user_id = a.user_id AND b.accepted_at IS NOT NULL));
     END IF;
-    IF cardinality(people) > 0 AND EXISTS (SELECT FROM hold_ties_elsewhere(people) AS person WHERE NOT EXISTS (
+    IF cardinality(people) = 0 THEN
+      RETURN NULL;
+    END IF;
+    PERFORM hold_ties_elsewhere(people);
+    IF EXISTS (SELECT FROM unnest(people) AS person WHERE must_accept(person) AND NOT EXISTS (
       SELECT FROM members WHERE organization_id = current_organization_id() AND user_id = person
         AND accepted_at < now()::timestamptz(3)
       UNION ALL
       SELECT FROM parents WHERE organization_id = current_organization_id() AND user_id = person
-        AND accepted_at < now()::timestamptz(3)
-    )) THEN
+        AND accepted_at < now()::timestamptz(3))) THEN
       RAISE insufficient_privilege USING MESSAGE = 'only this person can accept';
     END IF;
     RETURN NULL;
@@ -160,12 +219,14 @@ export const people = /* sql */ `
     RETURN NULL;
   END $$;
 
-  -- Parents are enrolled from the first link to a child of the organization until the last one goes.
+  -- Parents are enrolled from the first link to a child of the organization until the last one goes; then they
+  -- have left, and have to accept again.
   CREATE FUNCTION derive_enrolment() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     PERFORM 1 FROM parents WHERE (organization_id, user_id) IN (SELECT organization_id, parent_id FROM changed)
       ORDER BY organization_id, user_id FOR NO KEY UPDATE;
-    UPDATE parents p SET enrolled_at = CASE WHEN l.first IS NOT NULL THEN least(p.enrolled_at, l.first) END FROM (
+    UPDATE parents p SET enrolled_at = CASE WHEN l.first IS NOT NULL THEN least(p.enrolled_at, l.first) END,
+      status = CASE WHEN l.first IS NULL AND p.status = 'accepted' THEN 'pending' ELSE p.status END FROM (
       SELECT organization_id, parent_id, min(s.linked_at) AS first
       FROM (SELECT DISTINCT organization_id, parent_id FROM changed) c
       LEFT JOIN parent_students s USING (organization_id, parent_id) GROUP BY 1, 2) l

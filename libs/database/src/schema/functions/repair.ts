@@ -1,10 +1,11 @@
 import {
   acceptedBy,
-  ACTIVE_PARTICIPANTS,
   CONVERSATION_COLUMNS,
   listed,
   MORE_RESULT_COLUMNS,
+  ownResult,
   RESULT_COLUMNS,
+  seenConversations,
 } from '../copies.js';
 import { AS_OWNER, COUNTED } from '../rules.js';
 
@@ -17,6 +18,11 @@ const ACTUAL_COUNTS = Object.entries(COUNTED)
   .join('\n      UNION ALL ');
 
 const RESULT_COPY = [...RESULT_COLUMNS, ...MORE_RESULT_COLUMNS];
+
+/** Whether the row `o` of organization_results shows what a student who has left had completed elsewhere by then. */
+const KEPT_RESULT = `(EXISTS (SELECT FROM members k WHERE k.organization_id = o.organization_id AND k.user_id = o.student_id
+          AND k.accepted_at IS NULL AND o.completed_at <= k.frozen_at)
+          AND NOT ${ownResult('o.organization_id', 'o.homework_assignment_id')})`;
 
 /** For the operator: finding and repairing counters and copies. */
 export const repair = /* sql */ `
@@ -48,16 +54,16 @@ export const repair = /* sql */ `
       SELECT 'organization_results', coalesce(o.result_id, r.id) FROM organization_results o FULL JOIN (
         SELECT s.organization_id, r.* FROM results r JOIN session_students s ON s.student_id = r.student_id
           JOIN members m ON m.organization_id = s.organization_id AND m.user_id = r.student_id
-        WHERE m.accepted_at IS NOT NULL) r ON r.organization_id = o.organization_id AND r.id = o.result_id
-      WHERE o.result_id IS NULL OR (${listed(RESULT_COPY, 'o')})
-        IS DISTINCT FROM (${listed(RESULT_COPY, 'r')})
+        WHERE m.accepted_at IS NOT NULL OR (m.frozen_at IS NOT NULL
+          AND ${ownResult('s.organization_id', 'r.homework_assignment_id')})) r
+        ON r.organization_id = o.organization_id AND r.id = o.result_id
+      WHERE NOT coalesce(${KEPT_RESULT}, false) AND (o.result_id IS NULL OR (${listed(RESULT_COPY, 'o')})
+        IS DISTINCT FROM (${listed(RESULT_COPY, 'r')}))
       UNION
       SELECT 'organization_conversations', coalesce(o.conversation_id, c.id)
-      FROM organization_conversations o FULL JOIN (
-        SELECT s.organization_id, c.*, ${ACTIVE_PARTICIPANTS} AS participants
-        FROM (SELECT DISTINCT m.organization_id, p.conversation_id FROM conversation_participants p
-          JOIN members m ON m.user_id = p.user_id WHERE p.left_at IS NULL AND m.status = 'accepted') s
-        JOIN conversations c ON c.id = s.conversation_id) c
+      FROM organization_conversations o FULL JOIN (${seenConversations(`SELECT DISTINCT m.organization_id,
+        p.conversation_id AS id FROM conversation_participants p
+        JOIN members m ON m.user_id = p.user_id WHERE p.left_at IS NULL AND m.status = 'accepted'`)}) c
         ON c.organization_id = o.organization_id AND c.id = o.conversation_id
       WHERE o.conversation_id IS NULL
         OR (${listed(CONVERSATION_COLUMNS, 'o')}, o.participants::text)
@@ -77,10 +83,11 @@ export const repair = /* sql */ `
     PERFORM lock_people(logins || ARRAY(SELECT student_id FROM results WHERE id = ANY (of_results)
       UNION SELECT user_id FROM conversation_participants WHERE conversation_id = ANY (threads)));
     UPDATE users u SET seen_by = ${acceptedBy('u.id')} WHERE u.id = ANY (logins);
-    DELETE FROM organization_results WHERE result_id = ANY (of_results);
+    DELETE FROM organization_results o WHERE o.result_id = ANY (of_results) AND NOT coalesce(${KEPT_RESULT}, false);
     INSERT INTO organization_results (organization_id, result_id, ${listed(RESULT_COLUMNS)})
     SELECT s.organization_id, r.id, ${listed(RESULT_COLUMNS, 'r')}
-    FROM results r JOIN session_students s ON s.student_id = r.student_id WHERE r.id = ANY (of_results);
+    FROM results r JOIN session_students s ON s.student_id = r.student_id WHERE r.id = ANY (of_results)
+    ON CONFLICT DO NOTHING;
     DELETE FROM organization_conversations WHERE conversation_id = ANY (threads);
     PERFORM show_conversations(threads);
     RETURN cardinality(logins) + cardinality(of_results) + cardinality(threads);

@@ -63,16 +63,10 @@ export const signIn = /* sql */ `
     END IF;
     INSERT INTO credentials (user_id, password_hash) VALUES (login, hash)
       ON CONFLICT (user_id) DO UPDATE SET password_hash = hash, sessions_valid_from = now();
-    UPDATE members t SET status = CASE t.status WHEN 'accepted' THEN 'pending' ELSE t.status END, accepted_at = NULL,
-      supplied_first_name = u.first_name, supplied_last_name = u.last_name, supplied_email = u.email,
-      supplied_phone = u.phone, approval_requested_at = NULL
-    FROM users u WHERE u.id = login AND t.user_id = u.id AND t.accepted_at IS NOT NULL
-      AND t.organization_id IS DISTINCT FROM current_organization_id();
-    UPDATE parents t SET status = CASE t.status WHEN 'accepted' THEN 'pending' ELSE t.status END, accepted_at = NULL,
-      supplied_first_name = u.first_name, supplied_last_name = u.last_name, supplied_email = u.email,
-      supplied_phone = u.phone
-    FROM users u WHERE u.id = login AND t.user_id = u.id AND t.accepted_at IS NOT NULL
-      AND t.organization_id IS DISTINCT FROM current_organization_id();
+    UPDATE members t SET status = 'pending', approval_requested_at = NULL
+    WHERE t.user_id = login AND t.accepted_at IS NOT NULL AND t.organization_id IS DISTINCT FROM current_organization_id();
+    UPDATE parents t SET status = 'pending'
+    WHERE t.user_id = login AND t.accepted_at IS NOT NULL AND t.organization_id IS DISTINCT FROM current_organization_id();
     -- Nobody knows whose request to join it was, so nobody may grant it.
     UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
     WHERE user_id = login AND approval_requested_at IS NOT NULL

@@ -1,4 +1,4 @@
-import { listed, MORE_RESULT_COLUMNS, RESULT_COLUMNS } from '../copies.js';
+import { listed, MORE_RESULT_COLUMNS, ownResult, RESULT_COLUMNS } from '../copies.js';
 import { AS_OWNER } from '../rules.js';
 
 /** Which organization homework and groups belong to, and who sees which results. */
@@ -126,17 +126,20 @@ export const teaching = /* sql */ `
     RETURN NEW;
   END $$;
 
-  -- Only results of students who have accepted are shown.
+  -- Only results of students who have accepted are shown. Of those who have left, the organization's own are; the others
+  -- stay as they were then.
   CREATE FUNCTION hide_unaccepted_results() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     IF EXISTS (SELECT FROM members WHERE organization_id = NEW.organization_id AND user_id = NEW.student_id
-      AND accepted_at IS NOT NULL) THEN
+      AND (accepted_at IS NOT NULL OR (frozen_at IS NOT NULL AND EXISTS (SELECT FROM results r
+        WHERE r.id = NEW.result_id AND ${ownResult('NEW.organization_id', 'r.homework_assignment_id')})))) THEN
       RETURN NEW;
     END IF;
     RETURN NULL;
   END $$;
 
-  -- Keeps organization_results when students accept, or have to accept again.
+  -- Keeps organization_results when students accept, leave, or have to accept again. Of those who leave stays what they had
+  -- completed, and what the organization itself had them do.
   CREATE FUNCTION follow_consent() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE changed members[];
   BEGIN
@@ -147,13 +150,16 @@ export const teaching = /* sql */ `
     END IF;
     PERFORM lock_people(ARRAY(SELECT user_id FROM unnest(changed)));
     DELETE FROM organization_results r USING unnest(changed) c
-      WHERE r.organization_id = c.organization_id AND r.student_id = c.user_id AND c.accepted_at IS NULL;
+      WHERE r.organization_id = c.organization_id AND r.student_id = c.user_id AND c.accepted_at IS NULL
+        AND NOT coalesce(c.status = 'archived' AND (r.completed_at <= c.frozen_at
+          OR ${ownResult('r.organization_id', 'r.homework_assignment_id')}), false);
     INSERT INTO organization_results (organization_id, result_id, ${listed(RESULT_COLUMNS)})
     SELECT c.organization_id, r.id, ${listed(RESULT_COLUMNS, 'r')}
     FROM unnest(changed) c
       JOIN session_students s ON s.organization_id = c.organization_id AND s.student_id = c.user_id
       JOIN results r ON r.student_id = c.user_id
-    WHERE c.accepted_at IS NOT NULL ON CONFLICT DO NOTHING;
+    WHERE c.accepted_at IS NOT NULL ON CONFLICT (organization_id, result_id) DO UPDATE SET
+      ${RESULT_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')};
     RETURN NULL;
   END $$;
 `;

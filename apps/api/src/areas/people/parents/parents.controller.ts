@@ -1,4 +1,5 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import {
   type Caller, CurrentCaller, Delete, Documented, one, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
@@ -22,13 +23,20 @@ export class ParentsController {
     summary: 'Creates a parent, who is not listed until linked to a student',
     description:
       'Works like a `parent` row of the bulk invite. This call sends no email: link the parent to a student, ' +
-      'then send the invite. A parent who already exists is returned unchanged. What would be a row’s `error` ' +
-      'is a 422 here.',
+      'then send the invite. An accepted or pending parent with this address is returned unchanged, with status 200. ' +
+      'What would be a row’s `error` is a 422 here.',
     answer: one(ANY_PARENT.view),
+    repeated: 'The parent was here already.',
     example: { first_name: 'Linh', last_name: 'Nguyen', email: 'linh@example.org' },
   })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateParent) body: CreateParent) {
-    return this.parents.create(caller, body);
+  async create(
+    @CurrentCaller() caller: Caller,
+    @ValidBody(CreateParent) body: CreateParent,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { parent, known } = await this.parents.create(caller, body);
+    if (known) response.status(200);
+    return parent;
   }
 
   @Post(':parent_id/link-student', 200)
@@ -37,8 +45,8 @@ export class ParentsController {
     id: 'link_student_to_parent',
     summary: 'Links a parent to a student',
     description:
-      'The parent must already be linked here or have been provisioned by this organization. Linking again ' +
-      'changes nothing.',
+      'The parent must already be linked here or have been provisioned by this organization. One who has left comes ' +
+      'back with the link, `pending` until they accept again. Linking again changes nothing.',
     answer: one(parentStudentLinkView),
     example: { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
   })

@@ -16,10 +16,10 @@ export class ParentsService {
   ) {}
 
   /** The parent stays invisible to all reads until it is linked. @throws Refused for a person who cannot be added */
-  async create(caller: Caller, body: CreateParent): Promise<JsonText> {
-    const { id, created } = await this.provisioning.provisionOne(caller, toParent(body));
+  async create(caller: Caller, body: CreateParent): Promise<{ parent: JsonText; known: boolean }> {
+    const { id, created, known } = await this.provisioning.provisionOne(caller, toParent(body));
     this.audit.note({ parent_id: id, created });
-    return this.records.written(caller, ANY_PARENT, id);
+    return { parent: await this.records.written(caller, ANY_PARENT, id), known };
   }
 
   /** @throws ApiError 404 when one of the two does not exist */

@@ -1,4 +1,5 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import {
   type Caller, CurrentCaller, Documented, one, Patch, PathId, Post, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
@@ -21,13 +22,21 @@ export class StudentsController {
     id: 'create_student',
     summary: 'Creates or invites a student, with a parent if one is given',
     description:
-      'Works like a `student` row of the bulk invite. A student who already exists is returned unchanged. What ' +
-      'would be a row’s `error` is a 422 here.',
+      'Works like a `student` row of the bulk invite. An accepted or pending student with this address is returned ' +
+      'unchanged, with status 200; a `parent` for them is a 422: link the parent instead. Add a child without an ' +
+      'address of their own without `email`. What would be a row’s `error` is a 422 here.',
     answer: one(STUDENTS.view),
+    repeated: 'The student was here already.',
     example: { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org' },
   })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateStudent) body: CreateStudent) {
-    return this.students.create(caller, body);
+  async create(
+    @CurrentCaller() caller: Caller,
+    @ValidBody(CreateStudent) body: CreateStudent,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { student, known } = await this.students.create(caller, body);
+    if (known) response.status(200);
+    return student;
   }
 
   @Patch(':student_id')

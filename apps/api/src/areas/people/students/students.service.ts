@@ -16,10 +16,10 @@ export class StudentsService {
   ) {}
 
   /** @throws Refused for a person who cannot be added */
-  async create(caller: Caller, body: CreateStudent): Promise<JsonText> {
-    const { id, created, invited } = await this.provisioning.provisionOne(caller, toStudent(body));
+  async create(caller: Caller, body: CreateStudent): Promise<{ student: JsonText; known: boolean }> {
+    const { id, created, invited, known } = await this.provisioning.provisionOne(caller, toStudent(body));
     this.audit.note({ student_id: id, created, invited });
-    return this.written(caller, id);
+    return { student: await this.written(caller, id), known };
   }
 
   /** @throws Refused for an unknown student or rate band, and at fields that this organization may not change */

@@ -1,4 +1,5 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import {
   type Caller, CurrentCaller, Documented, one, PathId, Post, Put, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
@@ -20,13 +21,20 @@ export class TutorsController {
     id: 'create_tutor',
     summary: 'Creates or invites a tutor',
     description:
-      'Works like a `tutor` row of the bulk invite. A tutor who already exists is returned unchanged. What ' +
-      'would be a row’s `error` is a 422 here.',
+      'Works like a `tutor` row of the bulk invite. An accepted or pending tutor with this address is returned ' +
+      'unchanged, with status 200. What would be a row’s `error` is a 422 here.',
     answer: one(STAFF.view),
+    repeated: 'The tutor was here already.',
     example: { first_name: 'Sam', last_name: 'Okafor', email: 'sam@example.org', teaching_mode: 'online' },
   })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateTutor) body: CreateTutor) {
-    return this.tutors.create(caller, body);
+  async create(
+    @CurrentCaller() caller: Caller,
+    @ValidBody(CreateTutor) body: CreateTutor,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { tutor, known } = await this.tutors.create(caller, body);
+    if (known) response.status(200);
+    return tutor;
   }
 
   @Put(':tutor_id')

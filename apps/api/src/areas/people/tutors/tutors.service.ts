@@ -15,10 +15,10 @@ export class TutorsService {
   ) {}
 
   /** @throws Refused for a person who cannot be added */
-  async create(caller: Caller, body: CreateTutor): Promise<JsonText> {
-    const { id, created, invited } = await this.provisioning.provisionOne(caller, toTutor(body));
+  async create(caller: Caller, body: CreateTutor): Promise<{ tutor: JsonText; known: boolean }> {
+    const { id, created, invited, known } = await this.provisioning.provisionOne(caller, toTutor(body));
     this.audit.note({ tutor_id: id, created, invited });
-    return this.records.written(caller, STAFF, id);
+    return { tutor: await this.records.written(caller, STAFF, id), known };
   }
 
   /** @throws Refused for an unknown person or subject, and at fields that cannot be changed */

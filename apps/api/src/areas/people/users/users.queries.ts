@@ -17,7 +17,7 @@ export const userLookupView = new View('UserLookup', {
 });
 
 const SHARED = `organization_id, user_id, supplied_first_name, supplied_last_name, supplied_email, supplied_phone,
-  accepted_at, created_at`;
+  accepted_at, frozen_at, created_at`;
 
 /** Everybody of the organization; somebody who is both staff and a parent, as both. */
 const PEOPLE = new Source(
