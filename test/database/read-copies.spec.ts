@@ -44,8 +44,12 @@ const STALE = `
   WHERE (o.conversation_id IS NOT NULL) <> ((NOT l.outlived OR own.newest IS NOT NULL) AND EXISTS (SELECT FROM conversation_participants p JOIN members m USING (user_id)
       WHERE p.conversation_id = c.id AND p.left_at IS NULL AND m.organization_id = g.id AND m.status = 'accepted'))
     OR o.conversation_id IS NOT NULL AND ((${of('o', CONVERSATION)}) IS DISTINCT FROM (${CONVERSATION.map((column) =>
-        column === 'last_message_at' ? 'CASE WHEN l.outlived THEN own.newest ELSE c.last_message_at END'
-        : column === 'updated_at' ? 'CASE WHEN l.outlived THEN own.newest ELSE c.updated_at END' : `c.${column}`).join(', ')})
+      column === 'last_message_at'
+        ? 'CASE WHEN l.outlived THEN own.newest ELSE c.last_message_at END'
+        : column === 'updated_at'
+          ? 'CASE WHEN l.outlived THEN own.newest ELSE c.updated_at END'
+          : `c.${column}`,
+    ).join(', ')})
       OR o.participants::jsonb <> (SELECT coalesce(jsonb_agg(jsonb_build_object('user_id', p.user_id, 'role', p.role)
         ORDER BY p.joined_at, p.id), '[]')
         FROM conversation_participants p WHERE p.conversation_id = c.id AND p.left_at IS NULL AND p.user_id <> ALL (coalesce(gone.people, '{}'))))

@@ -42,7 +42,10 @@ async function leaveThemselves(id: string): Promise<void> {
 }
 
 const rename = (id: string) => make.query(`UPDATE users SET first_name = 'Renamed', phone = '0499' WHERE id = $1`, [id]);
-const shown = async (role: Role, id: string) => (await make.query(`SELECT status FROM ${role === 'parent' ? 'parents' : 'members'} WHERE organization_id = $1 AND user_id = $2`, [school.id, id]))[0];
+const shown = async (role: Role, id: string) =>
+  (
+    await make.query(`SELECT status FROM ${role === 'parent' ? 'parents' : 'members'} WHERE organization_id = $1 AND user_id = $2`, [school.id, id])
+  )[0];
 
 type Door = [name: string, open: (email: string) => Promise<{ status: number }>];
 const doors: Record<Role, Door[]> = {
@@ -125,13 +128,18 @@ describe('whoever has left', () => {
 
 describe('whoever left by themselves or declined', () => {
   const asked = async (email: string) =>
-    (await school.queued()).filter(({ kind, recipient }) => recipient === email && ['membership_invite', 'account_created', 'organization_invite'].includes(kind)).length;
+    (await school.queued()).filter(
+      ({ kind, recipient }) => recipient === email && ['membership_invite', 'account_created', 'organization_invite'].includes(kind),
+    ).length;
   const later = async (days: number) => {
     await make.query(`UPDATE outbox SET created_at = created_at - $2 * interval '1 day' WHERE organization_id = $1`, [school.id, days]);
     for (const table of ['members', 'parents'])
       await make.query(`UPDATE ${table} SET refused_at = refused_at - $2 * interval '1 day' WHERE organization_id = $1`, [school.id, days]);
     await make.query(`UPDATE members SET invited_at = invited_at - $2 * interval '1 day' WHERE organization_id = $1`, [school.id, days]);
-    await make.query(`UPDATE invites SET declined_at = declined_at - $2 * interval '1 day' WHERE organization_id = $1 AND declined_at IS NOT NULL`, [school.id, days]);
+    await make.query(`UPDATE invites SET declined_at = declined_at - $2 * interval '1 day' WHERE organization_id = $1 AND declined_at IS NOT NULL`, [
+      school.id,
+      days,
+    ]);
   };
   const waysToAsk: Door[] = [
     ['POST /v1/students', (email) => school.post('/v1/students', person({ email }))],
@@ -219,7 +227,10 @@ it('an invite accepted twice at once lets both see the welcome', async () => {
   await visitor.get(`/join/${token}?proof=${proof}`);
   const form = { first_name: 'Mia', last_name: 'Nguyen', password: PASSWORD };
   const both = await Promise.all([visitor.post(`/join/${token}`, form), visitor.post(`/join/${token}`, form)]);
-  expect(both.map(({ status, headers }) => [status, headers.location])).toEqual([[303, '/join/done'], [303, '/join/done']]);
+  expect(both.map(({ status, headers }) => [status, headers.location])).toEqual([
+    [303, '/join/done'],
+    [303, '/join/done'],
+  ]);
   expect((await visitor.follow(both[1])).text).toContain('Welcome');
   // Neither another password nor another person does.
   const stranger = new Visitor(joining.portal);

@@ -63,9 +63,7 @@ export class BelongingStage {
   }
 
   private begun(): Belonging {
-    const members: State['members'] = new Map(
-      AT_START.map((role, who) => [who, { role, status: 'accepted', waits: false, made: 0, gone: 0 }]),
-    );
+    const members: State['members'] = new Map(AT_START.map((role, who) => [who, { role, status: 'accepted', waits: false, made: 0, gone: 0 }]));
     const state: State = { clock: 0, members, parents: new Map(), inClass: new Set(), invites: [], keys: new Map() };
     const belonging = new Belonging(state, signsIn);
     for (const kind of ['student', 'tutor', 'class', 'parent'] as const) belonging.code(kind, null);

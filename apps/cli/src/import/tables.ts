@@ -134,7 +134,7 @@ const ADD_PARTICIPANTS = (staged: string) => `INSERT INTO lesson_participants
 const LOGIN = '(SELECT l.id FROM logins_by_email(ARRAY[s.email_normalized]) l)';
 const IN_SIGHT = 'EXISTS (SELECT FROM conversations v WHERE v.id = s.conversation_id)';
 /** With such a participant, this organization would see the conversation. */
-const SEEING = `s.frozen_at IS NULL
+const SEEING = `s.left_at IS NULL
   AND EXISTS (SELECT FROM members m WHERE m.user_id = s.user_id AND m.status = 'accepted')`;
 
 const normalizedEmail = ({ email }: Record<string, unknown>) =>

@@ -75,7 +75,8 @@ export class MembershipNotices {
    */
   async undone(organizationId: string, by: Doer, people: { id: string; proven: boolean }[], role: Role): Promise<void> {
     if (!this.managers.able || people.length === 0) return;
-    for (const { id, proven } of people) if (proven) await this.tell(organizationId, 'membership_ended', id, role, null);
+    for (const { id, proven } of people)
+      if (proven) await this.tell(organizationId, 'membership_ended', id, role, null);
     const person = people.length === 1 ? '1 person' : `${people.length.toLocaleString('en-AU')} people`;
     await this.managers.tell(organizationId, {
       kind: 'joins_undone',

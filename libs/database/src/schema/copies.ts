@@ -35,7 +35,9 @@ function hasLeft(organization: string, person: string): string {
  */
 export function seenConversations(seen: string): string {
   const columns = CONVERSATION_COLUMNS.map((column) =>
-    column === 'last_message_at' || column === 'updated_at' ? `CASE WHEN v.outlived THEN v.${column} ELSE c.${column} END AS ${column}` : `c.${column}`,
+    column === 'last_message_at' || column === 'updated_at'
+      ? `CASE WHEN v.outlived THEN v.${column} ELSE c.${column} END AS ${column}`
+      : `c.${column}`,
   );
   return /* sql */ `SELECT s.organization_id, c.id, ${columns.join(', ')}, v.participants
       FROM (${seen}) s JOIN conversations c ON c.id = s.id,
