@@ -202,4 +202,9 @@ export const PROMISES: Promised[] = [
     promised: 'an admin whose browser or key writes on 8 connections is removed and demoted every time, within 5 s',
     specs: ['faults/writes/rogue-manager', 'portal/pages/rogue-manager'],
   },
+  {
+    row: 57,
+    promised: 'a tutor with 4,000 sessions ahead leaves in one transaction within 5 s, whatever becomes of them',
+    specs: ['faults/writes/long-departures', 'api/scheduling/long-departures'],
+  },
 ];
