@@ -80,6 +80,18 @@ export const phone = (min: 0 | 1): Kind<string> => {
   return { schema: { ...schema, examples: ['+61 3 5550 1234'] }, parse };
 };
 
+const SEARCHED = text({ min: 2, max: 100, trim: true });
+
+/** Words to look for. */
+export const search: Kind<string> = {
+  schema: { ...SEARCHED.schema, examples: ['mia nguyen'] },
+  parse: (raw, env) => {
+    const words = SEARCHED.parse(raw, env);
+    const known = typeof words !== 'string' || (words.match(/[\p{L}\p{N}]/gu)?.length ?? 0) > 1;
+    return known ? words : new Fault('string_too_short', 'Must have at least 2 letters or digits.');
+  },
+};
+
 /** The id or code of a record: any other text is that of no record. The format tells tests that it names one. */
 export const idOrCode: Kind<string> = {
   ...text({ min: 1, max: 100 }),

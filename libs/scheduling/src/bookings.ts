@@ -93,6 +93,7 @@ export class Bookings {
       tutor_pay_given: tutorPayRateCents !== null,
       student_rate_cents: commonRate(places),
       student_rate_given: studentRateCents !== null,
+      set_rate_cents: studentRateCents,
       mode,
       overlap_allowed: overlapping(time, busy).length > 0,
     }));

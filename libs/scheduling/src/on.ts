@@ -10,5 +10,5 @@ import { SessionRows } from './session-rows.js';
 export function schedulingOn(db: Database): { changes: SessionChanges; register: Register } {
   const [rows, terms] = [new SessionRows(db), new LessonTerms(db)];
   const changes = new SessionChanges(db, terms, new Calendar(db), rows, new BookingRequests(db));
-  return { changes, register: new Register(db, rows, terms) };
+  return { changes, register: new Register(db, rows, terms, changes) };
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, SESSION, VALUES } from '@app/database';
 import { Refused } from '@app/rules';
-import { OPEN } from './session-changes.js';
+import { OPEN, SessionChanges } from './session-changes.js';
 import { LessonTerms } from './lesson-terms.js';
 import { SessionRows, TAKES_PART } from './session-rows.js';
 
@@ -21,6 +21,7 @@ interface Found {
   status: (typeof SESSION.values)[number];
   studentId: string;
   takesPart: boolean;
+  removed: boolean;
 }
 
 /** Who takes part in sessions, who came, and what each pays. */
@@ -30,6 +31,7 @@ export class Register {
     private readonly db: Database,
     private readonly rows: SessionRows,
     private readonly terms: LessonTerms,
+    private readonly changes: SessionChanges,
   ) {}
 
   /**
@@ -42,7 +44,8 @@ export class Register {
     { status, attendance, rateCents }: ParticipantChange,
   ): Promise<void> {
     const [session] = await this.db.query<Found>(sql`
-      SELECT s.id, s.status, p.student_id AS "studentId", p.${TAKES_PART} AS "takesPart" FROM sessions s
+      SELECT s.id, s.status, p.student_id AS "studentId", p.${TAKES_PART} AS "takesPart",
+        p.status = 'removed' AS removed FROM sessions s
       JOIN lesson_participants p ON p.organization_id = s.organization_id AND p.session_id = s.id
       WHERE p.organization_id = ${organizationId} AND p.id = ${id} FOR UPDATE OF s`);
     if (!session) throw Refused.notFound();
@@ -61,6 +64,10 @@ export class Register {
         cancelled_at = CASE coalesce(${status ?? null}, status) WHEN 'cancelled' THEN coalesce(cancelled_at, now()) END,
         status = coalesce(${status ?? null}, status)
       WHERE organization_id = ${organizationId} AND id = ${id}`);
-    if (OPEN.includes(session.status)) await this.rows.followPlaces(organizationId, session.id);
+    const removed = status === undefined ? session.removed : status === 'removed';
+    if (OPEN.includes(session.status) && removed !== session.removed) {
+      const newcomer = removed || rateCents !== undefined ? null : session.studentId;
+      await this.changes.settleAgain(organizationId, session.id, newcomer);
+    } else await this.rows.followPlaces(organizationId, session.id);
   }
 }

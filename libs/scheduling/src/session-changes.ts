@@ -8,7 +8,7 @@ import { Calendar, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
 import { LAST_INSTANT, overlapping, type Timed } from './overlap.js';
 import { type SessionRow, SessionRows, TAKES_PART } from './session-rows.js';
-import { type Place, settle } from './settling.js';
+import { type Place, settle, type Terms } from './settling.js';
 
 /** The states in which a session can change, and be cancelled. */
 export const OPEN = SESSION.allowed('cancel');
@@ -29,8 +29,8 @@ interface Stored extends Timed {
   classroomId: string | null;
   mode: string | null;
   payGiven: boolean;
-  rateGiven: boolean;
-  rateCents: string | null;
+  /** The price that was set for the session, whatever one participant pays. */
+  setRateCents: string | null;
 }
 
 /** Moves, changes, cancels and deletes sessions, in the ambient transaction. */
@@ -64,6 +64,23 @@ export class SessionChanges {
     if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
     if (places) await this.rows.replacePlaces(organizationId, id, places);
     if (changed.starts_at) await this.terms.requireNobodyLeft(organizationId, id, session.status);
+  }
+
+  /**
+   * Settles prices and pay once who takes part has changed without {@link change}, as that does.
+   *
+   * @param newcomer who has just come back, and pays what newcomers pay
+   */
+  async settleAgain(organizationId: string, id: string, newcomer: string | null): Promise<void> {
+    const [session] = await this.lock(organizationId, sql`id = ${id}`);
+    const there = await this.places(organizationId, id);
+    if (there.length === 0) return this.rows.followPlaces(organizationId, id);
+    const before = there.filter(({ studentId }) => studentId !== newcomer);
+    const terms = await this.terms.of(organizationId, { ...session!, who: { sessionId: id } }, false);
+    const { places, pay } = settle(terms, session!, undefined, withNewcomers(session!, before, terms));
+    const due = { tutor_pay_rate_cents: pay.payRateCents, tutor_pay_pct: pay.payPct };
+    if (!session!.payGiven) await this.rows.update(organizationId, id, due);
+    await this.rows.replacePlaces(organizationId, id, places);
   }
 
   /** Cancels a session; again, it changes nothing. */
@@ -135,15 +152,11 @@ export class SessionChanges {
     const people = [...staying, session.tutorId].filter((id) => id !== null);
     const terms = await this.terms.of(organizationId, wanted, moved, people);
     const settled = unchanged && same(terms.students.map(({ id }) => id));
-    const newcomers = terms.students.filter(
-      ({ id }) => session.rateGiven && session.rateCents !== null && !staying.has(id),
-    );
-    const agreed = newcomers.map(({ id }) => ({ studentId: id, rateCents: session.rateCents, rateGiven: true }));
-    const { places, pay: due } = settle(terms, subject, rate, [...before, ...agreed]);
+    const { places, pay: due } = settle(terms, subject, rate, withNewcomers(session, before, terms));
 
     Object.assign(changed, { tutor_id: tutorId, subject_id: subject.subjectId, mode: subject.mode });
     Object.assign(changed, { group_id: subject.groupId, classroom_id: subject.classroomId });
-    if (rate !== undefined) changed.student_rate_given = rate !== null;
+    if (rate !== undefined) Object.assign(changed, { student_rate_given: rate !== null, set_rate_cents: rate });
     if (pay !== undefined && pay !== null) {
       Object.assign(changed, { tutor_pay_rate_cents: pay, tutor_pay_pct: null, tutor_pay_given: true });
     } else if (pay === null || (!settled && !session.payGiven)) {
@@ -185,7 +198,7 @@ export class SessionChanges {
     return this.db.query<Stored>(sql`
       SELECT id, status, tutor_id AS "tutorId", subject_id AS "subjectId", group_id AS "groupId",
         classroom_id AS "classroomId", mode, starts_at AS "startsAt", ends_at AS "endsAt", tutor_pay_given AS "payGiven",
-        student_rate_given AS "rateGiven", student_rate_cents AS "rateCents"
+        CASE WHEN student_rate_given THEN coalesce(set_rate_cents, student_rate_cents) END AS "setRateCents"
       FROM sessions WHERE organization_id = ${organizationId} AND ${which} ORDER BY id FOR UPDATE`);
   }
 
@@ -196,6 +209,13 @@ export class SessionChanges {
       FROM lesson_participants
       WHERE organization_id = ${organizationId} AND session_id = ${sessionId} AND status <> 'removed'`);
   }
+}
+
+/** The places before a change, and those of whoever joins: they pay the session's set price. */
+function withNewcomers({ setRateCents }: Stored, before: readonly Place[], { students }: Terms) {
+  const staying = new Set(before.map(({ studentId }) => studentId));
+  const newcomers = setRateCents === null ? [] : students.filter(({ id }) => !staying.has(id));
+  return [...before, ...newcomers.map(({ id }) => ({ studentId: id, rateCents: setRateCents, rateGiven: true }))];
 }
 
 const idOf = (who: Who, kind: 'groupId' | 'classroomId'): string | null =>

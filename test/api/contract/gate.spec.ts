@@ -29,11 +29,30 @@ describe('the routes', () => {
   });
 });
 
+const released = async (): Promise<string[]> => (await readFile(RELEASED, 'utf8')).trimEnd().split('\n');
+const versionOf = ({ info }: { info: { version: string } }) => `version ${info.version}`;
+
+/** Whether a document has a version that its additions allow. */
+function grown(version: string, before: readonly string[], now: string, after: readonly string[]): boolean {
+  const minor = (text: string) => Number(/^version 1\.(\d+)\.0$/.exec(text)![1]);
+  return minor(now) > minor(version) || (minor(now) === minor(version) && after.every((line) => before.includes(line)));
+}
+
 describe('the document', () => {
   it('takes nothing away from the last release, and demands nothing more', async () => {
-    const lines = interfaceOf(await documentOf(api));
-    if (process.env.RECORD_RELEASE) await writeFile(RELEASED, `${lines.join('\n')}\n`);
-    expect(breaking((await readFile(RELEASED, 'utf8')).trimEnd().split('\n'), lines)).toEqual([]);
+    const document = await documentOf(api);
+    const lines = interfaceOf(document);
+    if (process.env.RECORD_RELEASE) await writeFile(RELEASED, `${[versionOf(document), ...lines].join('\n')}\n`);
+    expect(breaking(await released(), lines)).toEqual([]);
+  });
+
+  it('has a higher minor version than the last release if it has grown since', async () => {
+    const document = await documentOf(api);
+    const [version, ...before] = await released();
+    expect(grown(version!, before, versionOf(document), interfaceOf(document))).toBe(true);
+    expect(grown('version 1.4.0', ['GET /v1/a'], 'version 1.4.0', ['GET /v1/a'])).toBe(true);
+    expect(grown('version 1.4.0', ['GET /v1/a'], 'version 1.4.0', ['GET /v1/a', 'GET /v1/b'])).toBe(false);
+    expect(grown('version 1.9.0', ['GET /v1/a'], 'version 1.10.0', ['GET /v1/a', 'GET /v1/b'])).toBe(true);
   });
 
   it.each([

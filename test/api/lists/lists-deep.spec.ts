@@ -32,11 +32,16 @@ afterAll(() => client.end());
 /** No longer than the staff of one organization, of whom most pages show all. */
 const SHORT = ['/v1/coverage/tutors'];
 
+/** A number is one invoice's; a search reads what people are called, as no index has parts of words. */
+const SHALLOW = ['invoice_number', 'search'];
+
 const lists = (): Route[] => keyedReads(api).filter((route) => queryOf(document, route).has('offset') && !SHORT.includes(route.path));
 
 /** Deep pages of the list: without filters, with each filter, and with each pair. */
 function deepQueries(route: Route): string[] {
-  const filters = [...filtersOf(document, route)].map(([name, schema]) => `${name}=${sampleOf(name, schema, fixtures.a)}`);
+  const filters = [...filtersOf(document, route)]
+    .filter(([name]) => !SHALLOW.includes(name))
+    .map(([name, schema]) => `${name}=${sampleOf(name, schema, fixtures.a)}`);
   const pairs = filters.flatMap((first, index) => filters.slice(index + 1).map((second) => `${first}&${second}`));
   return ['', ...filters, ...pairs].map((filter) => `?offset=100&${filter}`.replace(/&$/, ''));
 }

@@ -35,8 +35,16 @@ const MATCHES: Record<Comparison, (stored: Stored, value: string) => boolean> = 
   without: (stored, value) => yes(value) || stored === false,
 };
 
+/** Whoever has accepted is found by the address of their login, which has their id. */
+function found({ accepted_at, user_id }: Found, value: string): boolean {
+  return accepted_at !== null && `${String(user_id).replaceAll('-', ' ')}@example.org`.includes(value);
+}
+
 /** The same for parameters with a condition of their own. */
 const OTHERS: Record<string, (record: Found, value: string, stage: ListFixture) => boolean> = {
+  'list_students search': found,
+  'list_tutors search': found,
+  'list_parents search': found,
   'list_request_log status': ({ status }, value) => (value.endsWith('xx') ? String(status)[0] === value[0] : String(status) === value),
   'list_questions source': ({ catalogue }, value) => (catalogue ?? 'own') === value,
   'list_questions curriculum_level_id': ({ curriculum_level_ids: levels }, value) => (levels as unknown as string[]).includes(value),

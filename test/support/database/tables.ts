@@ -686,6 +686,7 @@ export interface Tables {
     tutorPayCents: number | null;
     studentRateCents: number | null;
     studentRateGiven: boolean;
+    setRateCents: number | null;
     amountOwedCents: number | null;
     mode: 'online' | 'in_person' | null;
     createdAt: Date;

@@ -94,6 +94,12 @@ export const KIND_ROWS: Record<string, KindRow> = {
     good: { a: 'a', ' abcde ': 'abcde', '💩💩💩💩💩': '💩💩💩💩💩' },
     bad: { string_too_short: ['', ' ', '\u200b'], string_too_long: ['abcdef', 'a'.repeat(5_000)], value_error: ['a\0', '\u001b'] },
   },
+  search: {
+    kind: kinds.search,
+    good: { 'mia nguyen': 'mia nguyen', " O'B ": "O'B", 'ö2': 'ö2' },
+    undocumented: [" O'B "],
+    bad: { string_too_short: ['', ' ', 'a', ' a ', "a'", '--', '%%'], string_too_long: ['a'.repeat(101)], value_error: ['ab\0'] },
+  },
   phone: {
     kind: kinds.phone(1),
     undocumented: [' +61 3 5550 1234 '],

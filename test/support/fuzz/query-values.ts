@@ -110,6 +110,8 @@ export function goodValues({ kind, schema }: Parameter): string[] {
     const { minimum = 0, maximum = Infinity } = schema;
     return [...GOOD.integer.filter((value) => Number(value) >= minimum && Number(value) <= maximum), String(minimum)];
   }
+  // A search has at least two characters.
+  if (kind === 'text' && schema.minLength === 2) return GOOD.text.filter((value) => decodeURIComponent(value).length >= 2);
   return kind === 'enum' ? (schema.enum as string[]) : GOOD[kind];
 }
 

@@ -143,6 +143,14 @@ const OURS = `
   POST /v1/org/join-link/replace | replace_org_join_link | accounts:write | | OrgJoinLink
   DELETE /v1/invites/{invite_id} | remove_invite | accounts:write | |`;
 
+/** Query parameters of our own, of lists of the contract. */
+const FILTERS: Record<string, string[]> = {
+  list_students: ['status', 'search'],
+  list_tutors: ['status', 'search'],
+  list_parents: ['status', 'search'],
+  list_invoices: ['invoice_number'],
+};
+
 export const operations = new Map<string, Operation>(
   (OPERATIONS + OURS)
     .trim()
@@ -150,7 +158,7 @@ export const operations = new Map<string, Operation>(
     .map((line) => line.split('|').map((cell) => cell.trim()))
     .map(([name, id = '', scopes = '', query = '', answer = '']) => [
       name!,
-      { id, scopes: scopes.split(' '), query: query === '' ? [] : query.split(', '), answer },
+      { id, scopes: scopes.split(' '), query: [...(query === '' ? [] : query.split(', ')), ...(FILTERS[id] ?? [])], answer },
     ]),
 );
 

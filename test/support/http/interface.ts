@@ -40,9 +40,9 @@ export function interfaceOf(document: ApiDocument): string[] {
  * @param before the lines of the released document @param after those of this one
  */
 export function breaking(before: readonly string[], after: readonly string[]): string[] {
-  const [old, now] = [new Set(before), new Set(after)];
+  const [old, now] = [new Set(before.filter((line) => !line.startsWith('version '))), new Set(after)];
   const known = new Set(before.map(ownerOf));
-  const gone = before.filter((line) => !now.has(line) && !(line.endsWith('!') && now.has(line.slice(0, -1))));
+  const gone = [...old].filter((line) => !now.has(line) && !(line.endsWith('!') && now.has(line.slice(0, -1))));
   const demanded = after.filter((line) => line.endsWith('!') && !old.has(line) && known.has(ownerOf(line)));
   return [...gone.map((line) => `gone: ${line}`), ...demanded.map((line) => `newly required: ${line}`)];
 }

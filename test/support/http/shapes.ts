@@ -141,7 +141,7 @@ const REFERENCE: Record<string, Record<string, string>> = {
 const ADDED: Record<string, Record<string, string>> = {
   Me: { timezone: 'string', currency: 'string' },
   Subject: { code: 'string' },
-  Session: { series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null' },
+  Session: { series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null', tutor_pay_cents: 'integer or null' },
   Student: { rate_band_id: 'string or null' },
   Tutor: { tutor_tier_id: 'string or null' },
   LessonParticipant: { rate_cents: 'integer or null' },

@@ -62,6 +62,7 @@ export const KEPT_COLUMNS = new Set([
   'has_comment',
   'overlap_allowed',
   'student_rate_given',
+  'set_rate_cents',
   'tutor_pay_given',
   'rate_given',
   'billed_cents',

@@ -65,7 +65,8 @@ export const people = /* sql */ `
   CREATE INDEX members_staff_keyset ON members (organization_id, created_at, user_id) WHERE role <> 'student';
   CREATE INDEX members_staff_published_keyset ON members (organization_id, profile_published, created_at, user_id)
     WHERE role <> 'student';
-  CREATE INDEX members_status_keyset ON members (organization_id, status, created_at, user_id) INCLUDE (role);
+  CREATE INDEX members_status_keyset ON members (organization_id, status, created_at, user_id)
+    INCLUDE (role, profile_published);
   CREATE INDEX members_active ON members (organization_id, role) WHERE status = 'accepted';
   CREATE INDEX members_waiting ON members (organization_id, approval_requested_at, user_id)
     WHERE approval_requested_at IS NOT NULL;
@@ -134,6 +135,7 @@ export const people = /* sql */ `
   );
   CREATE INDEX parents_user ON parents (user_id);
   CREATE INDEX parents_keyset ON parents (organization_id, created_at, user_id) WHERE enrolled_at IS NOT NULL;
+  CREATE INDEX parents_status_keyset ON parents (organization_id, status, created_at, user_id) WHERE enrolled_at IS NOT NULL;
   CREATE INDEX parents_unaccepted ON parents (organization_id) WHERE accepted_at IS NULL;
   ${acceptance('parents')}
   ${onRows('parents', 'follow_membership', ['UPDATE'])}

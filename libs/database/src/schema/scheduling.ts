@@ -54,6 +54,7 @@ export const scheduling = /* sql */ `
     tutor_pay_cents bigint CHECK (tutor_pay_cents BETWEEN 0 AND 1000000000000),
     student_rate_cents bigint CHECK (student_rate_cents BETWEEN 0 AND 1000000000000),
     student_rate_given boolean NOT NULL DEFAULT true,
+    set_rate_cents bigint CHECK (set_rate_cents BETWEEN 0 AND 10000000),
     amount_owed_cents bigint CHECK (amount_owed_cents BETWEEN 0 AND 1000000000000),
     mode text CHECK (mode IN ('online', 'in_person')),
     created_at timestamptz(3) NOT NULL DEFAULT now(),

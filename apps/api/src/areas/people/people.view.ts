@@ -1,6 +1,6 @@
 import { VALUES } from '@app/database';
-import { visiblePerson } from '@app/people';
-import { flag, like, nullable, oneOf, text } from '../../http/kit.js';
+import { foundPerson, visiblePerson } from '@app/people';
+import { byValue, flag, kinds, like, nullable, oneOf, parameter, text } from '../../http/kit.js';
 
 /**
  * A person as an organization may see them: {@link visiblePerson}.
@@ -18,3 +18,19 @@ export function person(membership: string) {
     status: nullable(oneOf(`${membership}.status`, VALUES.members.status)),
   };
 }
+
+/** The filters of lists of people. A search finds what the list shows, and never a hidden name or address. */
+export const BY_PERSON = [
+  byValue('status', VALUES.members.status, 'Only people with this status.'),
+  parameter(
+    'search',
+    kinds.search,
+    'Only people in whose name or email address, as it is shown, each of these words is: at least 2 characters, whatever their case, accents, ' +
+      'apostrophes and dashes.',
+    { where: (words, alias) => foundPerson(alias, words, ['first_name', 'last_name', 'email']) },
+  ),
+] as const;
+
+/** With these, the total is counted for each request. */
+export const isFiltered = ({ status, search }: { status?: string; search?: string }) =>
+  status !== undefined || search !== undefined;

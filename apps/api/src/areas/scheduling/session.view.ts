@@ -1,6 +1,9 @@
 import { VALUES } from '@app/database';
 import { cents, instant, integer, like, nullable, oneOf, Source, text, uuid, View } from '../../http/kit.js';
 
+/** An hour's pay: what was agreed, or what a share of the bill came to once the session was completed. */
+const PAY_RATE = `coalesce(s.tutor_pay_rate_cents, round(s.tutor_pay_cents * 60.0 / s.duration_minutes)::bigint)`;
+
 export const sessionView = new View('Session', {
   id: uuid('s.id'),
   status: like(nullable(oneOf('s.status', VALUES.sessions.status)), 'completed'),
@@ -10,7 +13,7 @@ export const sessionView = new View('Session', {
   starts_at: nullable(instant('s.starts_at')),
   ends_at: like(nullable(instant('s.ends_at')), '2026-05-01T10:30:00.000Z'),
   duration_minutes: like(nullable(integer('s.duration_minutes', { minimum: 1 })), 60),
-  tutor_pay_rate_cents: like(nullable(cents('s.tutor_pay_rate_cents')), 5100),
+  tutor_pay_rate_cents: like(nullable(cents(PAY_RATE)), 5100),
   student_rate_cents: nullable(cents('s.student_rate_cents')),
   amount_owed_cents: nullable(cents('s.amount_owed_cents')),
   mode: nullable(oneOf('s.mode', VALUES.sessions.mode)),
@@ -20,6 +23,7 @@ export const sessionView = new View('Session', {
   series_id: nullable(uuid('s.series_id')),
   group_id: nullable(uuid('s.group_id')),
   classroom_id: nullable(uuid('s.classroom_id')),
+  tutor_pay_cents: like(nullable(cents('s.tutor_pay_cents')), 5100),
 });
 
 export const SESSIONS = new Source('sessions', 's');

@@ -70,6 +70,8 @@ export interface Selection {
   /** The same driving table with other joins. */
   source?: Source;
   total?: Counter[];
+  /** The total is counted: no counters fit the filters. */
+  counted?: boolean;
   /** Counters to subtract from the total. */
   totalWithout?: Counter[];
   /** A row of the organization that must exist; otherwise the list itself returns 404. */

@@ -10,7 +10,7 @@ import { type List, type PageQuery, type PathValues, type Selected, selectedBy }
 import { LargeAnswers } from './large-answers.js';
 import { unsealed } from '../views/sealed.js';
 import { Page, type Part } from './page.js';
-import { countOf, cursorPage, existenceOf, offsetPage, PART_BYTES, recordsById } from './statements.js';
+import { countOf, countOfRows, cursorPage, existenceOf, offsetPage, PART_BYTES, recordsById } from './statements.js';
 import type { CursorRow, PageRow } from './statements.js';
 
 /** Pages beyond this offset take a core for tens of milliseconds, so they are read one at a time. */
@@ -45,7 +45,10 @@ export class Lists {
     const statements = [
       inOffsetMode ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after),
     ];
-    if (counters) statements.push(countOf(caller, counters, selected.totalWithout));
+    if (counters) {
+      const { counted, totalWithout } = selected;
+      statements.push(counted ? countOfRows(caller, selected) : countOf(caller, counters, totalWithout));
+    }
     if (selected.within) statements.push(existenceOf(caller, selected.within));
     const results = await this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
     const [[page]] = results;

@@ -70,6 +70,11 @@ export function countOf({ organizationId }: Caller, counters: Counter[], without
     FROM list_counts WHERE organization_id = ${organizationId} AND list = ANY (${[...counters, ...without]})`;
 }
 
+/** The same by the rows themselves. */
+export function countOfRows(caller: Caller, list: Selected): Sql {
+  return sql`SELECT count(*)::int AS total FROM ${list.source.table} WHERE ${conditions(caller, list)}`;
+}
+
 /** The columns of the page's rows, in order. */
 function rowsAt(caller: Caller, list: Selected, { limit, offset }: PageQuery): Sql {
   const { view, source } = list;

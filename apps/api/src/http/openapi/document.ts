@@ -20,7 +20,7 @@ import { parametersOf, shareParameters } from './parameters.js';
 import { type Operation, operationOf } from './operation.decorator.js';
 
 /** The version of the API, not of the service. Additions raise the minor number. Nothing is removed under /v1. */
-const INTERFACE_VERSION = '1.0.0';
+const INTERFACE_VERSION = '1.1.0';
 
 const DESCRIPTION = `The public API of a tutoring organization. Every request needs an API key and sees only the data of that
 key's organization. Other organizations' records return 404, like records that do not exist.

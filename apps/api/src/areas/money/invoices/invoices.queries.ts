@@ -1,7 +1,7 @@
 import { VALUES } from '@app/database';
 import {
-  between, byId, byValue, cents, day, instant, integer, json, like, list, nullable, objectOf, oneOf,
-  type RecordDeclaration, Source, text, UUID, uuid, View,
+  between, byId, byValue, cents, day, instant, integer, json, kinds, like, list, nullable, objectOf, oneOf,
+  parameter, type RecordDeclaration, Source, text, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
 const LINES = `(SELECT coalesce('[' || string_agg(row_to_json(n)::text, ',') || ']', '[]')::json FROM (
@@ -41,6 +41,10 @@ export const INVOICES = list({
   parameters: [
     byId('student_id', 'Only invoices of this student.'),
     byValue('status', VALUES.invoices.status, 'Only invoices in this state.'),
+    parameter('invoice_number', kinds.text({ min: 1, max: 100 }), 'Only the invoice with exactly this number.', {
+      column: 'invoice_number',
+      comparison: 'equals',
+    }),
     ...between('created_at', {
       from: 'Created at or after this ISO 8601 date or date-time.',
       to: 'Created at or before this ISO 8601 date or date-time; a date includes the whole day.',

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import {
   cents, instant, integer, like, list, nullable, type RecordDeclaration, type Shown, Source, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
-import { person } from '../people.view.js';
+import { BY_PERSON, isFiltered, person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('p');
 
@@ -34,7 +34,9 @@ export const PARENTS = list({
   summary: 'Lists parents with a child in the organization, newest first',
   ...ANY_PARENT,
   where: LINKED,
+  parameters: BY_PERSON,
   total: ['parents:enrolled'],
+  select: (query) => ({ counted: isFiltered(query) }),
 });
 
 export const PARENT: RecordDeclaration = {

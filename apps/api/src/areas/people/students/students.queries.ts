@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { instant, like, list, nullable, Source, texts, UUID, uuid, View } from '../../../http/kit.js';
-import { person } from '../people.view.js';
+import { BY_PERSON, isFiltered, person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('m');
 
@@ -27,5 +27,7 @@ export const STUDENTS = list({
   view: studentView,
   source: new Source('members', 'm', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = m.user_id` }),
   where: sql`m.role = 'student'`,
+  parameters: BY_PERSON,
   total: ['members:student'],
+  select: (query) => ({ counted: isFiltered(query) }),
 });

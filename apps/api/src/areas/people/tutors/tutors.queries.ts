@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import type { Counter } from '@app/database';
 import { byFlag, list, Source } from '../../../http/kit.js';
+import { BY_PERSON, isFiltered } from '../people.view.js';
 import { tutorView } from '../tutor.view.js';
 
 const PUBLISHED: Counter[] = ['tutor_profiles:published'];
@@ -22,9 +23,11 @@ export const STAFF = list({
   where: sql`m.role <> 'student'`,
   parameters: [
     byFlag('is_published', 'Only staff with a published profile, or only those without one.', 'profile_published'),
+    ...BY_PERSON,
   ],
   total: ['members:owner', 'members:admin', 'members:tutor'],
-  select: ({ is_published }) => ({
+  select: ({ is_published, ...others }) => ({
+    counted: isFiltered(others),
     ...(is_published === true && { total: PUBLISHED }),
     ...(is_published === false && { totalWithout: PUBLISHED }),
   }),
