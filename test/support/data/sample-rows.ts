@@ -10,6 +10,7 @@ export type Row = Record<string, unknown>;
 /** Values that cannot be derived from a column's type, allowed values and foreign keys. */
 const BY_NAME: Record<string, unknown> = {
   currency: 'AUD',
+  duration_minutes: 60,
   ends_at: '2026-03-02T10:00:00Z',
   expires_at: '2100-01-01',
   first_four: '0123',
