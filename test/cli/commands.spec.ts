@@ -28,7 +28,38 @@ describe('the command line', () => {
     expect(results(made.stdout)).toEqual([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string, slug: 'riverside' }]);
   });
 
+  it('changes an organization, its currency while there is no money', async () => {
+    await cli('org', 'create', '--name', 'Moving', '--slug', 'moving');
+    const update = (...args: string[]) => cli('--json', 'org', 'update', '--org', 'moving', ...args);
+    const made = await update('--name', 'Moved', '--timezone', 'Europe/Paris', '--currency', 'EUR', '--terms-days', '7');
+    expect(results(made.stdout)).toEqual([{ organization: 'moving', changed: ['name', 'time_zone', 'currency', 'payment_terms_days'] }]);
+    expect(results((await update('--name', 'Moved')).stdout)).toEqual([{ organization: 'moving', changed: [] }]);
+    const owner = new pg.Client({ connectionString: urlsOf(database).MIGRATION_DATABASE_URL });
+    await owner.connect();
+    try {
+      await owner.query(`SET app.maintenance = on`);
+      const { rows } = await owner.query<{ id: string }>(`SELECT id, name, time_zone, currency, payment_terms_days FROM organizations WHERE slug = 'moving'`);
+      expect(rows).toMatchObject([{ name: 'Moved', time_zone: 'Europe/Paris', currency: 'EUR', payment_terms_days: 7 }]);
+      const audited = await owner.query(`SELECT details FROM audit_log WHERE organization_id = $1 AND operation = 'change settings'`, [rows[0]!.id]);
+      expect(audited.rows).toEqual([{ details: { fields: ['name', 'time_zone', 'currency', 'payment_terms_days'] } }]);
+      await owner.query(`WITH person AS (INSERT INTO users (id, email, email_normalized, first_name, last_name)
+          VALUES (gen_random_uuid(), 'm@example.org', 'm@example.org', 'M', 'N') RETURNING id),
+        member AS (INSERT INTO members (id, organization_id, user_id, role) SELECT gen_random_uuid(), $1, id, 'tutor' FROM person RETURNING user_id)
+        INSERT INTO adjustments (id, organization_id, tutor_id, period_start, period_end, amount_cents)
+        SELECT gen_random_uuid(), $1, user_id, '2026-05-01', '2026-05-01', 1 FROM member`, [rows[0]!.id]);
+    } finally {
+      await owner.end();
+    }
+    expect(await update('--currency', 'USD')).toMatchObject({ code: 1, stderr: expect.stringContaining('There is money already') as string });
+    expect(await update('--currency', 'EUR', '--name', 'Again')).toMatchObject({ code: 0 });
+  }); // prettier-ignore
+
   it.each([
+    [['org', 'update', '--org', 'first'], 'Say what to change'],
+    [['org', 'update', '--org', 'nowhere', '--name', 'x'], 'There is no organization "nowhere"'],
+    [['org', 'update', '--org', 'first', '--terms-days', '1.5'], 'The terms of payment are 0 to 365 days'],
+    [['org', 'update', '--org', 'first', '--terms-days', '366'], 'The terms of payment are 0 to 365 days'],
+    [['org', 'update', '--org', 'first', '--timezone', 'Mars/Base'], '"Mars/Base" is not an IANA time zone'],
     [['org', 'create', '--name', 'Again', '--slug', 'first'], 'The organization "first" already exists'],
     [['org', 'create', '--name', 'Bad', '--slug', 'Not A Slug'], '"Not A Slug" is not a valid slug'],
     [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'], '"Mars/Base" is not an IANA time zone'],

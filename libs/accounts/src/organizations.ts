@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { join, raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, isTimeZone, normalizeEmail, type Tables } from '@app/database';
 import { Invites, isEmail } from '@app/people';
@@ -14,6 +14,15 @@ export interface NewOrganization {
   currency?: string;
 }
 
+/** What the operator changes of an organization; what is left out stays. */
+export interface OrganizationChange {
+  name?: string;
+  timeZone?: string;
+  currency?: string;
+  /** Days from the issue of an invoice until it is due. */
+  paymentTermsDays?: number;
+}
+
 export interface Organization extends Required<NewOrganization> {
   id: string;
   createdAt: Date;
@@ -24,6 +33,34 @@ const SLUG_RULE = 'up to 100 lowercase letters, digits and single hyphens';
 
 /** No organization has this id. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
+
+const MONEY = ['invoices', 'payments', 'payouts', 'adjustments', 'mileage_trips', 'expense_claims'];
+
+/** The values as they are stored. @throws Refused for an invalid one */
+function checked({ name, timeZone, currency, paymentTermsDays: days }: OrganizationChange): OrganizationChange {
+  const line = name === undefined ? undefined : oneLine(name, 200);
+  const refusals: [refused: boolean, reason: string, at: string][] = [
+    [line === null, "An organization's name must have 1 to 200 characters, on one line", 'name'],
+    [
+      timeZone !== undefined && !isTimeZone(timeZone),
+      `"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`,
+      'timeZone',
+    ],
+    [
+      currency !== undefined && !isCurrency(currency),
+      `"${currency}" is not the ISO 4217 code of a currency with hundredths, such as AUD`,
+      'currency',
+    ],
+    [
+      days !== undefined && !(Number.isInteger(days) && days >= 0 && days <= 365),
+      'The terms of payment are 0 to 365 days',
+      'paymentTermsDays',
+    ],
+  ];
+  const refusal = refusals.find(([refused]) => refused);
+  if (refusal) throw Refused.invalid(refusal[1], refusal[2]);
+  return { name: line ?? undefined, timeZone, currency, paymentTermsDays: days };
+}
 
 /** Organizations and their owners, managed by the operator. */
 @Injectable()
@@ -36,19 +73,9 @@ export class Organizations {
   /** Creates an organization and its standing join codes. @throws Refused when the slug is taken or a value is invalid */
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
-    const name = oneLine(wanted.name, 200);
-    const refusals: [refused: boolean, reason: string, at: string][] = [
-      [name === null, "An organization's name must have 1 to 200 characters, on one line", 'name'],
-      [!SLUG.test(slug) || slug.length > 100, `"${slug}" is not a valid slug: use ${SLUG_RULE}`, 'slug'],
-      [!isTimeZone(timeZone), `"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`, 'timeZone'],
-      [
-        !isCurrency(currency),
-        `"${currency}" is not the ISO 4217 code of a currency with hundredths, such as AUD`,
-        'currency',
-      ],
-    ];
-    const refusal = refusals.find(([refused]) => refused);
-    if (refusal) throw Refused.invalid(refusal[1], refusal[2]);
+    if (!SLUG.test(slug) || slug.length > 100)
+      throw Refused.invalid(`"${slug}" is not a valid slug: use ${SLUG_RULE}`, 'slug');
+    const name = checked({ name: wanted.name, timeZone, currency }).name!;
     if (await this.idBySlug(slug)) throw Refused.invalid(`The organization "${slug}" already exists`, 'slug');
     const id = uuidv7();
     await this.db.transaction({ organizationId: id }, async () => {
@@ -58,6 +85,41 @@ export class Organizations {
       await this.invites.addStandingCodes(id);
     });
     return { id };
+  }
+
+  /**
+   * Changes an organization, in the ambient transaction. @returns the names of the columns that changed
+   * @throws Refused for an invalid value, and another currency once there is money
+   */
+  async change(organizationId: string, wanted: OrganizationChange): Promise<string[]> {
+    const { name, timeZone, currency, paymentTermsDays } = checked(wanted);
+    // Whoever records money refers to the row, and is waited for.
+    const [row] = await this.db.query<Record<string, unknown>>(sql`
+      SELECT name, time_zone, currency, payment_terms_days FROM organizations WHERE id = ${organizationId} FOR UPDATE`);
+    const asked = { name, time_zone: timeZone, currency, payment_terms_days: paymentTermsDays };
+    const fields = Object.entries(asked).flatMap(([at, to]) => (to !== undefined && to !== row![at] ? [at] : []));
+    if (fields.includes('currency') && (await this.hasMoney(organizationId))) {
+      throw Refused.invalid('There is money already: the currency stays', 'currency');
+    }
+    if (fields.length > 0) {
+      await this.db.query(sql`
+        UPDATE organizations SET name = coalesce(${name}, name), time_zone = coalesce(${timeZone}, time_zone),
+          currency = coalesce(${currency}, currency), payment_terms_days = coalesce(${paymentTermsDays}::integer, payment_terms_days),
+          updated_at = now() WHERE id = ${organizationId}`);
+    }
+    return fields;
+  }
+
+  /** Whether an amount of money has been written down, prices aside. */
+  private async hasMoney(organizationId: string): Promise<boolean> {
+    const rows = MONEY.map((table) => sql`SELECT FROM ${raw(table)} WHERE organization_id = ${organizationId}`);
+    const [found] = await this.db.query<{ money: boolean }>(sql`
+      SELECT ${join(
+        rows.map((one) => sql`EXISTS (${one})`),
+        ' OR ',
+      )} OR EXISTS (SELECT FROM sessions
+        WHERE organization_id = ${organizationId} AND (amount_owed_cents > 0 OR tutor_pay_cents > 0)) AS money`);
+    return found!.money;
   }
 
   /** All organizations, by slug. Only for the owner of the database, who may bypass row-level security. */

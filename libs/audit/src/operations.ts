@@ -25,6 +25,7 @@ const WORDS = {
   'switch off code': 'Switched off a join code',
   'undo joins': 'Removed those who had joined by a code',
   'change settings': 'Changed the organization’s settings',
+  'change rows': 'Changed {rows} rows of {file} by an import',
   'end membership': 'Ended the membership of {person}',
   'add owner': 'Made {person} an owner',
   'change role': 'Changed the role of {person} from {from} to {to}',

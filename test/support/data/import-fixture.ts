@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ImportError, importFolder, type ImportReport } from '../../../apps/cli/src/import/importer.js';
+import { ImportError, importFolder, type ImportOptions, type ImportReport } from '../../../apps/cli/src/import/importer.js';
 import { messageRow, type Row, sessionRow, SchemaFixture } from '../database/schema-fixture.js';
 
 /** Import files by table: rows, raw lines, or the whole text. */
@@ -84,14 +84,14 @@ export class ImportFixture {
     return folder;
   }
 
-  async load(files: Files, into = this.organization): Promise<ImportReport['tables']> {
+  async load(files: Files, into = this.organization, how: Pick<ImportOptions, 'update' | 'dryRun'> = {}): Promise<ImportReport['tables']> {
     const folder = await this.write(files);
-    return (await importFolder({ url: this.database.urls.ownerUrl, organizationId: into, folder })).tables;
+    return (await importFolder({ url: this.database.urls.ownerUrl, organizationId: into, folder, ...how })).tables;
   }
 
   /** Runs an import that must fail. @returns the lines of its report */
-  async faultsOf(files: Files, into = this.organization): Promise<string[]> {
-    const error = await this.load(files, into).then(
+  async faultsOf(files: Files, into = this.organization, how: Pick<ImportOptions, 'update' | 'dryRun'> = {}): Promise<string[]> {
+    const error = await this.load(files, into, how).then(
       () => new Error('The import succeeded'),
       (thrown: unknown) => thrown,
     );

@@ -4,11 +4,17 @@ import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DemoSize, sizeOf } from '../demo/demo.js';
 import { removeDemo } from '../demo/remove-demo.js';
-import { importFolder, type ImportReport } from '../import/importer.js';
+import { ImportError, importFolder, type ImportReport, type TableReport } from '../import/importer.js';
 import { loadDemo } from '../load-demo.js';
 import { importPlaces } from '../import/places.js';
 import { Failure, print, ProgressLine } from '../output.js';
 import { withContext } from '../command-context.js';
+
+interface ImportOptions {
+  org?: string;
+  update?: boolean;
+  dryRun?: boolean;
+}
 
 interface DemoOptions {
   size: DemoSize;
@@ -23,7 +29,9 @@ export function addDataCommands(program: Command): void {
     .description("import an organization's data (see docs/import-format.md)")
     .argument('<folder>', 'a folder of .ndjson files')
     .option('--org <slug>', 'the organization')
-    .action(async (folder: string, { org }: { org?: string }, command: Command) => {
+    .option('--update', 'change rows that are there already, in the fields that the files give')
+    .option('--dry-run', 'say what would happen, and write nothing')
+    .action(async (folder: string, { org, update, dryRun }: ImportOptions, command: Command) => {
       if (org === undefined) throw new Failure('Say into which organization: --org <slug>');
       const progress = new ProgressLine();
       const report = await withContext(async ({ env, organizationId }) =>
@@ -31,10 +39,18 @@ export function addDataCommands(program: Command): void {
           url: env.migrationUrl,
           organizationId: await organizationId(org),
           folder,
+          update,
+          dryRun,
           onProgress: ({ table, lines }) => progress.show(`${table}: ${lines} lines`),
         }),
-      ).finally(() => progress.clear());
-      print(command, { organization: org, tables: report.tables }, inWords(report));
+      )
+        .catch((error: unknown) => {
+          if (!dryRun || !(error instanceof ImportError)) throw error;
+          throw new Failure(`${refusedByFile(error)}\n${error.message}`);
+        })
+        .finally(() => progress.clear());
+      const words = dryRun ? `${inWords(report)}\nNothing was written.` : inWords(report);
+      print(command, { organization: org, dry_run: dryRun ?? false, tables: report.tables }, words);
     });
 
   importing
@@ -79,10 +95,29 @@ export function addDataCommands(program: Command): void {
 }
 
 function inWords({ tables }: ImportReport): string {
-  const rows = Object.entries(tables).map(
-    ([table, { inserted, unchanged }]) => `  ${table.padEnd(26)} ${inserted} inserted, ${unchanged} unchanged`,
-  );
+  const rows = Object.entries(tables).map(([table, report]) => `  ${table.padEnd(26)} ${countsOf(report)}`);
+  const differing = Object.values(tables).some((report) => report.differing);
+  if (differing) rows.push('  Rows that are there stay as they are: --update changes them.');
   return rows.length > 0 ? rows.join('\n') : '  nothing to import: the folder has no .ndjson files';
+}
+
+function countsOf({ inserted, changed, fields = {}, unchanged, differing }: TableReport): string {
+  const changes = Object.entries(fields).map(([field, rows]) => `${field} ${rows}`);
+  const told = changes.length > 0 ? ` (${changes.join(', ')})` : '';
+  return [
+    `${inserted} inserted`,
+    ...(changed === undefined ? [] : [`${changed} changed${told}`]),
+    `${unchanged} unchanged${differing ? ` (${differing} differ)` : ''}`,
+  ].join(', ');
+}
+
+/** How many lines of each file are refused. */
+function refusedByFile({ faults }: ImportError): string {
+  const lines = new Map<string, Set<number>>();
+  for (const { file, line } of faults) lines.set(file, (lines.get(file) ?? new Set()).add(line));
+  return [...lines]
+    .map(([file, refused]) => `  ${file.replace('.ndjson', '').padEnd(26)} ${refused.size} refused`)
+    .join('\n');
 }
 
 function parseSize(text: string): DemoSize {

@@ -17,7 +17,12 @@ interface CreateOptions {
   currency?: string;
 }
 
-/** `org create`, `org list`, `owner create`, `owner promote`, `login verify`. */
+interface UpdateOptions extends Partial<Omit<CreateOptions, 'slug'>> {
+  org: string;
+  termsDays?: string;
+}
+
+/** `org create`, `org update`, `org list`, `owner create`, `owner promote`, `login verify`. */
 export function addOrganizationCommands(program: Command): void {
   const org = program.command('org').description('manage organizations');
 
@@ -33,6 +38,33 @@ export function addOrganizationCommands(program: Command): void {
         organizations.create({ name, slug, ...(timezone && { timeZone: timezone }), ...(currency && { currency }) }),
       );
       print(command, { id, slug }, `Created organization "${slug}": ${id}`);
+    });
+
+  org
+    .command('update')
+    .description('change an organization: its currency only while it has no money')
+    .requiredOption('--org <slug>', 'the organization')
+    .option('--name <name>', 'name of the organization')
+    .option('--timezone <zone>', 'IANA time zone')
+    .option('--currency <code>', 'ISO 4217 code')
+    .option('--terms-days <days>', 'days from the issue of an invoice until it is due, 0 to 365')
+    .action(async ({ org, name, timezone: timeZone, currency, termsDays }: UpdateOptions, command: Command) => {
+      const paymentTermsDays =
+        termsDays === undefined ? undefined : /^\d{1,3}$/.test(termsDays) ? Number(termsDays) : NaN;
+      const wanted = { name, timeZone, currency, paymentTermsDays };
+      if (Object.values(wanted).every((value) => value === undefined)) {
+        throw new Failure('Say what to change: --name, --timezone, --currency or --terms-days');
+      }
+      const fields = await withContext(async ({ db, organizations, organizationId }) => {
+        const id = await organizationId(org);
+        return db.transaction({ organizationId: id }, async () => {
+          const changed = await organizations.change(id, wanted);
+          if (changed.length > 0) await new AuditLog(db).add(id, OPERATOR, 'change settings', { fields: changed });
+          return changed;
+        });
+      });
+      const words = fields.length > 0 ? `Changed ${fields.join(', ')} of "${org}"` : `Nothing to change in "${org}"`;
+      print(command, { organization: org, changed: fields }, words);
     });
 
   org

@@ -28,6 +28,7 @@ export class Checks {
     private readonly client: Client,
     private readonly all: Staged[],
     private readonly faults: Faults,
+    private readonly update = false,
   ) {
     this.stagedByTable = new Map(all.map((staged) => [staged.table.name, staged]));
   }
@@ -82,9 +83,10 @@ export class Checks {
   private async clashes(staged: Staged, columns: string[]): Promise<void> {
     const { name } = staged.table;
     const same = columns.map((column) => `t."${column}" = s."${column}"`).join(' AND ');
+    const itself = staged.table.key.map((column) => `t."${column}" = s."${column}"`).join(' AND ');
     const { rows } = await this.client.query<{ line: number; total: string }>(`
       SELECT s.line, count(*) OVER () AS total FROM ${staged.relation} s
-      WHERE EXISTS (SELECT FROM ${name} t WHERE ${same} ${mine(staged)}) ORDER BY s.line LIMIT ${FETCHED}`);
+      WHERE EXISTS (SELECT FROM ${name} t WHERE ${same} AND NOT (${itself}) ${mine(staged)}) ORDER BY s.line LIMIT ${FETCHED}`);
     const whose = name === 'users' ? 'another login' : `another ${nounOf(name)} of this organization`;
     this.report(staged, rows, () => ({ columns, message: `is taken by ${whose}` }));
   }
@@ -148,9 +150,12 @@ export class Checks {
   private after(name: string, ...columns: string[]): string {
     const list = columns.map((column) => `"${column}"`).join(', ');
     const staged = this.stagedByTable.get(name);
-    const own = UNOWNED.includes(name) ? '' : 'WHERE organization_id = current_organization_id()';
+    const own = UNOWNED.includes(name) ? 'true' : 't.organization_id = current_organization_id()';
+    const same = staged?.table.key.map((column) => `k."${column}" = t."${column}"`).join(' AND ');
+    // A row that the file changes counts as it will be.
+    const others = this.update && staged ? `AND NOT EXISTS (SELECT FROM ${staged.relation} k WHERE ${same})` : '';
     const added = staged ? `UNION ALL SELECT line, ${list} FROM ${wholeRows(staged)} r` : '';
-    return `(SELECT 0 AS line, ${list} FROM ${name} ${own} ${added})`;
+    return `(SELECT 0 AS line, ${list} FROM ${name} t WHERE ${own} ${others} ${added})`;
   }
 
   /** A conversation without a past or present participant from this organization would belong to another one. */

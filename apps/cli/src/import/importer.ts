@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { type Operation, OPERATOR } from '@app/audit';
 import { lockNumber } from '@app/database';
 import { Checks } from './checks.js';
 import { Consent } from './consent.js';
@@ -8,6 +10,7 @@ import { Faults, ImportError } from './faults.js';
 import { readSchema, type Table } from './schema.js';
 import { stage, type Staged } from './staging.js';
 import { TABLE_RULES, TABLES } from './tables.js';
+import { type Changed, Updates } from './updating.js';
 import { BATCH_LINES, dropKnown, Writer } from './writing.js';
 
 export { ImportError, type ImportFault } from './faults.js';
@@ -20,9 +23,21 @@ export interface ImportProgress {
   done: boolean;
 }
 
+/** What became of the rows of a file. */
+export interface TableReport {
+  read: number;
+  inserted: number;
+  unchanged: number;
+  /** In an update: the rows that were changed, and how many in each field. */
+  changed?: number;
+  fields?: Changed;
+  /** In an import without update: how many of the unchanged rows it would change. */
+  differing?: number;
+}
+
 /** The results for each table that had a file. */
 export interface ImportReport {
-  tables: Record<string, { read: number; inserted: number; unchanged: number }>;
+  tables: Record<string, TableReport>;
 }
 
 export interface ImportOptions {
@@ -31,6 +46,10 @@ export interface ImportOptions {
   organizationId: string;
   /** Contains `<table>.ndjson` files. */
   folder: string;
+  /** Changes rows that are there. */
+  update?: boolean;
+  /** Does everything, and takes it back. */
+  dryRun?: boolean;
   /** Called at most every 200 ms, and at the end of each file. */
   onProgress?: (progress: ImportProgress) => void;
 }
@@ -49,11 +68,15 @@ const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WH
  */
 export async function importFolder(options: ImportOptions): Promise<ImportReport> {
   const files = await findFiles(options.folder);
-  return inOneTransaction(options.url, (client) => importFiles(client, files, options));
+  return inOneTransaction(options.url, (client) => importFiles(client, files, options), options.dryRun);
 }
 
 /** Does the work of an import in one transaction of its own connection. */
-export async function inOneTransaction<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+export async function inOneTransaction<T>(
+  url: string,
+  work: (client: Client) => Promise<T>,
+  takeBack = false,
+): Promise<T> {
   const client = new Client({ connectionString: url, application_name: 'tutoring import', keepAlive: true });
   // Without a listener, losing the connection between two statements would end the process.
   client.on('error', () => undefined);
@@ -62,7 +85,7 @@ export async function inOneTransaction<T>(url: string, work: (client: Client) =>
     await client.query('BEGIN');
     await client.query(WITHOUT_TIMEOUTS);
     const result = await work(client);
-    await client.query('COMMIT');
+    await client.query(takeBack ? 'ROLLBACK' : 'COMMIT');
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
@@ -73,7 +96,7 @@ export async function inOneTransaction<T>(url: string, work: (client: Client) =>
 }
 
 async function importFiles(client: Client, files: Map<string, string>, options: ImportOptions): Promise<ImportReport> {
-  const { organizationId } = options;
+  const { organizationId, update = false } = options;
   await client.query(
     `SELECT set_config('app.organization_id', $1, true), set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
       pg_advisory_xact_lock($2)`,
@@ -85,15 +108,21 @@ async function importFiles(client: Client, files: Map<string, string>, options: 
   const tables = (await readSchema(client)).filter((table) => files.has(table.name));
   const faults = new Faults();
   const all = await readAll(client, tables, files, faults, options);
-  const checks = new Checks(client, all, faults);
+  const updates = new Updates(client, faults);
+  if (update) for (const staged of all) await updates.compare(staged);
+  const checks = new Checks(client, all, faults, update);
   await checks.lines();
   faults.check();
 
-  for (const staged of all) await dropKnown(client, staged);
+  const differing = new Map<string, number>();
+  for (const staged of update ? [] : all) {
+    differing.set(staged.table.name, await updates.differing(staged));
+    await dropKnown(client, staged);
+  }
   await checks.relations();
   faults.check();
 
-  return writeAll(client, all, faults, options);
+  return writeAll(client, all, faults, { ...options, differing });
 }
 
 async function readAll(
@@ -101,13 +130,13 @@ async function readAll(
   tables: Table[],
   files: Map<string, string>,
   faults: Faults,
-  { organizationId, onProgress }: ImportOptions,
+  { organizationId, onProgress, update }: ImportOptions,
 ): Promise<Staged[]> {
   const all: Staged[] = [];
   for (const table of tables) {
     const tell = teller(table.name, 'reading', onProgress);
     const path = files.get(table.name)!;
-    const staged = await stage({ client, table, path, organizationId, faults, onLines: tell.lines });
+    const staged = await stage({ client, table, path, organizationId, faults, onLines: tell.lines, update });
     tell.done(staged.lastLine);
     all.push(staged);
   }
@@ -118,9 +147,10 @@ async function writeAll(
   client: Client,
   all: Staged[],
   faults: Faults,
-  { onProgress }: ImportOptions,
+  { organizationId, onProgress, update, differing }: ImportOptions & { differing: Map<string, number> },
 ): Promise<ImportReport> {
   const report: ImportReport = { tables: {} };
+  const updates = new Updates(client, faults);
   const consent = await Consent.of(client, all);
   await each(client, all, 'prepare');
   // Triggers and foreign keys cache their plans while tables are nearly empty. Left to itself, the planner would choose
@@ -131,15 +161,40 @@ async function writeAll(
     const tell = teller(table.name, 'writing', onProgress);
     const inserted = await new Writer(client, staged, faults).write(tell.lines);
     await consent.check(staged, faults);
+    if (update) await updates.unwritten(staged);
     faults.check();
     // Autovacuum would analyze tables without this transaction's rows, so that triggers choose plans for empty tables.
     // This counts the rows, and its lock keeps autovacuum away until the import ends.
     if (inserted > BATCH_LINES) await client.query(`ANALYZE ${table.name}`);
-    report.tables[table.name] = { read, inserted, unchanged: read - inserted };
+    const { rows: changed, fields } = await updates.summary(staged);
+    if (changed > 0) await audit(client, organizationId, table, changed, fields);
+    const differ = differing.get(table.name) ?? 0;
+    report.tables[table.name] = {
+      read,
+      inserted,
+      unchanged: read - inserted - changed,
+      ...(update && { changed, fields }),
+      ...(differ > 0 && { differing: differ }),
+    };
     tell.done(lastLine);
   }
   await each(client, all, 'complete');
   return report;
+}
+
+/** One row for each file that changed something. */
+async function audit(
+  client: Client,
+  organizationId: string,
+  table: Table,
+  rows: number,
+  fields: Changed,
+): Promise<void> {
+  const operation: Operation = 'change rows';
+  await client.query(
+    `INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details) VALUES ($1, $2, $3, $4, 200, 'done', $5)`,
+    [uuidv7(), organizationId, operation, OPERATOR.requestId, { file: table.file, rows, fields: Object.keys(fields) }],
+  );
 }
 
 /** Runs the statements of the tables' own rules. */

@@ -25,6 +25,7 @@ export class RowReader {
   constructor(
     table: Table,
     private readonly organizationId: string,
+    private readonly update: boolean,
   ) {
     const { readers = {}, extraFields = {}, derived = {} } = TABLE_RULES[table.name] ?? {};
     const kinds: Record<string, Kind> = (FIELDS as Record<string, Record<string, Kind>>)[table.name] ?? {};
@@ -63,11 +64,12 @@ export class RowReader {
       const fault = this.readField(row, name, value);
       if (fault !== null) faults.push([name, fault]);
     }
-    for (const name of this.needed) {
+    for (const name of this.update ? [] : this.needed) {
       if (!Object.hasOwn(given, name)) faults.push([name, 'is missing']);
     }
     for (const [name, fault] of faults) report(name, fault);
     if (faults.length > 0) return null;
+    if (this.update) row.given = Object.keys(given);
     for (const [name, derive] of this.derived) row[name] = derive(row, this.organizationId);
     return row;
   }

@@ -48,6 +48,8 @@ export interface Table {
   kept: Column[];
   /** Whether rows have an organization column. */
   owned: boolean;
+  /** Whether rows say when they were changed last. */
+  touched: boolean;
   key: string[];
   references: Reference[];
   uniques: Unique[];
@@ -178,7 +180,19 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     .map((index) => ({ index: index.name, columns: withoutOrganization(index.columns) }))
     .filter((unique) => unique.columns.join() !== key.join());
   const owned = all.some((column) => column.name === 'organization_id');
-  return { name, file: `${name}.ndjson`, columns, derived, kept, owned, key, references, uniques, checks };
+  return {
+    name,
+    file: `${name}.ndjson`,
+    columns,
+    derived,
+    kept,
+    owned,
+    touched: columns.some((column) => column.name === 'updated_at'),
+    key,
+    references,
+    uniques,
+    checks,
+  };
 }
 
 function toColumn({ name, type, required, fallback }: ColumnRow): Column {

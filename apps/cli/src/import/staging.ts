@@ -4,7 +4,10 @@ import { BadLine, readLines } from './lines.js';
 import { RowReader, type StagedRow } from './row-reader.js';
 import type { Table } from './schema.js';
 
-/** A temporary table that holds the rows of a file until all files have been checked. */
+/**
+ * A temporary table that holds the rows of a file until all files have been checked. In an update, `given` are the fields of
+ * a line, and `known` is true for a row that is there.
+ */
 export interface Staged {
   table: Table;
   relation: string;
@@ -25,18 +28,22 @@ interface StageOptions {
   organizationId: string;
   faults: Faults;
   onLines: (lines: number) => void;
+  /** Whether lines may leave out fields of rows that are there. */
+  update?: boolean;
 }
 
 /** Reads the valid lines of a file into its staging table; the others become faults. */
-export async function stage({ client, table, path, organizationId, faults, onLines }: StageOptions): Promise<Staged> {
+export async function stage(options: StageOptions): Promise<Staged> {
+  const { client, table, path, organizationId, faults, onLines, update = false } = options;
   const relation = `import_${table.name}`;
-  const definition = [...table.columns, ...table.derived].map(({ name, type }) => `"${name}" ${type}`).join(', ');
+  const columns = [...table.columns, ...table.derived].map(({ name, type }) => `"${name}" ${type}`).join(', ');
+  const definition = `given text[], known boolean, ${columns}`;
   await client.query(`CREATE TEMPORARY TABLE ${relation} (line integer PRIMARY KEY, ${definition}) ON COMMIT DROP`);
   const loader = new Loader(
     client,
     `INSERT INTO ${relation} SELECT * FROM json_to_recordset($1) AS rows (line integer, ${definition})`,
   );
-  const reader = new RowReader(table, organizationId);
+  const reader = new RowReader(table, organizationId, update);
   const staged: Staged = { table, relation, read: 0, lastLine: 0 };
   for await (const { first, lines } of readLines(path)) {
     for (const [place, text] of lines.entries()) {

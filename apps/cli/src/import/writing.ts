@@ -5,6 +5,7 @@ import type { Faults } from './faults.js';
 import { takenLines } from './hidden.js';
 import { nounOf, TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
+import { Updates } from './updating.js';
 
 /** Lines per statement. Triggers keep a statement's rows in memory, and progress is reported after each statement. */
 export const BATCH_LINES = 5_000;
@@ -26,6 +27,7 @@ export async function dropKnown(client: Client, staged: Staged): Promise<void> {
 /** Writes a table's staged rows. The schema's own rules apply. */
 export class Writer {
   private readonly insert: string;
+  private readonly update: string | null;
   private sought = 0;
 
   constructor(
@@ -46,7 +48,8 @@ export class Writer {
     }
     // Names no conflict target: with one, row-level security would require the new row to be visible.
     this.insert = `INSERT INTO ${table.name} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${relation} s
-      WHERE s.line > $1 AND s.line <= $2 ORDER BY s.line ${isHideable(table.name) ? 'ON CONFLICT DO NOTHING' : ''}`;
+      WHERE s.known IS NULL AND s.line > $1 AND s.line <= $2 ORDER BY s.line ${isHideable(table.name) ? 'ON CONFLICT DO NOTHING' : ''}`;
+    this.update = Updates.statement(staged);
   }
 
   /** Stops after the first batch with a fault. @returns the number of rows written */
@@ -85,6 +88,7 @@ export class Writer {
     await this.client.query('SAVEPOINT batch');
     try {
       const { rowCount } = await this.client.query(this.insert, [from, to]);
+      if (this.update) await this.client.query(this.update, [from, to]);
       await this.client.query('RELEASE SAVEPOINT batch');
       return rowCount ?? 0;
     } catch (error) {
@@ -96,7 +100,7 @@ export class Writer {
 
   private async refuseTaken(from: number, to: number, written: number): Promise<void> {
     const { rows } = await this.client.query<{ lines: number }>(
-      `SELECT count(*)::integer AS lines FROM ${this.staged.relation} WHERE line > $1 AND line <= $2`,
+      `SELECT count(*)::integer AS lines FROM ${this.staged.relation} WHERE known IS NULL AND line > $1 AND line <= $2`,
       [from, to],
     );
     if (rows[0]!.lines === written) return;
