@@ -7,7 +7,7 @@ it('every pair of writes of the same record, ten at once: no deadlock, and only 
   try {
     const raced = await race(sweep, pairsOf(sweep));
     expect(raced).toMatchObject({ wrong: [], deadlocks: 0 });
-    expect(raced.pairs).toBeGreaterThan(500);
+    expect(raced.pairs).toBeGreaterThan(150);
     reached(55, `${raced.pairs} pairs, ${raced.deadlocks} deadlocks; ${JSON.stringify(raced.statuses)}`);
   } finally {
     await sweep.stop();
