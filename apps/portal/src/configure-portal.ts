@@ -42,7 +42,6 @@ export function configurePortal(app: NestExpressApplication): void {
     next();
   });
   app.use(onEverything);
-  app.use('/assets', app.get(Assets).serve);
   app.use(onPages);
   app.use((request: Request, response: Response, next: NextFunction) => {
     const fault = httpFaultOf(request, response);
@@ -54,6 +53,7 @@ export function configurePortal(app: NestExpressApplication): void {
   const patience = env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
   app.use((_request: Request, _response: Response, next: NextFunction) => new Deadline(patience).within(next));
   app.use(inTurn(fairness.turnOf));
+  app.use('/assets', app.get(Assets).serve);
   app.use(fairness.know);
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });

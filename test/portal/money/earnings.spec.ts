@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
-import { CSV } from '../../../apps/portal/src/web/csv.js';
-import { centsOf, decimalOf } from '../../../apps/portal/src/money/amounts.js';
+import { CSV } from '../../../apps/portal/src/web/spreadsheets.js';
+import { centsOf } from '../../../apps/portal/src/money/amounts.js';
+import { decimalOf } from '../../../apps/portal/src/web/decimals.js';
 import { eachMonth, monthsUntil, readMonths } from '../../../apps/portal/src/money/months.js';
 import { TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -32,7 +33,7 @@ describe('the earnings by month', () => {
 
     const { text, headers } = await portal.get(`/o/${slug}/money/approvals/download?from=2026-03&to=2026-04`, owner.cookie).expect(200);
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
-    expect(headers['content-disposition']).toBe(`attachment; filename=earnings-${slug}-2026-03-to-2026-04.csv`);
+    expect(headers['content-disposition']).toBe(`attachment; filename="earnings-${slug}-2026-03-to-2026-04.csv"`);
     expect(text.split('\r\n')).toEqual([
       '\ufeffmonth,tutor_id,tutor,sessions,earned,paid_out,unpaid,currency',
       `2026-03,${evil.id},"'=HYPERLINK(""x"") Zoë",1,75.00,76.00,-1.00,AUD`,

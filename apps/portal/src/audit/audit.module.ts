@@ -1,9 +1,10 @@
-import { Controller, Get, Module, Query, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Module, Query, type StreamableFile } from '@nestjs/common';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page } from '../web/pages.js';
-import { auditCsv } from './audit-csv.js';
+import { Spreadsheets } from '../web/spreadsheets.js';
 import { readFilters } from './audit.filters.js';
-import { refusalOf, whatOf, whoOf } from './audit-words.js';
+import type { AuditRow } from './audit.queries.js';
+import { plain, refusalOf, whatOf, whoOf } from './audit-words.js';
 import { AuditService, MOST_DOWNLOADED } from './audit.service.js';
 
 type Query = Record<string, unknown>;
@@ -12,7 +13,10 @@ type Query = Record<string, unknown>;
 @Controller('o/:slug/audit')
 @ForManagers()
 class AuditController {
-  constructor(private readonly audit: AuditService) {}
+  constructor(
+    private readonly audit: AuditService,
+    private readonly spreadsheets: Spreadsheets,
+  ) {}
 
   @Get()
   @InNavigation({ label: 'Audit', summary: 'Who changed what, when, and from where.', order: 60 })
@@ -24,18 +28,36 @@ class AuditController {
   }
 
   @Get('download')
-  download(@Managing() organization: Managed, @Query() query: Query): StreamableFile {
-    const { slug, timeZone, request } = organization;
+  download(@Managing() organization: Managed, @Query() query: Query): Promise<StreamableFile> {
+    const { slug, timeZone } = organization;
     const filters = readFilters(query);
-    const csv = auditCsv(this.audit.download(organization, filters), timeZone);
-    // Reads no further once the client has left.
-    request.res!.once('close', () => csv.destroy());
-    const file = new StreamableFile(csv, {
-      type: 'text/csv; charset=utf-8',
-      disposition: `attachment; filename="audit-${slug}${filters.day ? `-${filters.day}` : ''}.csv"`,
+    // `2026-12-06 19:07:31`, which spreadsheets read as a time.
+    const time = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
+    return this.spreadsheets.send(organization, {
+      name: `audit-${slug}${filters.day ? `-${filters.day}` : ''}`,
+      columns: COLUMNS,
+      parts: cellsOf(this.audit.download(organization, filters), (at) => time.format(at)),
     });
-    // A file that ended early would look complete.
-    return file.setErrorHandler((_error, response) => response.destroy?.());
+  }
+}
+
+const COLUMNS = [
+  'time', 'who', 'what', 'not_done_because', 'network', 'operation', 'request_id', 'person_id', 'api_key_id',
+]; // prettier-ignore
+
+async function* cellsOf(parts: AsyncIterable<AuditRow[]>, timeOf: (at: Date) => string) {
+  for await (const rows of parts) {
+    yield rows.map((row) => ({
+      time: timeOf(row.at),
+      who: whoOf(row).text,
+      what: plain(whatOf(row)),
+      not_done_because: refusalOf(row),
+      network: row.network,
+      operation: row.operation,
+      request_id: row.requestId,
+      person_id: row.personId,
+      api_key_id: row.keyId,
+    }));
   }
 }
 

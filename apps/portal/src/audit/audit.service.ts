@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@app/database';
 import type { Membership } from '../web/sessions.js';
+import { ROWS_OF_PART } from '../web/spreadsheets.js';
 import { AuditFilters } from './audit.filters.js';
 import { auditPage, type AuditRow, keys, type NamedRow, people } from './audit.queries.js';
 
 const PAGE = 25;
 const MOST_CHOICES = 50;
 
-/** A download has at most this many rows, read in parts. */
+/** A download has at most this many rows. */
 export const MOST_DOWNLOADED = 20_000;
-const PART = 1_000;
 
 /** The audit log of an organization, for its owners and admins. */
 @Injectable()
@@ -28,14 +28,14 @@ export class AuditService {
     return { rows: shown, older: rows.length > PAGE ? shown.at(-1)! : null, people: somebody, keys: some };
   }
 
-  /** The rows of a download. No connection is held while the client reads. */
-  async *download(organization: Membership, filters: AuditFilters): AsyncGenerator<AuditRow> {
+  /** The rows of a download, in parts. No connection is held while the client reads. */
+  async *download(organization: Membership, filters: AuditFilters): AsyncGenerator<AuditRow[]> {
     let after = filters.before;
-    for (let left = MOST_DOWNLOADED; left > 0; left -= PART) {
-      const page = auditPage(organization, new AuditFilters(filters, after), PART);
+    for (let left = MOST_DOWNLOADED; left > 0; left -= ROWS_OF_PART) {
+      const page = auditPage(organization, new AuditFilters(filters, after), ROWS_OF_PART);
       const [rows] = await this.db.read<[AuditRow]>({ organizationId: organization.organizationId }, page);
-      yield* rows;
-      if (rows.length < PART) return;
+      if (rows.length > 0) yield rows;
+      if (rows.length < ROWS_OF_PART) return;
       after = rows.at(-1)!;
     }
   }

@@ -1,10 +1,6 @@
-/** Amounts of money as people write them. Computed with integers: no float ever holds an amount. */
+import { decimalOf } from '../web/decimals.js';
 
-/** `-12.27` for -1227 cents. */
-export function decimalOf(cents: bigint): string {
-  const [sign, size] = cents < 0n ? ['-', -cents] : ['', cents];
-  return `${sign}${size / 100n}.${String(size % 100n).padStart(2, '0')}`;
-}
+/** Amounts of money as people write them. Computed with integers: no float ever holds an amount. */
 
 /** `$12.27`, in this currency. */
 export function moneyIn(currency: string): (cents: number) => string {

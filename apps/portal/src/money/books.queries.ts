@@ -9,28 +9,57 @@ const MOST = 20_000;
 
 const zone = (organizationId: string): Sql => sql`(SELECT time_zone FROM organizations WHERE id = ${organizationId})`;
 
-/** What was issued from one day to another. Imported invoices may only say when they were made. */
-export function invoicesBetween(organizationId: string, since: string, until: string): Sql {
-  const issued = sql`(coalesce(sent_at, created_at) AT TIME ZONE ${zone(organizationId)})::date`;
-  return sql`
-    SELECT to_char(i.issued, 'YYYY-MM') AS month, to_char(i.issued, 'YYYY-MM-DD') AS issued_on, i.invoice_number AS number,
+/** The day of issue. Imported invoices may only say when they were made. */
+const issued = (organizationId: string): Sql =>
+  sql`(coalesce(sent_at, created_at) AT TIME ZONE ${zone(organizationId)})::date`;
+
+const received = (organizationId: string): Sql =>
+  sql`coalesce(received_on, (created_at AT TIME ZONE ${zone(organizationId)})::date)`;
+
+/** What a file lists. */
+export interface Book {
+  name: string;
+  columns: string[];
+  /** In order, from one day to another. */
+  ids: (organizationId: string, since: string, until: string) => Sql;
+  /** In the order of the ids. */
+  rows: (organizationId: string, ids: string[]) => Sql;
+}
+
+export const INVOICES: Book = {
+  name: 'invoices',
+  columns: [
+    'month', 'issued_on', 'number', 'invoice_id', 'student_id', 'student', 'status', 'due_on', 'amount', 'paid', 'currency',
+  ], // prettier-ignore
+  ids: (organizationId, since, until) => sql`
+    SELECT id FROM (SELECT id, ${issued(organizationId)} AS day FROM invoices
+      WHERE organization_id = ${organizationId} AND status <> 'draft'
+        AND ${issued(organizationId)} BETWEEN ${since}::date AND ${until}::date
+      ORDER BY day DESC, id DESC LIMIT ${MOST}) i ORDER BY day, id`,
+  rows: (organizationId, ids) => sql`
+    SELECT to_char(i.day, 'YYYY-MM') AS month, to_char(i.day, 'YYYY-MM-DD') AS issued_on, i.invoice_number AS number,
       i.id AS invoice_id, i.student_id, ${memberName(organizationId, sql`i.student_id`)} AS student, i.status,
       to_char(i.due_date, 'YYYY-MM-DD') AS due_on, i.amount_due_cents::text AS amount_cents,
       i.amount_paid_cents::text AS paid_cents, i.currency
-    FROM (SELECT *, ${issued} AS issued FROM invoices WHERE organization_id = ${organizationId} AND status <> 'draft'
-      AND ${issued} BETWEEN ${since}::date AND ${until}::date
-      ORDER BY issued DESC, id DESC LIMIT ${MOST}) i ORDER BY i.issued, i.id`;
-}
+    FROM (SELECT *, ${issued(organizationId)} AS day FROM invoices
+      WHERE organization_id = ${organizationId} AND id = ANY (${ids}::uuid[])) i ORDER BY i.day, i.id`,
+};
 
-/** What was received from one day to another. */
-export function paymentsBetween(organizationId: string, since: string, until: string): Sql {
-  const received = sql`coalesce(received_on, (created_at AT TIME ZONE ${zone(organizationId)})::date)`;
-  return sql`
-    SELECT to_char(p.received, 'YYYY-MM') AS month, to_char(p.received, 'YYYY-MM-DD') AS received_on, p.id AS payment_id,
+export const PAYMENTS: Book = {
+  name: 'payments',
+  columns: [
+    'month', 'received_on', 'payment_id', 'payer_id', 'payer', 'type', 'status', 'amount', 'refunded', 'credit', 'currency',
+  ], // prettier-ignore
+  ids: (organizationId, since, until) => sql`
+    SELECT id FROM (SELECT id, ${received(organizationId)} AS day FROM payments
+      WHERE organization_id = ${organizationId}
+        AND ${received(organizationId)} BETWEEN ${since}::date AND ${until}::date
+      ORDER BY day DESC, id DESC LIMIT ${MOST}) p ORDER BY day, id`,
+  rows: (organizationId, ids) => sql`
+    SELECT to_char(p.day, 'YYYY-MM') AS month, to_char(p.day, 'YYYY-MM-DD') AS received_on, p.id AS payment_id,
       coalesce(p.student_id, p.parent_id) AS payer_id, ${payerName(organizationId)} AS payer, p.payment_type AS type, p.status,
       p.amount_cents::text AS amount_cents, coalesce(p.refund_amount_cents, 0)::text AS refunded_cents,
       p.credit_cents::text AS credit_cents, p.currency
-    FROM (SELECT *, ${received} AS received FROM payments WHERE organization_id = ${organizationId}
-      AND ${received} BETWEEN ${since}::date AND ${until}::date
-      ORDER BY received DESC, id DESC LIMIT ${MOST}) p ORDER BY p.received, p.id`;
-}
+    FROM (SELECT *, ${received(organizationId)} AS day FROM payments
+      WHERE organization_id = ${organizationId} AND id = ANY (${ids}::uuid[])) p ORDER BY p.day, p.id`,
+};

@@ -1,11 +1,8 @@
-import { Controller, Get, Query, Res } from '@nestjs/common';
-import { stringify } from 'csv-stringify/sync';
-import type { Response } from 'express';
+import { Controller, Get, Query, type StreamableFile } from '@nestjs/common';
 import { Earnings } from '@app/billing';
 import { Database } from '@app/database';
-import { CSV } from '../web/csv.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
-import { decimalOf } from './amounts.js';
+import { inParts, Spreadsheets } from '../web/spreadsheets.js';
 import { currencyOf, staffNames } from './approvals.queries.js';
 import { eachMonth, readMonths } from './months.js';
 
@@ -16,16 +13,21 @@ export class EarningsController {
   constructor(
     private readonly db: Database,
     private readonly earnings: Earnings,
+    private readonly spreadsheets: Spreadsheets,
   ) {}
 
   @Get()
-  async download(
-    @Managing() { organizationId, slug, timeZone }: Managed,
-    @Query() query: Record<string, unknown>,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<string> {
+  download(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<StreamableFile> {
+    const { slug, timeZone } = organization;
     const chosen = readMonths(query, new Date(), timeZone);
-    const months = eachMonth(chosen, timeZone);
+    return this.spreadsheets.send(organization, {
+      name: `earnings-${slug}-${chosen.from}-to-${chosen.to}`,
+      columns: COLUMNS,
+      parts: this.rows(organization.organizationId, eachMonth(chosen, timeZone)),
+    });
+  }
+
+  private async *rows(organizationId: string, months: ReturnType<typeof eachMonth>) {
     const [staff, [organization]] = await this.db.read<[{ id: string; name: string | null }, { currency: string }]>(
       { organizationId },
       staffNames(organizationId),
@@ -33,9 +35,11 @@ export class EarningsController {
     );
     const names = new Map(staff.map(({ id, name }) => [id, name]));
     const sums = await this.earnings.sums({ organizationId }, months);
-    const rows = sums
-      .filter(({ sessions, earnedCents, paidOutCents }) => sessions > 0 || earnedCents !== 0 || paidOutCents !== 0)
-      .map(({ tutorId, period, sessions, earnedCents, paidOutCents }) => ({
+    const earned = sums.filter(
+      ({ sessions, earnedCents, paidOutCents }) => sessions > 0 || earnedCents !== 0 || paidOutCents !== 0,
+    );
+    for await (const part of inParts(earned)) {
+      yield part.map(({ tutorId, period, sessions, earnedCents, paidOutCents }) => ({
         month: months[period]!.month,
         tutor_id: tutorId,
         tutor: names.get(tutorId),
@@ -45,8 +49,7 @@ export class EarningsController {
         unpaid: BigInt(earnedCents - paidOutCents),
         currency: organization!.currency,
       }));
-    response.type('text/csv').attachment(`earnings-${slug}-${chosen.from}-to-${chosen.to}.csv`);
-    return stringify(rows, { ...CSV, columns: COLUMNS, cast: { ...CSV.cast, bigint: decimalOf } });
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { formats } from '../web/formats.js';
-import { decimalOf, moneyIn } from './amounts.js';
+import { decimalOf } from '../web/decimals.js';
+import { moneyIn } from './amounts.js';
 
 /** How the templates of money write amounts and days. */
 export function moneyWords(currency: string) {

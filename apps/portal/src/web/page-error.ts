@@ -57,6 +57,13 @@ export class PageError extends Error {
     return new PageError(429, 'Sign in another way', message, headers, 'web/other-ways', data);
   }
 
+  /** While a file of the organization is being sent. */
+  static oneFileAtATime(): PageError {
+    const message =
+      'A file of your organization is being downloaded already. Wait until it is complete, then try again.';
+    return new PageError(503, 'One file at a time', message, { 'Retry-After': '5' });
+  }
+
   /** For violations of HTTP itself. Browsers cause them with too many cookies or a slow network. */
   static fromHttp({ status }: HttpFault): PageError {
     const [title, message] = HTTP_FAULTS[status] ?? UNREADABLE;

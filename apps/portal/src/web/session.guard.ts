@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { accessOf, confirmationOf } from './access.decorators.js';
+import { Fairness } from './fairness.js';
 import { ConfirmationNeeded, PageError, SignInNeeded } from './page-error.js';
 import { RouteTable } from './route-table.js';
 import { type Membership, Sessions, type SignedIn } from './sessions.js';
@@ -19,6 +20,7 @@ export class SessionGuard implements CanActivate {
   constructor(
     private readonly sessions: Sessions,
     private readonly routes: RouteTable,
+    private readonly fairness: Fairness,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -28,6 +30,7 @@ export class SessionGuard implements CanActivate {
     if (access === 'probe') return true;
     const request = context.switchToHttp().getRequest<Request>();
     request.session = (await this.sessions.find(request)) ?? undefined;
+    await this.fairness.lookedUp(request, request.session !== undefined);
     if (access === 'public') return true;
     if (!request.session) throw new SignInNeeded(this.pageOf(request, handler));
     const { person } = (request.body ?? {}) as { person?: unknown };

@@ -16,6 +16,7 @@ import { PasswordWork } from './password-work.js';
 import { RouteTable } from './route-table.js';
 import { SessionGuard } from './session.guard.js';
 import { Sessions } from './sessions.js';
+import { Spreadsheets } from './spreadsheets.js';
 import { Templates } from './templates.js';
 
 /** The pipeline of every request, after the parts in configure-portal.ts: session and access, the handler, and its page or error as HTML. */
@@ -24,11 +25,21 @@ import { Templates } from './templates.js';
   imports: [AccountsModule, DiscoveryModule],
   providers: [
     ...[Assets, AttemptLimits, Cookies, Fairness, KnownBrowsers, Navigation, Pages, PasswordAttempts, PasswordWork],
-    ...[RouteTable, Sessions, Shutdown, Templates],
+    ...[RouteTable, Sessions, Shutdown, Spreadsheets, Templates],
     { provide: APP_GUARD, useClass: SessionGuard },
     { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
-  exports: [AccountsModule, AttemptLimits, Cookies, KnownBrowsers, PasswordAttempts, PasswordWork, Sessions, Shutdown],
+  exports: [
+    AccountsModule,
+    AttemptLimits,
+    Cookies,
+    KnownBrowsers,
+    PasswordAttempts,
+    PasswordWork,
+    Sessions,
+    Shutdown,
+    Spreadsheets,
+  ],
 })
 export class WebModule {}

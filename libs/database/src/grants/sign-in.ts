@@ -49,5 +49,7 @@ export const signIn: Grants = {
     remove_passkey: ['portal'],
     passkey_by_credential: ['portal'],
     use_passkey: ['portal'],
+
+    purge_portal: ['worker'],
   },
 };

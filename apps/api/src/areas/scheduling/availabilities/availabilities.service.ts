@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { inSlices } from '@app/concurrency';
 import { Database } from '@app/database';
 import { Refused } from '@app/rules';
 import { addDays, type DaysOff, endOfDay, slots, startOfDay, type Timed, type WeeklyHours } from '@app/scheduling';
@@ -29,7 +30,7 @@ export class AvailabilitiesService {
     );
     if (!tutor) throw Refused.notFound();
     const calendar = { rules, busy, timeOff, from: first, to: last, duration, now: new Date(), zone };
-    const free = tutor.status === 'accepted' ? slots(calendar) : [];
+    const free = tutor.status === 'accepted' ? await inSlices(slots(calendar)) : [];
     return {
       tutor_id: tutorId,
       duration_minutes: duration,
