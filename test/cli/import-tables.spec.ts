@@ -10,6 +10,7 @@ const NEVER: Record<string, string> = {
   api_key_handovers: MADE_HERE,
   api_keys: 'keys are secrets that only this service makes',
   audit_log: MADE_HERE,
+  refusals: MADE_HERE,
   idempotency_keys: MADE_HERE,
   invites: 'their secrets are known only where they were made',
   isochrones: 'a refresh computes them anew',

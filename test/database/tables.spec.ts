@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { variables } from '@app/config';
+import { LASTING, RETENTION } from '@app/database';
 import { AREAS } from '../../libs/database/src/schema/areas.js';
 import { type Column, readColumns } from '../support/database/columns.js';
 import { createTestDatabase } from '../support/database/database.js';
@@ -100,7 +102,31 @@ Written by \`npm run schema\` from the migrated schema. [libs/database/src/schem
 constraints, indexes, triggers and policies, and says why. Keys are bold, arrows are references, and the values of closed sets are in
 parentheses. Most tables belong to an organization, and references within one include its id; the diagrams leave both out.
 
-${areas.join('\n')}`;
+${areas.join('\n')}
+${retention()}`;
+}
+
+/** How long rows are kept. */
+function retention(): string {
+  const rows = RETENTION.map(({ table, column, days, where, empties, by }) => {
+    const what = `\`${table}\`${where ? `, where \`${where}\`` : ''}${empties ? `: only its ${empties}` : ''}`;
+    const long = typeof days === 'string' ? `\`${days}\` (${variables[days].fallback})` : days;
+    return `| ${what} | ${column} | ${long} | ${by ?? ''} |`;
+  });
+  const lasting = Object.entries(LASTING).map(([why, tables]) => `- ${why}: ${tables.map((table) => `\`${table}\``).join(', ')}`);
+  return `## How long rows are kept
+
+From libs/database/src/schema/retention.ts. The worker deletes the rows of tables that grow by themselves this many days after a moment of
+theirs, every ten minutes and in portions of 5,000; names in capitals are settings.
+
+| Rows | from | days | by |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+
+All others do not grow by themselves:
+
+${lasting.join('\n')}
+`;
 }
 
 describe('written from the migrated schema by `npm run schema`', () => {

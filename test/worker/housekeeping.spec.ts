@@ -20,9 +20,9 @@ describe('housekeeping', () => {
     await room.queue(['sent@example.org', 'fresh@example.org', 'dead@example.org', 'waiting@example.org']);
     const finish = (who: string, status: string, days: number) =>
       room.make.query('UPDATE outbox SET status = $1, finished_at = $2 WHERE recipient = $3', [status, daysAgo(days), `${who}@example.org`]);
-    await finish('sent', 'sent', 30.01);
-    await finish('fresh', 'sent', 29.99);
-    await finish('dead', 'dead', 30.01);
+    await finish('sent', 'sent', 90.01);
+    await finish('fresh', 'sent', 89.99);
+    await finish('dead', 'dead', 90.01);
     await room.make.query(`UPDATE outbox SET created_at = $1 WHERE recipient LIKE 'waiting%'`, [daysAgo(99)]);
     await room.invite({ expiresAt: daysAgo(30.01) });
     await room.invite({ expiresAt: daysAgo(29.99) });
@@ -65,7 +65,7 @@ describe('housekeeping', () => {
     }
   });
 
-  it('deletes only expired answers, messages finished 30 days ago and invites that expired 30 days ago', async () => {
+  it('deletes only expired answers, messages finished 90 days ago and invites that expired 30 days ago', async () => {
     await fill();
     const worker = await room.worker();
     expect(await worker.get(HousekeepingService).purge()).toMatchObject({ idempotency_keys: 1, outbox: 2, invites: 1 });
@@ -78,7 +78,41 @@ describe('housekeeping', () => {
     expect(Object.values(again).every((rows) => rows === 0)).toBe(true);
   });
 
-  it('keeps 7 days of requests, and at most the newest 100,000 of an organization', async () => {
+  it('keeps audit rows for years, of refused writes and sign-ins for months, and networks as long as these', async () => {
+    const { organizationId } = room;
+    const add = (name: string, days: number, more: Record<string, unknown>) =>
+      room.make.row('audit_log', { organizationId, operation: 'join', requestId: name, status: 200, result: 'done', network: '192.0.2.0/24', createdAt: daysAgo(days), ...more }); // prettier-ignore
+    await add('old', 2_557.1, {});
+    await add('kept', 2_556.9, {});
+    await add('refused', 30.1, { status: 403 });
+    await add('refused lately', 29.9, { status: 403 });
+    await add('signed in', 90.1, { operation: 'sign in' });
+    await add('signed in lately', 89.9, { operation: 'sign in' });
+    const { id: apiKeyId } = await room.make.row('api_keys', {
+      organizationId,
+      name: 'k',
+      keyHash: randomBytes(32),
+      firstFour: 'abcd',
+      lastFour: 'abcd',
+    });
+    for (const days of [89.9, 90.1]) {
+      await room.make.row('refusals', { organizationId, apiKeyId, operation: 'POST /v1/invites', status: 403, minute: daysAgo(days) });
+    }
+    const short = await room.worker({ REFUSAL_COUNT_DAYS: '91' });
+    expect(await short.get(HousekeepingService).purge()).toMatchObject({ refusals: 0 });
+    const worker = await room.worker();
+    await worker.get(HousekeepingService).purge();
+    const left = await room.make.query<{ request_id: string; network: string | null }>('SELECT request_id, network FROM audit_log');
+    expect(left.map(({ request_id: name, network }) => `${name}: ${network}`).sort()).toEqual([
+      'kept: null',
+      'refused lately: 192.0.2.0/24',
+      'signed in lately: 192.0.2.0/24',
+    ]);
+    expect(await count('refusals')).toBe(1);
+    await room.make.query('TRUNCATE audit_log, refusals');
+  });
+
+  it('keeps 30 days of requests, and at most the newest 100,000 of an organization', async () => {
     const [{ id: school }, { id: quiet }] = [await room.make.organization(), await room.make.organization()];
     const fillLog = (organization: string, rows: number, age: string) =>
       room.make.query(
@@ -88,8 +122,8 @@ describe('housekeeping', () => {
         [organization, rows, age],
       );
     await fillLog(school, 100_040, '1 minute');
-    await fillLog(quiet, 10, '6 days 23 hours');
-    await fillLog(quiet, 25_000, '7 days');
+    await fillLog(quiet, 10, '29 days 23 hours');
+    await fillLog(quiet, 25_000, '30 days');
     const worker = await room.worker();
     expect(await worker.get(HousekeepingService).trimRequestLog()).toBe(25_040);
     const rowsOf = (organization: string) =>
@@ -105,7 +139,7 @@ describe('housekeeping', () => {
       kind: 'organization_invite',
       recipient: 'old@example.org',
       status: 'sent' as const,
-      finishedAt: daysAgo(31),
+      finishedAt: daysAgo(91),
     }));
     for (let chunk = 0; chunk < 24; chunk++) {
       await room.make.rows('outbox', rows);

@@ -32,4 +32,25 @@ export class AuditLog {
       VALUES (${uuidv7()}, ${organizationId}, ${apiKeyId}, ${userId}, ${operation}, ${requestId}, ${status}, ${result},
         ${JSON.stringify(details)}, ${network})`);
   }
+
+  /** Counts a refused write of a key. The first of each operation and status in an hour has a row, too. */
+  async refuse(
+    organizationId: string,
+    { apiKeyId, requestId, network = null }: Actor & { apiKeyId: string },
+    operation: Operation,
+    { status, result }: Required<AuditOutcome>,
+  ): Promise<void> {
+    const same = sql`organization_id = ${organizationId} AND api_key_id = ${apiKeyId} AND operation = ${operation}
+      AND status = ${status}`;
+    await this.db.query(sql`
+      WITH counted AS (
+        INSERT INTO refusals AS r (organization_id, api_key_id, operation, status, minute)
+        VALUES (${organizationId}, ${apiKeyId}, ${operation}, ${status}, date_trunc('minute', now()))
+        ON CONFLICT (organization_id, api_key_id, operation, status, minute) DO UPDATE SET count = r.count + 1
+        RETURNING r.count)
+      INSERT INTO audit_log (id, organization_id, api_key_id, operation, request_id, status, result, network)
+      SELECT ${uuidv7()}, ${organizationId}, ${apiKeyId}, ${operation}, ${requestId}, ${status}, ${result}, ${network}
+      FROM counted WHERE count = 1 AND NOT EXISTS (SELECT FROM refusals WHERE ${same}
+        AND minute >= date_trunc('hour', now(), 'UTC') AND minute < date_trunc('minute', now()))`);
+  }
 }

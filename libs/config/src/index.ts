@@ -1,5 +1,5 @@
 export { Env, loadEnv, EnvError, readEnvFile, settingNames } from './env.js';
-export { groups, type Variable } from './variables.js';
+export { groups, type Variable, variables } from './variables.js';
 export { decrypt, encrypt, type Purpose, Vault } from './vault.js';
 export { ConfigModule } from './config.module.js';
 export { endWithLauncher, tellLauncher } from './launcher.js';

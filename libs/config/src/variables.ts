@@ -5,6 +5,8 @@ export interface Variable<T> extends Setting<T> {
   meaning: string;
 }
 
+const days = (usual: number) => integer(usual, 1, 36_500);
+
 function about<T>(meaning: string, setting: Setting<T>): Variable<T> {
   return { ...setting, meaning };
 }
@@ -98,9 +100,21 @@ export const groups = {
     RATE_LIMIT_PER_MINUTE: about('Requests per API key.', integer(600, 1, 1_000_000)),
     AUTH_FAILURES_PER_MINUTE: about('Failed authentications per client address.', integer(60, 1, 1_000_000)),
     REQUEST_LOG: about(
-      'Record each request of an API key for its organization, for 7 days: time, route, status and duration.',
+      'Record each request of an API key for its organization: time, route, status and duration.',
       flag(true),
     ),
+    REQUEST_LOG_DAYS: about(
+      'How long recorded requests are kept, and no more than 100,000 of an organization.',
+      days(30),
+    ),
+    AUDIT_DAYS: about('How long the audit log is kept.', days(2_557)),
+    AUDIT_NETWORK_DAYS: about('How long it keeps sign-ins, and the networks that changes came from.', days(90)),
+    REFUSAL_DAYS: about(
+      'How long it keeps refused writes of API keys: the first of each key, route and status in an hour.',
+      days(30),
+    ),
+    REFUSAL_COUNT_DAYS: about('How long it is known how many were refused.', days(90)),
+    OUTBOX_DAYS: about('How long mails and build hook calls are kept after they were sent or given up.', days(90)),
     IDEMPOTENCY_TTL_HOURS: about('How long a response is kept for its `Idempotency-Key`.', integer(24, 1, 24 * 365)),
     INVITE_TTL_DAYS: about('How long an invite to one person is valid.', integer(14, 1, 3650)),
     LINK_TTL_DAYS: about('How long a shareable link or code is valid.', integer(90, 1, 3650)),

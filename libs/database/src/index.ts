@@ -19,3 +19,4 @@ export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';
 export { type Tables, VALUES } from './tables.js';
+export { LASTING, RETENTION, RETENTION_SETTINGS, type RetentionSetting } from './schema/retention.js';

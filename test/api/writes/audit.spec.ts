@@ -71,6 +71,9 @@ function faults(answer: Awaited<ReturnType<typeof ask>>, route: Route, result: s
   return is === should ? [] : [`${is} is not ${should}`];
 }
 
+/** Only the first refusal of an operation in an hour leaves a row. */
+beforeEach(() => fixtures.make.query('TRUNCATE refusals'));
+
 describe('a refused write leaves one row', () => {
   it('for 403, naming the key that lacked the scope', async () => {
     const reader = await holder(['read']);
@@ -117,6 +120,32 @@ describe('a refused write leaves one row', () => {
     await ask('/v1/probes', { body: { name: 'x' }, headers: { 'Idempotency-Key': 'mismatched' } });
     const mismatch = await ask('/v1/probes', { body: { name: 'y' }, headers: { 'Idempotency-Key': 'mismatched' } });
     expect([mismatch.status, ...faults(mismatch, route, 'validation_failed')]).toEqual([422]);
+  });
+});
+
+describe('refusals that are repeated', () => {
+  it('are counted by key, route, status and minute; the first of each in an hour has a row', async () => {
+    const reader = await holder(['read']);
+    const [one, other] = writes.filter(json);
+    const refused = async (route: Route, as: string) => (await ask(absent(route), { as, method: route.method, body: '{' })).entries.length;
+    expect(await Promise.all(Array.from({ length: 8 }, () => refused(one!, reader.key)))).toHaveLength(8);
+    expect(await refused(one!, caller.key)).toBe(1);
+    expect(await refused(other!, reader.key)).toBe(1);
+    expect(await refused(other!, reader.key)).toBe(0);
+    const counts = () => fixtures.make.query<{ key: string; n: number }>(
+      `SELECT api_key_id || ' ' || operation || ' ' || status AS key, sum(count)::integer AS n FROM refusals GROUP BY 1`,
+    ); // prettier-ignore
+    const named = async () => Object.fromEntries((await counts()).map(({ key, n }) => [key, n]));
+    const name = (id: string, route: Route, status: number) => `${id} ${operationOf(route)} ${status}`;
+    expect(await named()).toEqual({ [name(reader.id, one!, 403)]: 8, [name(reader.id, other!, 403)]: 2, [name(caller.id, one!, 422)]: 1 });
+    const [{ rows } = { rows: 0 }] = await fixtures.make.query<{ rows: number }>(
+      'SELECT count(*)::integer AS rows FROM audit_log WHERE api_key_id = $1',
+      [reader.id],
+    );
+    expect(rows).toBe(2);
+    // An hour later the next one has a row again.
+    await fixtures.make.query(`UPDATE refusals SET minute = minute - interval '1 hour'`);
+    expect(await refused(one!, reader.key)).toBe(1);
   });
 });
 

@@ -611,6 +611,14 @@ export interface Tables {
     previousSecret: Buffer | null;
     previousUntil: Date | null;
   };
+  refusals: {
+    organizationId: string;
+    apiKeyId: string;
+    operation: string;
+    status: number;
+    minute: Date;
+    count: number;
+  };
   request_log: {
     id: string;
     organizationId: string;

@@ -42,7 +42,7 @@ class AuditController {
 }
 
 const COLUMNS = [
-  'time', 'who', 'what', 'not_done_because', 'network', 'operation', 'request_id', 'person_id', 'api_key_id',
+  'time', 'who', 'what', 'not_done_because', 'network', 'operation', 'request_id', 'person_id', 'api_key_id', 'times_in_that_hour',
 ]; // prettier-ignore
 
 async function* cellsOf(parts: AsyncIterable<AuditRow[]>, timeOf: (at: Date) => string) {
@@ -57,6 +57,7 @@ async function* cellsOf(parts: AsyncIterable<AuditRow[]>, timeOf: (at: Date) => 
       request_id: row.requestId,
       person_id: row.personId,
       api_key_id: row.keyId,
+      times_in_that_hour: row.times,
     }));
   }
 }

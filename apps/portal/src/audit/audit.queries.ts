@@ -23,6 +23,8 @@ export interface AuditRow {
   /** The key that it was about. */
   aboutKeyId: string | null;
   aboutKeyName: string | null;
+  /** How often a key was refused this in that hour. */
+  times: number | null;
 }
 
 export interface NamedRow {
@@ -55,7 +57,11 @@ export function auditPage({ organizationId, timeZone }: Membership, filters: Aud
       a.user_id AS "userId", ${nameOf(organizationId, raw('a.user_id'))} AS "userName", a.api_key_id AS "keyId",
       ${keyName(organizationId, raw('a.api_key_id'))} AS "keyName", a.person_id AS "personId",
       ${nameOf(organizationId, raw('a.person_id'))} AS "personName", ${aboutKey} AS "aboutKeyId",
-      ${keyName(organizationId, aboutKey)} AS "aboutKeyName"
+      ${keyName(organizationId, aboutKey)} AS "aboutKeyName",
+      CASE WHEN a.status >= 400 THEN (SELECT sum(r.count)::integer FROM refusals r
+        WHERE r.organization_id = ${organizationId} AND r.api_key_id = a.api_key_id AND r.operation = a.operation
+          AND r.status = a.status AND r.minute >= date_trunc('hour', a.created_at, 'UTC')
+          AND r.minute < date_trunc('hour', a.created_at, 'UTC') + interval '1 hour') END AS times
     FROM (SELECT * FROM (${join(found, ' UNION ALL ')}) f ${NEWEST_FIRST} LIMIT ${rows}) a
     ORDER BY a.created_at DESC, a.id DESC`;
 }

@@ -2,7 +2,8 @@ import { Process, Processor } from '@nestjs/bull';
 import sql from 'sql-template-tag';
 import { NIL } from 'uuid';
 import { Invites } from '@app/people';
-import { Database } from '@app/database';
+import { Env } from '@app/config';
+import { Database, RETENTION_SETTINGS, type RetentionSetting } from '@app/database';
 import { Log } from '@app/logging';
 import { KeyExpiryService } from './key-expiry.service.js';
 
@@ -16,13 +17,18 @@ const CODES_AT_ONCE = 200;
 @Processor('housekeeping')
 export class HousekeepingService {
   private purgedAt = -PURGE_EVERY_MS;
+  private readonly days: Record<RetentionSetting, number>;
 
   constructor(
     private readonly db: Database,
     private readonly invites: Invites,
     private readonly keyExpiry: KeyExpiryService,
     private readonly log: Log,
-  ) {}
+    env: Env,
+  ) {
+    const days = RETENTION_SETTINGS.map((name) => [name, env.get(name)]);
+    this.days = Object.fromEntries(days) as Record<RetentionSetting, number>;
+  }
 
   @Process('round')
   async runOnce(): Promise<void> {
@@ -41,8 +47,7 @@ export class HousekeepingService {
     const purged: Record<string, number> = {};
     for (;;) {
       const rows = await this.db.lookUp<{ what: string; rows: string }>(
-        sql`SELECT what, rows FROM purge_expired() UNION ALL SELECT what, rows FROM purge_portal()
-          UNION ALL SELECT what, rows FROM purge_audit_log()`,
+        sql`SELECT what, rows FROM purge_expired(${JSON.stringify(this.days)}::jsonb)`,
       );
       for (const { what, rows: count } of rows) purged[what] = (purged[what] ?? 0) + Number(count);
       if (rows.every(({ rows: count }) => Number(count) === 0)) break;
@@ -56,7 +61,7 @@ export class HousekeepingService {
     let trimmed = 0;
     for (let from: string | null = NIL; from !== null;) {
       const batch: { next: string | null; rows: string }[] = await this.db.lookUp(
-        sql`SELECT next, rows FROM trim_request_log(${from})`,
+        sql`SELECT next, rows FROM trim_request_log(${from}, ${this.days.REQUEST_LOG_DAYS})`,
       );
       trimmed += Number(batch[0]!.rows);
       from = batch[0]!.next;

@@ -36,6 +36,8 @@ export const account: Grants = {
     },
     // Append-only.
     audit_log: { api: 'INSERT', worker: 'INSERT', portal: 'SELECT, INSERT' },
+    // Counts only grow.
+    refusals: { api: 'SELECT, INSERT, UPDATE (count)', portal: 'SELECT' },
     // Written only by log_requests.
     request_log: { api: 'SELECT', portal: 'SELECT' },
     migrations: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT' },
@@ -55,7 +57,6 @@ export const account: Grants = {
     log_requests: ['api'],
     expiring_api_keys: ['worker'],
     purge_api_key_handovers: ['worker'],
-    purge_audit_log: ['worker'],
     trim_request_log: ['worker'],
     // For the operator: the command line runs as the owner.
     organization_by_slug: [],

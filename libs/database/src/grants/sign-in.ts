@@ -49,7 +49,5 @@ export const signIn: Grants = {
     remove_passkey: ['portal'],
     passkey_by_credential: ['portal'],
     use_passkey: ['portal'],
-
-    purge_portal: ['worker'],
   },
 };

@@ -121,7 +121,8 @@ export const account = /* sql */ `
 
   -- One row for each write, refused ones too, and for what managers do with their own accounts. user_id: the person behind
   -- a change that no API key made. person_id: whom it is about; without a foreign key, since details may name anybody.
-  -- network: where a manager or a key's program was; of other people it is not recorded. See purge_audit_log.
+  -- network: where a manager or a key's program was; of other people it is not recorded. Of refused writes
+  -- of keys, only the first of each (key, operation, status, hour) has a row: see refusals.
   CREATE TABLE audit_log (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -143,8 +144,25 @@ export const account = /* sql */ `
   CREATE INDEX audit_log_key ON audit_log (organization_id, api_key_id, created_at, id) WHERE api_key_id IS NOT NULL;
   CREATE INDEX audit_log_invoice ON audit_log (organization_id, (details ->> 'invoice_id'), created_at, id)
     WHERE details ->> 'invoice_id' IS NOT NULL;
+  -- For what is deleted by age. Rows are stored in its order.
+  CREATE INDEX audit_log_age ON audit_log USING brin (created_at);
+  CREATE INDEX audit_log_refused ON audit_log (created_at) WHERE status >= 400;
   CREATE INDEX audit_log_networks ON audit_log (created_at) WHERE network IS NOT NULL;
   ${secure('audit_log')}
+
+  -- How often writes of keys were refused, by the minute: a client that repeats a refused request must not fill the disk.
+  CREATE TABLE refusals (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    api_key_id uuid NOT NULL,
+    operation text NOT NULL,
+    status integer NOT NULL,
+    minute timestamptz(3) NOT NULL,
+    count integer NOT NULL DEFAULT 1,
+    PRIMARY KEY (organization_id, api_key_id, operation, status, minute),
+    FOREIGN KEY (organization_id, api_key_id) REFERENCES api_keys (organization_id, id)
+  );
+  CREATE INDEX refusals_minute ON refusals (minute);
+  ${secure('refusals')}
 
   -- Requests of the last days, written in batches (log_requests) and trimmed (trim_request_log). One index serves the
   -- list, all its filters and the trimming: a second one would double what a row costs. Without foreign keys for the same

@@ -6,7 +6,7 @@ import type { Attempt } from '../request/attempt.js';
 /** How long recording a refusal may take (ms). If the database is too slow, it is only logged. */
 const REFUSAL_PATIENCE = 2_000;
 
-/** One append-only row per write, in the write's own transaction; of refused writes, in a separate one. */
+/** One append-only row per write, in the write's own transaction; refused ones are counted, in a separate one. */
 @Injectable()
 export class Audit {
   /** By transaction. */
@@ -42,7 +42,11 @@ export class Audit {
   async recordRefusal(attempt: Attempt, status: number, code: string): Promise<void> {
     const left = status < 500 ? (attempt.caller.deadline?.left ?? Infinity) : Infinity;
     const deadline = new Deadline(Math.min(REFUSAL_PATIENCE, left));
-    await this.db.transaction({ ...attempt.caller, deadline }, () => this.add(attempt, status, code, {}));
+    const { caller, operation, requestId, network } = attempt;
+    const by = { userId: null, apiKeyId: caller.keyId, requestId, network };
+    await this.db.transaction({ ...caller, deadline }, () =>
+      this.log.refuse(caller.organizationId, by, operation, { status, result: code }),
+    );
   }
 
   private add(

@@ -58,15 +58,6 @@ export const account = /* sql */ `
     RETURN NULL;
   END $$;
 
-  -- Networks and sign-ins are kept for 90 days; what was changed, as long as the organization. 5,000 rows at most.
-  CREATE FUNCTION purge_audit_log() RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
-    WITH old AS MATERIALIZED (SELECT id, operation FROM audit_log
-        WHERE network IS NOT NULL AND created_at < now() - interval '90 days' LIMIT 5000 FOR UPDATE SKIP LOCKED),
-      gone AS (DELETE FROM audit_log a USING old WHERE a.id = old.id AND old.operation = 'sign in' RETURNING 1),
-      blank AS (UPDATE audit_log a SET network = NULL FROM old WHERE a.id = old.id AND old.operation <> 'sign in' RETURNING 1)
-    SELECT 'audit_log', (SELECT count(*) FROM gone) + (SELECT count(*) FROM blank)
-  $$;
-
   -- Before a key is known there is no organization to name: this look-up is all that is possible then.
   CREATE FUNCTION api_key_by_hash(hash bytea) RETURNS TABLE (id uuid, scopes text[], platform_blog boolean,
     expired boolean, revoked boolean, used_this_minute boolean, organization_id uuid, organization_name text,
@@ -128,13 +119,13 @@ export const account = /* sql */ `
     ${INSERT_REQUESTS} ON CONFLICT DO NOTHING;
   END $$;
 
-  -- Keeps 7 days, and of those about the newest 100,000 rows of each organization (some 40 MB): a batch of organizations
+  -- Keeps these days, and of those about the newest 100,000 rows of each organization (some 40 MB): a batch of organizations
   -- whose ids are greater, 20,000 rows at most. next is where the next call begins; null after the last organization.
-  CREATE FUNCTION trim_request_log(beyond uuid) RETURNS TABLE (next uuid, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
+  CREATE FUNCTION trim_request_log(beyond uuid, days integer) RETURNS TABLE (next uuid, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
     WITH batch AS MATERIALIZED (
         SELECT id FROM organizations WHERE id > beyond ORDER BY id LIMIT 20),
       kept AS MATERIALIZED (
-        SELECT b.id, greatest(now() - interval '7 days', (SELECT r.created_at FROM request_log r
+        SELECT b.id, greatest(now() - greatest(days, 1) * interval '1 day', (SELECT r.created_at FROM request_log r
           WHERE r.organization_id = b.id ORDER BY r.created_at DESC, r.id DESC OFFSET 100000 LIMIT 1)) AS since
         FROM batch b),
       trimmed AS (DELETE FROM request_log WHERE ctid = ANY (ARRAY(

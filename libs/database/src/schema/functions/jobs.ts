@@ -1,4 +1,5 @@
 import { lockNumber } from '../../locks.js';
+import { PURGE } from '../retention.js';
 import { AS_OWNER, MINE } from '../rules.js';
 
 /**
@@ -226,20 +227,8 @@ export const jobs = /* sql */ `
     RETURN FOUND;
   END $$;
 
-  -- Deletes answers past their time, messages finished 30 days ago (dead ones have a link that has expired by then), and
-  -- invites 30 days after their expiry, so that whoever opens one late is told so. 5,000 rows of each at most, so that no
-  -- call takes long; locked rows are left for the next one.
-  CREATE FUNCTION purge_expired() RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
-    WITH keys AS (DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_keys
-        WHERE expires_at < now() LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
-      messages AS (DELETE FROM outbox WHERE ctid = ANY (ARRAY(SELECT ctid FROM outbox
-        WHERE finished_at < now() - interval '30 days' LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
-      old AS (DELETE FROM invites WHERE ctid = ANY (ARRAY(SELECT ctid FROM invites
-        WHERE NOT standing AND expires_at < now() - interval '30 days' LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
-      refusals AS (DELETE FROM suppressions WHERE ctid = ANY (ARRAY(SELECT ctid FROM suppressions
-        WHERE created_at < now() - interval '90 days' AND coalesce(suppressed_until, '-infinity') < now()
-        LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1)
-    SELECT 'idempotency_keys', count(*) FROM keys UNION ALL SELECT 'outbox', count(*) FROM messages
-    UNION ALL SELECT 'invites', count(*) FROM old UNION ALL SELECT 'suppressions', count(*) FROM refusals
+  -- Deletes what RETENTION does not keep any longer. days: the settings with other days than usual.
+  CREATE FUNCTION purge_expired(days jsonb DEFAULT '{}') RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
+    ${PURGE}
   $$;
 `;

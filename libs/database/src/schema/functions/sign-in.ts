@@ -230,17 +230,4 @@ export const signIn = /* sql */ `
       PERFORM pg_notify('outbox', 'email');
     END IF;
   END $$;
-
-  -- For the worker: deletes what has ended. 5,000 rows of each at most, so that no call takes long.
-  CREATE FUNCTION purge_portal() RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
-    WITH ended AS (DELETE FROM portal_sessions WHERE ctid = ANY (ARRAY(SELECT ctid FROM portal_sessions
-        WHERE last_seen_at <= now() - ${IDLE} OR created_at <= now() - ${LIFETIME}
-        LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
-      links AS (DELETE FROM password_links WHERE ctid = ANY (ARRAY(SELECT ctid FROM password_links
-        WHERE expires_at <= now() LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1),
-      counted AS (DELETE FROM sign_in_attempts WHERE ctid = ANY (ARRAY(SELECT ctid FROM sign_in_attempts
-        WHERE minute < now() - interval '1 day' LIMIT 5000 FOR UPDATE SKIP LOCKED)) RETURNING 1)
-    SELECT 'portal_sessions', count(*) FROM ended UNION ALL SELECT 'sign_in_attempts', count(*) FROM counted
-    UNION ALL SELECT 'password_links', count(*) FROM links
-  $$;
 `;
