@@ -24,6 +24,7 @@ import { ManagerNotices } from './manager-notices.js';
 import { MembershipNotices } from './membership/membership-notices.js';
 import { Offboarding } from './membership/offboarding.js';
 import { Roles } from './membership/member-roles.js';
+import { WaysIn } from './membership/ways-in.js';
 import { OrganizationContacts } from './organization-contacts.js';
 import { Organizations } from './organizations.js';
 import { PasswordLinks } from './password-links.js';
@@ -53,7 +54,7 @@ const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 
 @Module({
   imports: BELOW,
-  providers: [...ACCOUNTS, Belongings, JoinEffects, ManagerNotices, Managers, Waiting],
+  providers: [...ACCOUNTS, Belongings, JoinEffects, ManagerNotices, Managers, Waiting, WaysIn],
   exports: [...ACCOUNTS, ...BELOW],
 })
 export class AccountsModule {}

@@ -32,6 +32,7 @@ const WORDS = {
   'unlink child': 'Unlinked a child from {person}',
   send_invite: 'Mailed an invitation to {person}',
   resend_invite: 'Sent an invitation again',
+  confirm_invite: 'Confirmed an invitation',
   revoke_invite: 'Revoked an invitation',
   revoke_account_invites: 'Revoked the links mailed to {person}',
 

@@ -1,7 +1,5 @@
-import { globSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { basename, dirname } from 'node:path';
 import type { Route } from '../../../apps/portal/src/web/route-table.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';
 import { DatabaseProxy } from '../../support/database/database-proxy.js';
@@ -240,38 +238,6 @@ describe('a slow database', () => {
       await proxy.close();
     }
   });
-});
-
-/** Forms that may be sent twice, by folder and the end of their path: the second one changes nothing, or is refused. */
-const REPEATABLE = [
-  // What they say is so already.
-  'account/name', 'account/rename', 'settings/settings', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
-  'outbox/allow', 'outbox/retry', 'hooks/add', 'passwords', 'passwords/password', 'passwords/forgot-password', 'web/forgot-password',
-  // What has ended has ended, and who has been decided about is decided about.
-  'account/remove', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
-  'people/revoke', 'people/revoke-invites', 'people/unlink', 'people/switch-off', 'people/undo', 'people/approve', 'people/decline',
-  'home/accept', 'home/decline', 'home/leave', 'join/join', 'join/decline', 'money/approve', 'money/reject', 'money/reimburse',
-  // A replaced code is replaced; the second new secret is the one shown; nobody is mailed twice within minutes; a test is another call.
-  'people/replace', 'hooks/rotate', 'people/invite', 'people/resend', 'people/send-invite', 'hooks/test',
-  'sign-in/sign-in', 'sign-in/confirm', 'web/confirmation',
-]; // prettier-ignore
-
-/** The posted forms of a template without a token. */
-function withoutToken(file: string): string[] {
-  const forms = readFileSync(file, 'utf8').matchAll(/<form\b(?:[^>]|%>)*?method="post"[\s\S]*?<\/form>/g);
-  const untold = [...forms].filter(([form]) => !form.includes('name="form_token"'));
-  return untold.map(([form]) => {
-    const action = /action="((?:<%.*?%>|[^"])*)"/.exec(form)?.[1] ?? '';
-    const end = action.replaceAll(/<%.*?%>/g, '').split('/').filter(Boolean).at(-1);
-    return [basename(dirname(file)), end].filter(Boolean).join('/');
-  });
-} // prettier-ignore
-
-it('a form without a token is one that may be sent twice', () => {
-  const silent = globSync('apps/portal/src/**/*.eta').flatMap(withoutToken);
-  expect(REPEATABLE.filter((form) => !silent.includes(form))).toEqual([]);
-  const unsafe = silent.filter((form) => !REPEATABLE.includes(form));
-  expect(unsafe.map((form) => `${form}: give it a form_token, or say why it may be sent twice`)).toEqual([]);
 });
 
 describe('malformed requests', () => {

@@ -54,6 +54,7 @@ export async function joinPages(desk: JoinFixture, provisioning: PeopleFixture):
     expired: { path: await ended('expires_at = now()'), heading: 'This invitation has expired' },
     revoked: { path: await ended('revoked_at = now()'), heading: 'This invitation was withdrawn' },
     declined: { path: await ended('revoked_at = now(), declined_at = now()'), heading: 'This invitation was declined' },
+    held: { path: await ended('held_at = now()'), heading: 'This invitation waits' },
     unproven: { path: await link({ ...STUDENT, role: 'admin', email: newAddress() }), heading: 'Open the link in the email' },
     moved: { path: await ended('user_id = (SELECT id FROM users ORDER BY id LIMIT 1)'), heading: 'This invitation was for another address' },
     gone: { path: toTutor, heading: 'This invitation no longer works' },

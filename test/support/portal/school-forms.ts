@@ -57,8 +57,8 @@ export class SchoolForms {
       [owner.user.id],
     );
     await make.query(
-      `INSERT INTO invites (id, organization_id, scope, role, target_id, email, secret_hash, expires_at)
-     VALUES (gen_random_uuid(), $1::uuid, 'organization', 'student', $1::uuid, 'somebody@example.org', $2, now() + interval '1 day')`,
+      `INSERT INTO invites (id, organization_id, scope, role, target_id, email, secret_hash, expires_at, held_at)
+     VALUES (gen_random_uuid(), $1::uuid, 'organization', 'student', $1::uuid, 'somebody@example.org', $2, now() + interval '1 day', now())`,
       [at, randomBytes(32)],
     );
     const [code] = await make.query<{ id: string }>(

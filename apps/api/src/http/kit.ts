@@ -1,7 +1,7 @@
 /** The door of `http/`: all that areas use of it. Nothing in `http/` imports this file. */
 export { Fault, Faults, kinds, MALFORMED_ADDRESS } from '@app/fields';
 export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } from './auth/access.decorators.js';
-export { type Caller, seesCodes } from './auth/caller.js';
+export type { Caller } from './auth/caller.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
 export { dayIn, periodOf } from './lists/filters.js';

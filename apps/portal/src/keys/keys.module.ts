@@ -1,5 +1,5 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { type ListedKey, OVERLAPS, SCOPES } from '@app/accounts';
+import { type ListedKey, OVERLAPS, readsCodes, SCOPES } from '@app/accounts';
 import { Env } from '@app/config';
 import { ActivityModule } from '../activity/activity.module.js';
 import { ActivityService } from '../activity/activity.service.js';
@@ -91,13 +91,17 @@ class KeysController {
   @Get(':key_id/revoke')
   @ConfirmIdentity()
   async askRevoke(@Managing() { organizationId }: Managed, @Param('key_id') id: string): Promise<Page> {
-    return page('keys/revoke', { key: await this.keys.get(organizationId, pathId(id)) });
+    const key = await this.keys.get(organizationId, pathId(id));
+    return page('keys/revoke', { key, readsCodes: readsCodes(key) });
   }
 
   @Post(':key_id/revoke')
   @ConfirmIdentity()
-  async revoke(@Managing() { organizationId, slug, by }: Managed, @Param('key_id') id: string): Promise<SeeOther> {
-    const { name } = await this.keys.revoke(organizationId, by, pathId(id));
+  async revoke(
+    @Managing() { organizationId, slug, by, form }: Managed,
+    @Param('key_id') id: string,
+  ): Promise<SeeOther> {
+    const { name } = await this.keys.revoke(organizationId, by, pathId(id), form.text('replace_codes') === 'yes');
     const text = `The key “${name}” is revoked. Requests that use it are now refused.`;
     return seeOther(`/o/${slug}/keys`, 'success', text);
   }

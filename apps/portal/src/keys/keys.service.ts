@@ -51,8 +51,8 @@ export class KeysService {
     return outcomeOf(this.keys.replace(organizationId, id, { overlap, formToken }, by, this.handOver(request)));
   }
 
-  revoke(organizationId: string, by: Actor, id: string): Promise<ListedKey> {
-    return this.keys.revokeOf(organizationId, id, by);
+  revoke(organizationId: string, by: Actor, id: string, replaceCodes: boolean): Promise<ListedKey> {
+    return this.keys.revokeOf(organizationId, id, by, replaceCodes);
   }
 
   /** The text of a new key, once; null afterwards. A HEAD request does not use it up. */

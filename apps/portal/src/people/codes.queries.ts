@@ -61,7 +61,8 @@ export function oneCode(organizationId: string, id: string): Sql {
   );
 }
 
-function codes(organizationId: string, which: Sql): Sql {
+/** Codes with what they did. @param which yields their rows of invites */
+export function codes(organizationId: string, which: Sql): Sql {
   return sql`
     SELECT i.id, i.scope, i.role, i.standing, i.sealed, i.places, i.created_at, i.expires_at, ${targetOf(organizationId)} AS target,
       CASE WHEN i.switched_off THEN 'off' WHEN i.revoked_at IS NOT NULL THEN 'replaced'

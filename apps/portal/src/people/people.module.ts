@@ -111,6 +111,13 @@ class PeopleController {
     return unlessRefused<Page | SeeOther>(resent, ({ kind, text }) => seeOther(list, kind, text));
   }
 
+  @Post('invites/:invite_id/confirm')
+  @ConfirmIdentity()
+  async confirm(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
+    await this.people.confirm(organization, organization.by, pathId(id));
+    return seeOther(`/o/${organization.slug}/people/invites`, 'success', 'The invite works again.');
+  }
+
   @Post('invites/:invite_id/revoke')
   async revoke(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
     await this.people.revoke(organization, organization.by, pathId(id));

@@ -32,6 +32,8 @@ export interface InviteRow {
   standing: boolean;
   expires_at: Date | null;
   expired: boolean;
+  /** Waits for an owner: whoever made it manages no longer. */
+  held: boolean;
   created_at: Date;
 }
 
@@ -149,7 +151,7 @@ export function invitesPage(organizationId: string, ending: boolean, after: Plac
   const before = after ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty;
   return sql`
     SELECT i.id, i.scope, i.role, i.email, i.standing, i.expires_at, coalesce(i.expires_at <= now(), false) AS expired,
-      i.created_at, ${targetOf(organizationId)} AS target
+      i.held_at IS NOT NULL AS held, i.created_at, ${targetOf(organizationId)} AS target
     FROM (SELECT * FROM invites WHERE organization_id = ${organizationId} AND accepted_at IS NULL AND revoked_at IS NULL
       AND scope <> 'account' ${soon} ${before} ORDER BY created_at DESC, id DESC LIMIT ${rows}) i
     ORDER BY i.created_at DESC, i.id DESC`;

@@ -97,6 +97,10 @@ export class PeopleService {
     return this.invitations.resend(provisionerOf(tenant), by, id);
   }
 
+  confirm({ organizationId }: Membership, by: Actor, id: string): Promise<void> {
+    return this.invitations.confirm(organizationId, by, id);
+  }
+
   revoke({ organizationId }: Membership, by: Actor, id: string): Promise<void> {
     return this.invitations.revoke(organizationId, by, id);
   }

@@ -35,7 +35,7 @@ export class PersonController {
   remove(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const userId = pathId(id);
     const self = userId === organization.by.userId;
-    const done = this.people.remove(organization, organization.by, userId, aheadOf(organization.form));
+    const done = this.people.remove(organization, organization.by, userId, aheadOf(organization.form), kept(organization.form)); // prettier-ignore
     return unlessRefused(
       done.then((ended) =>
         self
@@ -68,7 +68,7 @@ export class PersonController {
     const back = userId === organization.by.userId ? '/organizations' : person;
     return unlessRefused(
       this.people
-        .changeRole(organization, organization.by, userId, role as StaffRole)
+        .changeRole(organization, organization.by, userId, role as StaffRole, kept(organization.form))
         .then((changed) =>
           seeOther(back, 'success', changed ? 'The role was changed.' : 'That is their role already.'),
         ),
@@ -86,10 +86,21 @@ function aheadOf(form: Form): SessionsAhead {
   return { do: 'hand_over', to };
 }
 
-function wordsOf({ changed, keys, handedOver, unassigned, cancelled }: Ended): string {
+/** The codes that go on working. @throws PageError for anything else */
+function kept(form: Form): string[] {
+  return form.list('keep').map((text) => canonicalUuid(text) ?? refuse());
+}
+
+function refuse(): never {
+  throw PageError.badForm();
+}
+
+function wordsOf({ changed, keys, codes, held, handedOver, unassigned, cancelled }: Ended): string {
   if (!changed) return 'They no longer belonged here.';
   const counts = [
     [keys, 'API key revoked', 'API keys revoked'],
+    [codes, 'code replaced or switched off', 'codes replaced or switched off'],
+    [held, 'invite waits for an owner', 'invites wait for an owner'],
     [handedOver, 'session handed over', 'sessions handed over'],
     [unassigned, 'session needs a tutor', 'sessions need a tutor'],
     [cancelled, 'session cancelled', 'sessions cancelled'],

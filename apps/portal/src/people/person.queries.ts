@@ -1,7 +1,7 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { openInvitesOf } from '@app/accounts';
+import { codesKnownTo, madeBy, openInvitesOf } from '@app/accounts';
 import { visibleColumns, visiblePerson } from '@app/people';
-import { MAKER } from './codes.queries.js';
+import { codes, MAKER } from './codes.queries.js';
 import { targetOf, waitingParents } from './people.queries.js';
 
 /** A membership of somebody, or their being a parent, as the organization may see it. */
@@ -26,6 +26,8 @@ export interface BelongingsRow {
   classrooms: number;
   groups: number;
   invites: number;
+  /** Invites to others that they or their keys made, and that nobody has answered. */
+  made: number;
   ahead: number;
 }
 
@@ -48,6 +50,14 @@ export interface CameByRow {
   created_at: Date;
   maker: string | null;
   key: string | null;
+}
+
+/** Somebody who came by an invite or code that a person or their keys made. */
+export interface LetInRow extends NamedRow {
+  role: CameByRow['role'];
+  joined_at: Date;
+  /** Whether they belong here. */
+  belongs: boolean;
 }
 
 export interface FamilyRow extends NamedRow {
@@ -79,6 +89,33 @@ export function cameBy(organizationId: string, userId: string): Sql {
     ORDER BY j.joined_at, j.invite_id LIMIT 20`;
 }
 
+/** The codes that end when somebody leaves, or manages no longer. */
+export function codesOf(organizationId: string, userId: string): Sql {
+  const manages = sql`EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}
+    AND m.role IN ('owner', 'admin') AND m.status = 'accepted')`;
+  return codes(
+    organizationId,
+    sql`SELECT i.* FROM invites i WHERE ${codesKnownTo(organizationId, { userId }, manages)} ORDER BY i.id LIMIT 200`,
+  );
+}
+
+/** Who came by what somebody or their keys made, the last first; nobody as long as they manage. */
+export function letInBy(organizationId: string, userId: string): Sql {
+  return sql`
+    SELECT j.user_id AS id, ${raw(visiblePerson('t').full_name)} AS name, i.role, j.joined_at, t.status <> 'archived' AS belongs
+    FROM invites i JOIN joins j ON j.organization_id = i.organization_id AND j.invite_id = i.id
+    JOIN LATERAL (
+      SELECT m.* FROM (SELECT status, accepted_at, supplied_first_name, supplied_last_name FROM members
+          WHERE organization_id = j.organization_id AND user_id = j.user_id AND i.role <> 'parent') m
+      UNION ALL SELECT status, accepted_at, supplied_first_name, supplied_last_name FROM parents
+        WHERE organization_id = j.organization_id AND user_id = j.user_id AND i.role = 'parent') t ON true
+    LEFT JOIN users u ON u.id = j.user_id
+    WHERE i.organization_id = ${organizationId} AND j.user_id <> ${userId} AND ${madeBy(organizationId, { userId })}
+      AND NOT EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}
+        AND m.role IN ('owner', 'admin') AND m.status <> 'archived')
+    ORDER BY j.joined_at DESC, j.user_id LIMIT 100`;
+}
+
 export function belongingsOf(organizationId: string, userId: string): Sql {
   return sql`
     SELECT (SELECT count(*)::integer FROM api_keys WHERE organization_id = ${organizationId} AND created_by = ${userId}
@@ -91,6 +128,9 @@ export function belongingsOf(organizationId: string, userId: string): Sql {
         WHERE g.organization_id = ${organizationId} AND p.user_id = ${userId}) AS groups,
       (SELECT count(*)::integer FROM invites i WHERE ${openInvitesOf(organizationId, userId)}
         AND (i.expires_at IS NULL OR i.expires_at > now())) AS invites,
+      (SELECT count(*)::integer FROM invites i WHERE i.organization_id = ${organizationId} AND i.email IS NOT NULL
+        AND i.scope <> 'account' AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()
+        AND ${madeBy(organizationId, { userId })}) AS made,
       (SELECT count(*)::integer FROM sessions s WHERE s.organization_id = ${organizationId} AND s.starts_at > now()
         AND s.status IN ('pending', 'scheduled') AND (s.tutor_id = ${userId} OR s.student_id = ${userId} OR EXISTS (
           SELECT FROM lesson_participants p WHERE p.organization_id = ${organizationId} AND p.session_id = s.id

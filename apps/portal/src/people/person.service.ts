@@ -5,14 +5,18 @@ import { Database } from '@app/database';
 import { Logins } from '@app/people';
 import type { SessionsAhead } from '@app/scheduling';
 import { PageError } from '../web/page-error.js';
+import type { CodeRow } from './codes.queries.js';
 import type { Membership } from '../web/sessions.js';
 import {
   type BelongingsRow,
   belongingsOf,
   cameBy,
   type CameByRow,
+  codesOf,
   familyOf,
   type FamilyRow,
+  letInBy,
+  type LetInRow,
   type NamedRow,
   otherStaff,
   type TieRow,
@@ -27,6 +31,10 @@ export interface Person {
   belongings: BelongingsRow;
   family: FamilyRow[];
   came: CameByRow[];
+  /** Codes that end if they leave or no longer manage. */
+  codes: CodeRow[];
+  /** Who came by what they or their keys made; of somebody who no longer manages. */
+  letIn: LetInRow[];
   /** Whether anything is left to end. */
   belongs: boolean;
   /** Whether the person who is signed in may end it. */
@@ -47,12 +55,16 @@ export class PersonService {
 
   /** @throws PageError 404 */
   async person({ organizationId, role }: Membership, by: ActingPerson, id: string): Promise<Person> {
-    const [ties, [belongings], family, came] = await this.db.read<[TieRow, BelongingsRow, FamilyRow, CameByRow]>(
+    const [ties, [belongings], family, came, codes, letIn] = await this.db.read<
+      [TieRow, BelongingsRow, FamilyRow, CameByRow, CodeRow, LetInRow]
+    >(
       { organizationId },
       tiesOf(organizationId, id),
       belongingsOf(organizationId, id),
       familyOf(organizationId, id),
       cameBy(organizationId, id),
+      codesOf(organizationId, id),
+      letInBy(organizationId, id),
     );
     const [first] = ties;
     if (!first) throw PageError.notFound();
@@ -61,7 +73,7 @@ export class PersonService {
     const manages = ties.some((tie) => tie.role === 'owner' || tie.role === 'admin');
     const belongs = ties.some(({ status }) => status !== 'archived');
     const removable = belongs && (self || !manages || role === 'owner');
-    return { id, name, ties, belongings: belongings!, family, came, belongs, removable, self };
+    return { id, name, ties, belongings: belongings!, family, came, codes, letIn, belongs, removable, self };
   }
 
   async successors({ organizationId }: Membership, id: string): Promise<NamedRow[]> {
@@ -70,8 +82,14 @@ export class PersonService {
   }
 
   /** @throws Refused, see {@link Offboarding.end} */
-  remove({ organizationId }: Membership, by: ActingPerson, userId: string, sessions: SessionsAhead): Promise<Ended> {
-    return this.offboarding.endNow(organizationId, by, { userId, sessions });
+  remove(
+    { organizationId }: Membership,
+    by: ActingPerson,
+    userId: string,
+    sessions: SessionsAhead,
+    keepCodes: string[],
+  ): Promise<Ended> {
+    return this.offboarding.endNow(organizationId, by, { userId, sessions, keepCodes });
   }
 
   /** @throws Refused when there is no such link */
@@ -83,7 +101,13 @@ export class PersonService {
   }
 
   /** @throws Refused, see {@link Roles.changeNow} */
-  changeRole({ organizationId }: Membership, by: ActingPerson, userId: string, role: StaffRole): Promise<boolean> {
-    return this.roles.changeNow(organizationId, by, userId, role);
+  changeRole(
+    { organizationId }: Membership,
+    by: ActingPerson,
+    userId: string,
+    role: StaffRole,
+    keepCodes: string[],
+  ): Promise<boolean> {
+    return this.roles.changeNow(organizationId, by, userId, role, keepCodes);
   }
 }

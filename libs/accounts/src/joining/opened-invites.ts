@@ -9,9 +9,11 @@ import { type Credentials, Identities, type Identity } from './identities.js';
 
 /**
  * `moved`: its login has changed its address since. `gone`: its target no longer exists. In both cases the person needs a
- * new invite. `unproven`: valid, but only with the second secret of its mail.
+ * new invite. `unproven`: valid, but only with the second secret of its mail. `held`: whoever made it manages no longer, so an
+ * owner has to confirm it.
  */
-export type InviteState = 'valid' | 'unproven' | 'accepted' | 'declined' | 'revoked' | 'expired' | 'moved' | 'gone';
+export type InviteState =
+  'valid' | 'held' | 'unproven' | 'accepted' | 'declined' | 'revoked' | 'expired' | 'moved' | 'gone';
 
 /** An invite that somebody opened with its secret. */
 export interface OpenedInvite {
@@ -119,7 +121,7 @@ export class OpenedInvites {
           WHERE m.organization_id = i.organization_id AND m.user_id = i.created_by AND m.role = 'owner'
             AND m.status = 'accepted') AS "needsOwner",
         CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN declined_at IS NOT NULL THEN 'declined' WHEN revoked_at IS NOT NULL THEN 'revoked'
-          WHEN expires_at <= now() THEN 'expired' ELSE 'valid' END AS state
+          WHEN expires_at <= now() THEN 'expired' WHEN held_at IS NOT NULL THEN 'held' ELSE 'valid' END AS state
       FROM invites i JOIN organizations o ON o.id = i.organization_id
       WHERE i.organization_id = ${organizationId} AND i.id = ${id} ${hold ? sql`FOR NO KEY UPDATE OF i` : empty}`);
     if (!row) return null;

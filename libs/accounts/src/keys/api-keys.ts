@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Env, hashOfToken } from '@app/config';
+import { Env, hashOfToken, Vault } from '@app/config';
 import { Database, type Deadline } from '@app/database';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
-import { asManager } from '@app/people';
+import { asManager, Invites } from '@app/people';
 import { Refused } from '@app/rules';
 import { ManagerNotices } from '../manager-notices.js';
+import { WaysIn } from '../membership/ways-in.js';
 import { revokeInvitesOf } from './invites-of-keys.js';
 import { KeyNotices } from './key-notices.js';
 import { type KeyFilter, type KeyRow, type ListedKey, maskedKey, matching, selectKeys } from './listed-key.js';
@@ -20,7 +21,7 @@ import {
   type Overlap,
   OVERLAPS,
 } from './new-key.js';
-import type { Scope } from './scopes.js';
+import { readsCodes, type Scope } from './scopes.js';
 
 /** What the guard needs to know about a key to admit or refuse a request. */
 export interface KeyLookup {
@@ -60,11 +61,13 @@ export class ApiKeys {
     private readonly env: Env,
     private readonly audit: AuditLog,
     private readonly notices: KeyNotices,
+    private readonly waysIn: WaysIn,
   ) {}
 
   /** For programs that are not Nest applications. */
   static on(db: Database, env: Env): ApiKeys {
-    return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(ManagerNotices.on(db, env)));
+    const waysIn = new WaysIn(db, new Invites(db, env, new Vault(env)));
+    return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(ManagerNotices.on(db, env)), waysIn);
   }
 
   /** The stored hash of a key; null for a malformed one. */
@@ -175,8 +178,13 @@ export class ApiKeys {
     });
   }
 
-  /** Revokes a key at once, and the open invites that it made. Idempotent. @throws Refused when this organization has no such key */
-  revokeOf(organizationId: string, id: string, by = OPERATOR): Promise<ListedKey> {
+  /**
+   * Revokes a key at once, and the open invites that it made. Idempotent.
+   *
+   * @param replaceCodes whether the codes that it could read are replaced
+   * @throws Refused when this organization has no such key
+   */
+  revokeOf(organizationId: string, id: string, by = OPERATOR, replaceCodes = false): Promise<ListedKey> {
     return asManager(this.db, organizationId, by, async () => {
       const revoked = await this.db.query(sql`
         WITH revoked AS (
@@ -189,7 +197,10 @@ export class ApiKeys {
       if (revoked.length === 0) return key;
       const { name, display } = key;
       const invites = (await this.db.query(revokeInvitesOf(organizationId, sql`SELECT ${id}::uuid`))).length;
-      await this.audit.add(organizationId, by, 'revoke API key', { api_key_id: id, invites });
+      const codes = replaceCodes
+        ? (await this.waysIn.end(organizationId, by, { keyId: id }, readsCodes(key), [])).codes
+        : 0;
+      await this.audit.add(organizationId, by, 'revoke API key', { api_key_id: id, invites, codes });
       await this.notices.tell(organizationId, 'key_revoked', by.userId, { name, display });
       return key;
     });

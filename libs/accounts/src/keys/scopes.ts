@@ -35,6 +35,12 @@ export function grants(held: ReadonlySet<string>, needed: Scope): boolean {
   return held.has(needed) || (held.has('write') && UMBRELLA.has(needed));
 }
 
+/** Whether a key with these scopes reads the codes that let people in: it could invite them as well. */
+export function readsCodes({ scopes }: { scopes: Iterable<string> }): boolean {
+  const held = new Set(scopes);
+  return held.has('read') && grants(held, 'accounts:write');
+}
+
 export function isScope(name: string): name is Scope {
   return Object.hasOwn(SCOPES, name);
 }

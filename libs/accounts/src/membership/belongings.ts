@@ -4,16 +4,11 @@ import { Database } from '@app/database';
 import { Places, type Room } from '@app/people';
 import { ENDING } from './leaving.js';
 
-/**
- * As SQL, the open invites and links `i` to somebody, and those that only lead to them; those that they or their keys made
- * too. They end with the membership.
- */
+/** As SQL, the open invites and links `i` to somebody, and those that only lead to them. They end with the membership. */
 export function openInvitesOf(organizationId: string, userId: string): Sql {
   return sql`i.organization_id = ${organizationId} AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND NOT i.standing
     AND (i.user_id = ${userId} OR (i.scope IN ('account', 'parent', 'tutor_student') AND i.target_id = ${userId})
-      OR lower(i.email) = (SELECT u.email_normalized FROM users u WHERE u.id = ${userId})
-      OR (i.scope <> 'account' AND (i.created_by = ${userId} OR i.api_key_id IN (SELECT k.id FROM api_keys k
-        WHERE k.organization_id = ${organizationId} AND k.created_by = ${userId}))))`;
+      OR lower(i.email) = (SELECT u.email_normalized FROM users u WHERE u.id = ${userId}))`;
 }
 
 /**

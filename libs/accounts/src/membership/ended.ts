@@ -1,7 +1,8 @@
 import type { SessionsLeft } from '@app/scheduling';
+import type { WaysInEnded } from './ways-in.js';
 
 /** What ended with a membership, as numbers of rows; all of them zero if it had ended before. */
-export interface Ended extends SessionsLeft {
+export interface Ended extends SessionsLeft, WaysInEnded {
   /** False if nobody belonged any more. */
   changed: boolean;
   /** Between tutors and students, or a parent and their children. */
@@ -11,7 +12,7 @@ export interface Ended extends SessionsLeft {
   groups: number;
   /** API keys of theirs. */
   keys: number;
-  /** Open invites and links to them, and those that their keys made for anybody. */
+  /** Open invites and links to them. */
   invites: number;
 }
 
@@ -25,4 +26,7 @@ export const NOTHING_ENDED: Ended = {
   cancelled: 0,
   keys: 0,
   invites: 0,
+  codes: 0,
+  held: 0,
+  kept: [],
 };

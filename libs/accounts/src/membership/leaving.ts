@@ -64,8 +64,11 @@ export const LEAVING = {
   'homework.student_id': stays(DONE),
   'inbox_messages.from_user_id': stays(WRITTEN),
   'inbox_messages.subject_tutor_id': stays(WRITTEN),
-  'invites.api_key_id': ends('see invites.created_by', OPEN_INVITE),
-  'invites.created_by': ends('a way in does not outlive whoever made it', OPEN_INVITE),
+  'invites.api_key_id': ends('see invites.created_by', `${OPEN_INVITE} AND held_at IS NULL`),
+  'invites.created_by': ends(
+    'a code is replaced, and an invite waits for an owner',
+    `${OPEN_INVITE} AND held_at IS NULL`,
+  ),
   'invites.user_id': ends('they come back by a new one', OPEN_INVITE),
   'invoices.student_id': stays(BOOKS),
   'invoices.tutor_id': stays(BOOKS),

@@ -1,21 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
-import { Invites } from '@app/people';
 import { Refused } from '@app/rules';
-import { revokeInvitesOf } from '../keys/invites-of-keys.js';
 import type { Doer } from './membership-notices.js';
 import type { Changer, Role } from './who-may.js';
 
 const LAST_OWNER = 'This is the last owner who can sign in. Make somebody else an owner first.';
 
-/** What owners and admins have beyond other members: a say, keys, and the codes of the organization. */
+/** What owners and admins have beyond other members: a say, and keys. */
 @Injectable()
 export class Managers {
-  constructor(
-    private readonly db: Database,
-    private readonly invites: Invites,
-  ) {}
+  constructor(private readonly db: Database) {}
 
   /** Who changes the membership of this person, inside the ambient transaction. */
   async changer(organizationId: string, by: Doer, userId: string): Promise<Changer> {
@@ -32,12 +27,6 @@ export class Managers {
     if (!row!.other) throw Refused.conflict('last_owner', LAST_OWNER);
   }
 
-  /** Revokes the open invites that somebody's keys made. */
-  async endInvitesOfKeys(organizationId: string, userId: string): Promise<void> {
-    const keys = sql`SELECT id FROM api_keys WHERE organization_id = ${organizationId} AND created_by = ${userId}`;
-    await this.db.query(revokeInvitesOf(organizationId, keys));
-  }
-
   /** Keys do not outlive the rights of whoever made them: who needs one replaces it before. @returns how many ended */
   async endKeys(organizationId: string, userId: string): Promise<number> {
     const revoked = await this.db.query(sql`
@@ -47,10 +36,5 @@ export class Managers {
           AND (expires_at IS NULL OR expires_at > now()) RETURNING 1)
       SELECT FROM revoked`);
     return revoked.length;
-  }
-
-  /** Somebody who could read the permanent codes cannot use them any more. */
-  async replaceCodes(organizationId: string): Promise<void> {
-    await this.invites.replaceStandingCodes(organizationId);
   }
 }

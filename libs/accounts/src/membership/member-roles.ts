@@ -6,6 +6,7 @@ import { Logins } from '@app/people';
 import { Refused } from '@app/rules';
 import { Managers } from './managers.js';
 import { MembershipNotices } from './membership-notices.js';
+import { WaysIn } from './ways-in.js';
 import { isManager, requireMayChangeRole, type Role } from './who-may.js';
 
 export type StaffRole = Exclude<Role, 'student'>;
@@ -17,18 +18,26 @@ export class Roles {
     private readonly db: Database,
     private readonly logins: Logins,
     private readonly managers: Managers,
+    private readonly waysIn: WaysIn,
     private readonly notices: MembershipNotices,
     private readonly audit: AuditLog,
   ) {}
 
   /**
    * Gives a member another role, with the audit row and mails. Somebody who is no longer a manager loses their keys, and
-   * the codes that they know are replaced.
+   * the ways in that they know end.
    *
+   * @param keepCodes codes that go on working
    * @returns false if it was their role already
    * @throws Refused for nobody who has accepted, for whoever may not, and for the last owner who can sign in
    */
-  changeNow(organizationId: string, by: Actor, userId: string, role: StaffRole): Promise<boolean> {
+  changeNow(
+    organizationId: string,
+    by: Actor,
+    userId: string,
+    role: StaffRole,
+    keepCodes: readonly string[] = [],
+  ): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
       await this.logins.holdOrganization(organizationId);
       await this.db.holdPeople(organizationId, [], [userId]);
@@ -40,13 +49,17 @@ export class Roles {
       if (member.role === 'owner') await this.managers.requireAnotherOwner(userId);
       await this.db.query(sql`
         UPDATE members SET role = ${role} WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
-      let keys = 0;
+      let ended = {};
       if (!isManager(role)) {
-        keys = await this.managers.endKeys(organizationId, userId);
-        await this.managers.endInvitesOfKeys(organizationId, userId);
-        await this.managers.replaceCodes(organizationId);
+        const keys = await this.managers.endKeys(organizationId, userId);
+        ended = { keys, ...(await this.waysIn.end(organizationId, by, { userId }, true, keepCodes)) };
       }
-      await this.audit.add(organizationId, by, 'change role', { user_id: userId, from: member.role, to: role, keys });
+      await this.audit.add(organizationId, by, 'change role', {
+        user_id: userId,
+        from: member.role,
+        to: role,
+        ...ended,
+      });
       await this.notices.roleChanged(organizationId, by, userId, role);
       return true;
     });

@@ -9,6 +9,7 @@ import { Belongings } from './belongings.js';
 import { type Ended, NOTHING_ENDED } from './ended.js';
 import { type Doer, MembershipNotices } from './membership-notices.js';
 import { Managers } from './managers.js';
+import { WaysIn } from './ways-in.js';
 import { isManager, requireMayEnd, type Role } from './who-may.js';
 
 /** Who leaves, and what becomes of what they had to do. */
@@ -18,6 +19,8 @@ export interface Departure {
   as?: 'student' | 'staff' | 'parent';
   /** Of staff. Unassigned if nothing is said: lessons are not called off by accident. */
   sessions?: SessionsAhead;
+  /** Codes that go on working although they could read or made them. */
+  keepCodes?: readonly string[];
   /** Mails nobody: the caller does. */
   silently?: boolean;
 }
@@ -51,6 +54,7 @@ export class Offboarding {
     private readonly places: Places,
     private readonly departures: Departures,
     private readonly managers: Managers,
+    private readonly waysIn: WaysIn,
     private readonly notices: MembershipNotices,
     private readonly audit: AuditLog,
   ) {}
@@ -74,7 +78,7 @@ export class Offboarding {
    *   owner who can sign in (`last_owner`)
    */
   async end(organizationId: string, by: Doer, departure: Departure, closing?: Closing[]): Promise<Ended> {
-    const { userId, as, sessions, silently } = departure;
+    const { userId, as, sessions, keepCodes = [], silently } = departure;
     // The lock: of two owners who remove each other, one stays.
     await this.logins.holdOrganization(organizationId);
     await this.hold(organizationId, [userId], sessions?.do === 'hand_over' ? [sessions.to] : []);
@@ -100,6 +104,7 @@ export class Offboarding {
       changed: true,
       relations: belonged.relations + children,
       invites,
+      ...(await this.waysIn.end(organizationId, by, { userId }, endsMember && isManager(role), keepCodes)),
     };
     if (!silently && (person.status === 'accepted' || person.parent_status === 'accepted'))
       await this.notices.ended(organizationId, by, userId, role ?? 'parent');
@@ -170,7 +175,6 @@ export class Offboarding {
     const sessions = teaches
       ? await departures.ofTutor(organizationId, userId, ahead)
       : await departures.ofStudent(organizationId, userId);
-    if (isManager(role)) await this.managers.replaceCodes(organizationId);
     const rows = await belongings.rows(organizationId, userId, 'member');
     return {
       ...NOTHING_ENDED,

@@ -10,6 +10,7 @@ import { Managers } from './managers.js';
 import { MembershipNotices } from './membership-notices.js';
 import { Offboarding } from './offboarding.js';
 import { Roles } from './member-roles.js';
+import { WaysIn } from './ways-in.js';
 
 /** For programs that are not Nest applications. */
 export function membershipsOn(
@@ -22,7 +23,7 @@ export function membershipsOn(
 } {
   const [vault, logins, audit] = [new Vault(env), new Logins(db), new AuditLog(db)];
   const places = new Places(db);
-  const managers = new Managers(db, new Invites(db, env, vault));
+  const [managers, waysIn] = [new Managers(db), new WaysIn(db, new Invites(db, env, vault))];
   const outbox = new Outbox(db, vault, env);
   const notices = new MembershipNotices(db, env, outbox, new ManagerNotices(db, env, outbox));
   return {
@@ -33,10 +34,11 @@ export function membershipsOn(
       places,
       departuresOn(db),
       managers,
+      waysIn,
       notices,
       audit,
     ),
     notices,
-    roles: new Roles(db, logins, managers, notices, audit),
+    roles: new Roles(db, logins, managers, waysIn, notices, audit),
   };
 }

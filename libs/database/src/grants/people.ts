@@ -16,9 +16,10 @@ export const people: Grants = {
     parent_students: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // The worker creates missing join codes.
     invites: {
-      api: 'SELECT, INSERT, UPDATE (revoked_at, switched_off)',
+      api: 'SELECT, INSERT, UPDATE (revoked_at, switched_off, held_at, expires_at)',
       worker: 'SELECT (id), INSERT',
-      portal: 'SELECT, INSERT, UPDATE (revoked_at, accepted_at, declined_at, proof_hash, flooded_at, switched_off)',
+      portal:
+        'SELECT, INSERT, UPDATE (revoked_at, accepted_at, declined_at, proof_hash, flooded_at, switched_off, held_at, expires_at)',
     },
     joins: { api: 'SELECT, UPDATE (approval), DELETE', portal: 'SELECT, INSERT, UPDATE (approval), DELETE' },
     // Maintained by triggers.

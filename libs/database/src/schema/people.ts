@@ -163,6 +163,7 @@ export const people = /* sql */ `
   -- mailed and so proves the address. created_by: who made it in the portal. declined_at: a declined invite is revoked too.
   -- Of codes: places is how many people it lets in; flooded_at, when owners were last mailed that many students join by it;
   -- switched_off, that nobody has replaced it since it was revoked, so that the worker makes no new standing one.
+  -- held_at: of an invite to an address, since when it waits for an owner, because whoever made it manages no longer.
   CREATE TABLE invites (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -186,6 +187,7 @@ export const people = /* sql */ `
     declined_at timestamptz(3) CHECK (declined_at IS NULL OR revoked_at IS NOT NULL),
     flooded_at timestamptz(3),
     switched_off boolean NOT NULL DEFAULT false,
+    held_at timestamptz(3) CHECK (held_at IS NULL OR email IS NOT NULL),
     UNIQUE (organization_id, id),
     CHECK (standing = (expires_at IS NULL)),
     CHECK (sealed IS NOT NULL OR NOT standing),

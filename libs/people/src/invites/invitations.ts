@@ -77,6 +77,21 @@ export class Invitations {
     });
   }
 
+  /** An owner confirms an invite whose maker manages no longer. @throws Refused for anybody else, and when no such invite waits */
+  confirm(organizationId: string, by: Actor, id: string): Promise<void> {
+    return asManager(this.db, organizationId, by, async () => {
+      const confirmed = await this.db.query(sql`
+        WITH confirmed AS (
+          UPDATE invites SET held_at = NULL WHERE organization_id = ${organizationId} AND id = ${id} AND held_at IS NOT NULL
+            AND accepted_at IS NULL AND revoked_at IS NULL AND EXISTS (SELECT FROM members
+              WHERE organization_id = ${organizationId} AND user_id = ${by.userId} AND role = 'owner' AND status = 'accepted')
+          RETURNING 1)
+        SELECT FROM confirmed`);
+      if (confirmed.length === 0) throw Refused.notFound();
+      await this.audit.add(organizationId, by, 'confirm_invite', { invite_id: id });
+    });
+  }
+
   /** Revokes inside the ambient transaction. @param standing also a standing code @throws Refused likewise */
   async end(organizationId: string, id: string, standing = false): Promise<void> {
     if (!(await this.close(organizationId, id, standing))) throw Refused.notFound();

@@ -1,4 +1,3 @@
-import { grants } from '@app/accounts';
 import type { Tenant } from '@app/database';
 
 /** Who is asking: one API key of one organization. */
@@ -10,9 +9,6 @@ export interface Caller extends Tenant {
   route: string;
   organization: { name: string; slug: string; timeZone: string; currency: string };
 }
-
-/** Whether codes that let people in are shown to the caller: reading them is as good as inviting. */
-export const seesCodes = ({ scopes }: Caller): boolean => scopes.has('read') && grants(scopes, 'accounts:write');
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
+import { readsCodes } from '@app/accounts';
 import { Vault } from '@app/config';
 import { Database, SQLSTATE, sqlStateOf } from '@app/database';
-import { type Caller, seesCodes } from '../auth/caller.js';
+import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { Fairness } from '../request/fairness.js';
 import { CURSOR_START, Cursors, type Position } from './cursor.js';
@@ -101,7 +102,7 @@ export class Lists {
   }
 
   private unsealed(caller: Caller, { count, data }: Part): Part {
-    return { count, data: data && unsealed(data, this.vault, seesCodes(caller)) };
+    return { count, data: data && unsealed(data, this.vault, readsCodes(caller)) };
   }
 }
 

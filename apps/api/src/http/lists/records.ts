@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import { readsCodes } from '@app/accounts';
 import { Vault } from '@app/config';
 import { Database } from '@app/database';
-import { type Caller, seesCodes } from '../auth/caller.js';
+import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
 import { unsealed } from '../views/sealed.js';
@@ -20,7 +21,7 @@ export class Records {
   /** One record as JSON. @param id unless there is only one @throws ApiError 404 */
   async get(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
     const [rows] = await this.db.read<[{ data: string }]>(caller, recordOf(caller, shown, id));
-    return this.found(rows, seesCodes(caller));
+    return this.found(rows, readsCodes(caller));
   }
 
   /** The record as the ambient transaction leaves it, with the code that was made for it. @throws ApiError 404 */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Codes } from '@app/accounts';
+import { Codes, readsCodes } from '@app/accounts';
 import { Invitations, Invites, type MintedInvite, type StandingRole } from '@app/people';
-import { Audit, type Caller, seesCodes } from '../../../http/kit.js';
+import { Audit, type Caller } from '../../../http/kit.js';
 import type { CreateInvite, InviteScope } from './invites.dto.js';
 
 /** Join links and codes. The response shows the secret only once; only its hash is stored. */
@@ -47,7 +47,7 @@ export class InvitesService {
 
   async getJoinLink(caller: Caller) {
     const none = { student: null, tutor: null };
-    return this.linksOf(seesCodes(caller) ? await this.invites.standingCodes(caller) : none);
+    return this.linksOf(readsCodes(caller) ? await this.invites.standingCodes(caller) : none);
   }
 
   async replaceJoinLink({ organizationId, keyId }: Caller) {
