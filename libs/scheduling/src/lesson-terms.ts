@@ -38,8 +38,20 @@ export class LessonTerms {
   /** Whether all of these students are accepted. */
   async areHere(organizationId: string, ids: readonly string[]): Promise<boolean> {
     if (ids.length === 0) return true;
+    await this.db.holdPeople(organizationId, ids);
     const found = await this.db.query(students(organizationId, { studentIds: ids }));
     return found.length === ids.length;
+  }
+
+  /** Holds the tutor and the students of a session that is moved. */
+  async holdPeopleOf(organizationId: string, sessionId: string): Promise<void> {
+    const people = await this.db.query<{ id: string }>(sql`
+      SELECT unnest(ARRAY[tutor_id, student_id]) AS id FROM sessions WHERE organization_id = ${organizationId} AND id = ${sessionId}
+      UNION SELECT student_id FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${sessionId}`);
+    await this.db.holdPeople(
+      organizationId,
+      people.flatMap(({ id }) => id ?? []),
+    );
   }
 
   /** @throws Refused if the session, which was moved, is ahead now, and its tutor or somebody who takes part has left */

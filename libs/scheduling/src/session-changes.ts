@@ -59,11 +59,14 @@ export class SessionChanges {
       ...(change.title !== undefined && { title: change.title }),
       ...confirmed(session, change),
     };
+    // Who leaves waits for sessions ahead, not for this one, so those in it can be waited for.
+    const revived = change.startsAt !== undefined && session.startsAt <= new Date();
+    if (revived) await this.terms.holdPeopleOf(organizationId, id);
     const places = await this.settle(organizationId, session, change, changed);
     await this.move(organizationId, session, change, changed);
     if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
     if (places) await this.rows.replacePlaces(organizationId, id, places);
-    if (changed.starts_at) await this.terms.requireNobodyLeft(organizationId, id, session.status);
+    if (revived) await this.terms.requireNobodyLeft(organizationId, id, session.status);
   }
 
   /**

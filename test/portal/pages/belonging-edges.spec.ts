@@ -84,7 +84,7 @@ it('home counts the dead mails that the outbox lists, of every kind', async () =
   expect(listed.match(/To ada@example\.org/g)).toHaveLength(Number(counted));
 });
 
-it('before a manager is removed, the page counts the invites that end, also those of their keys', async () => {
+it('before a manager is removed, the page counts the codes and invites that they made, also with their keys', async () => {
   const admin = await joining.portal.someone('admin', { organization: await organization() });
   const key = await joining.api.keys.create(here(), { name: 'theirs' });
   await sql('UPDATE api_keys SET created_by = $1 WHERE id = $2', admin.user.id, key.id);
@@ -92,9 +92,11 @@ it('before a manager is removed, the page counts the invites that end, also thos
   await joining.invite(pages.provisioning, { ...STUDENT, email: newAddress() });
   await sql('UPDATE invites SET api_key_id = $1 WHERE organization_id = $2 AND NOT standing', key.id, here());
   const path = `${pages.base}/${admin.user.id}/remove`;
-  expect((await pages.owner.get(path)).text).toContain('2 open invites');
+  const { text } = await pages.owner.get(path);
+  expect(text).toContain('1 code that they could read or made');
+  expect(text).toContain('1 invite that they or their keys made');
   await pages.owner.post(path);
-  expect(await pages.audited('end membership')).toMatchObject([{ invites: 2 }]);
+  expect(await pages.audited('end membership')).toMatchObject([{ codes: 1, held: 1 }]);
 });
 
 describe('of two codes that have leaked', () => {

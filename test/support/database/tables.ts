@@ -235,6 +235,7 @@ export interface Tables {
     declinedAt: Date | null;
     floodedAt: Date | null;
     switchedOff: boolean;
+    heldAt: Date | null;
   };
   invoice_lines: {
     id: string;

@@ -111,7 +111,7 @@ class PeopleController {
     return unlessRefused<Page | SeeOther>(resent, ({ kind, text }) => seeOther(list, kind, text));
   }
 
-  @Post('invites/:invite_id/confirm')
+  @Post('invites/:invite_id/release')
   @ConfirmIdentity()
   async confirm(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
     await this.people.confirm(organization, organization.by, pathId(id));

@@ -22,6 +22,16 @@ export class Belongings {
     private readonly places: Places,
   ) {}
 
+  /** Locks the records that name these people and that a request of its own locks before the people it names. */
+  async hold(organizationId: string, userIds: string[]): Promise<void> {
+    await this.db.query(sql`
+      SELECT FROM booking_requests WHERE organization_id = ${organizationId} AND student_id = ANY (${userIds}::uuid[])
+        AND status = 'pending' ORDER BY id FOR UPDATE`);
+    await this.db.query(sql`
+      SELECT FROM leads WHERE organization_id = ${organizationId} AND assigned_tutor_id = ANY (${userIds}::uuid[])
+      ORDER BY id FOR UPDATE`);
+  }
+
   /** Ends the rows for which {@link LEAVING} has a statement. @returns how many of each table */
   async rows(organizationId: string, userId: string, as: 'member' | 'parent'): Promise<Record<string, number>> {
     const ended: Record<string, number> = {};

@@ -130,6 +130,7 @@ export class Offboarding {
 
   /** Holds those who leave and what is ahead of them: all at once, if they are many, so that the order of locks stays. */
   async hold(organizationId: string, leaving: string[], successors: string[] = []): Promise<void> {
+    await this.belongings.hold(organizationId, leaving);
     await this.departures.hold(organizationId, leaving);
     await this.db.holdPeople(organizationId, successors, leaving);
   }
