@@ -45,12 +45,12 @@ export class LessonTerms {
 
   /** Holds the tutor and the students of a session that is moved. */
   async holdPeopleOf(organizationId: string, sessionId: string): Promise<void> {
-    const people = await this.db.query<{ id: string }>(sql`
+    const people = await this.db.query<{ id: string | null }>(sql`
       SELECT unnest(ARRAY[tutor_id, student_id]) AS id FROM sessions WHERE organization_id = ${organizationId} AND id = ${sessionId}
       UNION SELECT student_id FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${sessionId}`);
     await this.db.holdPeople(
       organizationId,
-      people.flatMap(({ id }) => id ?? []),
+      people.flatMap(({ id }) => (id === null ? [] : [id])),
     );
   }
 
