@@ -181,13 +181,13 @@ describe('revoking a key', () => {
     expect(await pages.audited('revoke API key')).toMatchObject([{ invites: 3 }]);
   });
 
-  it('ends them too when its maker becomes a tutor', async () => {
+  it('by a demotion of its maker, they wait for an owner', async () => {
     const { id, key } = await narrowKey();
     const admin = await manager('admin');
     await sql('UPDATE api_keys SET created_by = $1 WHERE id = $2', admin.user.id, id);
     const token = await inviteBy(key, newAddress());
     await pages.owner.post(`${pages.base}/${admin.user.id}/role`, { role: 'tutor' });
-    expect((await joining.visitor().get(`/join/${token}`)).text).toContain('This invitation was withdrawn');
+    expect((await joining.visitor().get(`/join/${token}`)).text).toContain('This invitation waits');
   });
 });
 

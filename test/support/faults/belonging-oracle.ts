@@ -197,20 +197,24 @@ export class Belonging {
       Object.assign(member, { status: 'archived', waits: false, gone: clock });
       this.s.inClass.delete(who);
       this.s.keys.delete(who);
-      if (manages(member.role)) this.replaceStanding();
     }
     if (endsParent) Object.assign(parent, { status: 'archived', linked: false });
     for (const invite of invites) {
       if (invite.joins.get(who)?.approval === 'waiting') invite.joins.delete(who);
-      const standing = invite.kind === 'student' || invite.kind === 'tutor';
-      if (!standing && invite.state === 'open' && [invite.to, invite.by, invite.key].includes(who)) invite.state = 'closed';
+      if (invite.to === who && (invite.state === 'open' || invite.state === 'held')) invite.state = 'closed';
     }
+    this.endWaysIn(who, endsMember && manages(member.role), by);
   }
 
-  private replaceStanding(by: number | null = null): void {
-    for (const kind of ['student', 'tutor'] as const)
-      for (const invite of this.s.invites) if (invite.kind === kind && invite.state === 'open') invite.state = 'closed';
-    this.addStanding(by);
+  /** What somebody made, or could read: codes are replaced or switched off, and invites wait for an owner. */
+  private endWaysIn(who: number, reads: boolean, by: number | null): void {
+    const known = this.s.invites.filter(({ state, kind, by: maker, key }) => {
+      return state === 'open' && (maker === who || key === who || (reads && kind !== 'mail' && kind !== 'parent'));
+    });
+    for (const invite of known) invite.state = invite.kind === 'mail' ? 'held' : invite.kind === 'parent' ? 'off' : 'closed';
+    const maker = by === who ? null : by;
+    if (known.some(({ kind }) => kind === 'student' || kind === 'tutor')) this.addStanding(maker);
+    if (known.some(({ kind }) => kind === 'class')) this.code('class', maker);
   }
 
   /** A code that is switched off is not missing. */
@@ -242,8 +246,7 @@ export class Belonging {
     member.role = role;
     if (manages(role)) return;
     this.s.keys.delete(who);
-    for (const invite of this.s.invites) if (invite.key === who && invite.state === 'open') invite.state = 'closed';
-    this.replaceStanding();
+    this.endWaysIn(who, true, by);
   }
 
   /** Those go who belong only because of the code. */

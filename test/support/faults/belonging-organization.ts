@@ -240,7 +240,7 @@ export class BelongingStage {
           to: place(i.addressee ?? null),
           by: place(i.created_by ?? null),
           key: place(i.key_of ?? null),
-          state: i.switched_off ? 'off' : i.revoked_at !== null || i.accepted_at !== null ? 'closed' : 'open',
+          state: i.switched_off ? 'off' : i.revoked_at !== null || i.accepted_at !== null ? 'closed' : i.held_at !== null ? 'held' : 'open',
           places: i.places as number | null,
           joins: i.joins.map((j) => `${place(j.user_id!)} ${j.approval}`),
         }),

@@ -22,7 +22,7 @@ export interface Invite {
   /** Who made it, in the portal or with their key. */
   by: number | null;
   key: number | null;
-  state: 'open' | 'off' | 'closed';
+  state: 'open' | 'held' | 'off' | 'closed';
   places: number | null;
   made: number;
   joins: Map<number, { at: number; approval: 'waiting' | 'approved' | null }>;
