@@ -49,8 +49,8 @@ export const CORPUS: Command[][] = [
   // What an admin does while they are removed.
   ...(
     [
-      { do: 'replace', by: 3, kind: 'class', nth: 0 },
-      { do: 'switchOff', by: 3, kind: 'class', nth: 0 },
+      { do: 'replace', by: 3, kind: 'parent', nth: 0 },
+      { do: 'switchOff', by: 3, kind: 'parent', nth: 0 },
       { do: 'decide', by: 3, who: 7, as: 'member', approve: true },
       { do: 'invite', by: 3, who: 6, role: 'tutor' },
     ] as const
