@@ -101,6 +101,7 @@ export const LEAVING = {
   'payouts.tutor_id': stays(BOOKS),
   'portal_sessions.user_id': stays(OWN),
   'questions.author_id': stays(DONE),
+  'refusals.api_key_id': stays(HISTORY),
   'results.student_id': stays(OWN),
   'session_feedback.reviewer_id': stays(DONE),
   'session_feedback.tutor_id': stays(DONE),
