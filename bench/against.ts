@@ -20,7 +20,7 @@ interface Checkout {
 export async function measureAgainst(bench: Bench, folder: string): Promise<void> {
   const load = (module: string) => import(pathToFileURL(join(resolve(folder), 'dist/bench', module)).href);
   const other = { ...(await load('bench.js')), ...(await load('pages.js')) } as Checkout;
-  const theirs = new other.Bench(bench.quick, bench.students);
+  const theirs = new other.Bench(bench.length, bench.students);
   bench.alsoStop(theirs);
   await theirs.prepare();
   const servers: Server[] = [await bench.serveApi(), { ...(await theirs.serveApi()), key: theirs.database.key }];

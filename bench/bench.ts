@@ -9,6 +9,9 @@ const PRODUCTION_FLAGS = [`--env-file=${fileURLToPath(new URL('../../apps/api/he
 export const API = '../apps/api/src/main.js';
 export const POOL_SIZE = 10;
 
+/** `smoke` only shows that everything runs: its figures mean nothing. */
+export type Length = 'smoke' | 'quick' | 'full';
+
 export interface Server {
   child: Child;
   url: string;
@@ -23,16 +26,15 @@ export class Bench {
   database: BenchDatabase;
 
   /**
-   * @param quick whether to take less time and report less
    * @param students number of students of the measured demo, if any
    */
   constructor(
-    readonly quick: boolean,
+    readonly length: Length,
     readonly students: number,
   ) {}
 
   async prepare(): Promise<void> {
-    const preparing = startDatabase();
+    const preparing = startDatabase(this.length === 'smoke' ? 1_000 : 50_000);
     // Logged now, because the run may end before the database starts.
     this.started.push({ stop: async () => (await preparing).stop() });
     this.database = await preparing;

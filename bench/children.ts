@@ -34,7 +34,7 @@ export class Child {
     const output = openSync(log, 'a');
     this.process = fork(fileURLToPath(new URL(module, import.meta.url)), args, {
       // Inherits no settings, which would affect the measurement.
-      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', APP_URL: 'http://localhost', ...env },
       execArgv: [...flags, ...(measured ? ['--import', new URL('./probe.js', import.meta.url).href] : [])],
       stdio: ['ignore', output, output, 'ipc'],
     });

@@ -9,8 +9,6 @@ import { loadEnv, Vault } from '@app/config';
 import { connect, Database, migrate } from '@app/database';
 import { startEmbeddedPostgres } from '../apps/cli/src/postgres/embedded-postgres.js';
 
-/** Rows of homework in each of the two organizations. */
-export const HOMEWORK_ROWS = 50_000;
 const CLASSROOMS = 40;
 const STUDENTS = 600;
 
@@ -24,6 +22,8 @@ export interface BenchDatabase {
   /** Connects as the superuser, who bypasses row-level security, as tutorials do. */
   adminUrl: string;
   organizationId: string;
+  /** Rows of homework in each of the two organizations. */
+  homeworkRows: number;
   /** That organization's key with the scope `read`. */
   key: string;
   /** A key with the scopes that the measured writes need. */
@@ -39,7 +39,7 @@ export interface BenchDatabase {
 }
 
 /** Starts PostgreSQL with its default, durable settings, migrates it and fills it. */
-export async function startDatabase(): Promise<BenchDatabase> {
+export async function startDatabase(homeworkRows: number): Promise<BenchDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'tutoring-bench-'));
   const postgres = await startEmbeddedPostgres({ dataDir: folder });
   const stop = async () => {
@@ -53,8 +53,8 @@ export async function startDatabase(): Promise<BenchDatabase> {
     await migrate(ownerUrl, { api: applicationUrl, worker: workerUrl, portal: portalUrl });
     const encryptionKey = randomBytes(32).toString('hex');
     const accounts = await createAccounts(ownerUrl, encryptionKey);
-    await fill(adminUrl, [accounts.organizationId, accounts.other.organizationId]);
-    return { ...accounts, applicationUrl, workerUrl, ownerUrl, adminUrl, encryptionKey, folder, stop };
+    await fill(adminUrl, [accounts.organizationId, accounts.other.organizationId], homeworkRows);
+    return { ...accounts, homeworkRows, applicationUrl, workerUrl, ownerUrl, adminUrl, encryptionKey, folder, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -83,7 +83,7 @@ async function createAccounts(url: string, encryptionKey: string) {
 }
 
 /** Ids are hashes of their rows' names, so that statements can refer to each other's rows. */
-const FILL = [
+const FILL = (homeworkRows: number) => [
   `INSERT INTO users (id, email, email_normalized, first_name, last_name)
    SELECT md5(o || kind || n)::uuid, kind || n || '@' || o || '.example', kind || n || '@' || o || '.example', 'Mia', 'Nguyen ' || n
    FROM unnest($1::uuid[]) o, unnest('{tutor,student,parent}'::text[]) kind, generate_series(1, ${STUDENTS}) n
@@ -107,7 +107,7 @@ const FILL = [
      'Show the working for each step, and check the last three with the graph.', (ARRAY['text', 'exam'])[1 + n % 2],
      'classroom', md5(o || 'classroom' || 1 + n % ${CLASSROOMS})::uuid, now() - n * interval '10 minutes' + interval '7 days',
      jsonb_build_array(jsonb_build_object('name', 'sheet-' || n || '.pdf', 'size', 1000 + n)), now() - n * interval '10 minutes'
-   FROM generate_series(${HOMEWORK_ROWS}, 1, -1) n, unnest($1::uuid[]) o`,
+   FROM generate_series(${homeworkRows}, 1, -1) n, unnest($1::uuid[]) o`,
 ];
 
 /** Runs a statement that bypasses row-level security. */
@@ -123,9 +123,9 @@ export async function asAdmin<T>(url: string, work: (admin: pg.Client) => Promis
   }
 }
 
-async function fill(adminUrl: string, organizations: string[]): Promise<void> {
+async function fill(adminUrl: string, organizations: string[], homeworkRows: number): Promise<void> {
   await asAdmin(adminUrl, async (admin) => {
-    for (const statement of FILL) await admin.query(statement, [organizations]);
+    for (const statement of FILL(homeworkRows)) await admin.query(statement, [organizations]);
     await admin.query('VACUUM ANALYZE');
   });
 }

@@ -1,11 +1,12 @@
 import { addDays, dayOf } from '@app/scheduling';
-import { type Bench, say } from './bench.js';
+import { type Bench, type Length, say } from './bench.js';
 import { asAdmin, idOf } from './database.js';
 import { medianOf, ratioOf, row } from './tables.js';
 import { Client } from './writes/client.js';
 import { inTurns, type Plan } from './writes/rounds.js';
 
-const PLANS: Record<'quick' | 'full', Plan> = {
+const PLANS: Record<Length, Plan> = {
+  smoke: { warmUp: 0, rounds: 1, calls: 2 },
   quick: { warmUp: 20, rounds: 3, calls: 30 },
   full: { warmUp: 50, rounds: 7, calls: 100 },
 };
@@ -16,7 +17,7 @@ const ON_AN_INVOICE = 4;
 const STUDENTS_OF_A_TUTOR = 50;
 
 /** Tutors of the small and of the large organization: 10,000 lines of invoices each. */
-const TUTORS = { quick: [1, 10], full: [1, 100] } as const;
+const TUTORS = { smoke: [1, 1], quick: [1, 10], full: [1, 100] } as const;
 
 /** Families and tutors are alike in organizations of any size. $1 is the organization, $2 the number of students, $3 of tutors. */
 const FILL = [
@@ -70,8 +71,8 @@ const FILL = [
 
 /** What sums cost in a large organization, compared with a small one whose families and tutors have as much. */
 export async function measureMoney(bench: Bench): Promise<void> {
-  const { quick, database } = bench;
-  const [few, many] = TUTORS[quick ? 'quick' : 'full'];
+  const { length, database } = bench;
+  const [few, many] = TUTORS[length];
   const schools = [
     { id: database.other.organizationId, key: database.other.key, tutors: few },
     { id: database.organizationId, key: database.key, tutors: many },
@@ -102,7 +103,7 @@ export async function measureMoney(bench: Bench): Promise<void> {
       const ways = schools.map(({ id }, index) => async () => {
         return (await clients[index]!.send({ path: pathOf(id), method: 'GET' }, 200)).milliseconds;
       });
-      const [one, other] = await inTurns(ways, PLANS[quick ? 'quick' : 'full']);
+      const [one, other] = await inTurns(ways, PLANS[length]);
       const { median, lowest, highest } = ratioOf(other!.p50, one!.p50);
       const times = [one!, other!].map(({ p50 }) => medianOf(p50).toFixed(2));
       say(row(name, [...times, `${median.toFixed(2)}x`, `${lowest.toFixed(2)}-${highest.toFixed(2)}`]));

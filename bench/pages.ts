@@ -9,7 +9,7 @@ import { Lists } from '../apps/api/src/http/lists/lists.js';
 import type { Fairness } from '../apps/api/src/http/request/fairness.js';
 import { HOMEWORK } from '../apps/api/src/areas/teaching/homework.module.js';
 import { STUDENTS } from '../apps/api/src/areas/people/students/students.queries.js';
-import { asAdmin, type BenchDatabase, HOMEWORK_ROWS } from './database.js';
+import { asAdmin, type BenchDatabase } from './database.js';
 
 /** A request, and the statements that the API sends to answer it. */
 export interface Page {
@@ -38,7 +38,12 @@ class Recorder {
 }
 
 /** The measured requests; the targets apply to the first one. */
-export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDatabase): Promise<[Page, ...Page[]]> {
+export async function pages({
+  adminUrl,
+  organizationId,
+  encryptionKey,
+  homeworkRows,
+}: BenchDatabase): Promise<[Page, ...Page[]]> {
   const vault = new Vault(loadEnv({ ENCRYPTION_KEY: encryptionKey }, {}));
   const cursors = new Cursors(vault);
   const caller = { organizationId } as Caller;
@@ -49,8 +54,8 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
   };
   const homework = (query: Partial<PageQuery>) =>
     record((lists) => lists.page(caller, HOMEWORK, Object.assign(new HOMEWORK.query(), query)));
-  const half = await rowAt(adminUrl, organizationId, HOMEWORK_ROWS / 2);
-  const deep = cursors.encode(half, { organizationId, list: HOMEWORK.view.name, filters: {} });
+  const half = await rowAt(adminUrl, organizationId, homeworkRows / 2);
+  const deep = cursors.encode(half, { organizationId, list: HOMEWORK.id, filters: {} });
   return [
     { name: 'homework page', path: '/v1/homework?limit=20', statements: await homework({}) },
     {
@@ -59,7 +64,7 @@ export async function pages({ adminUrl, organizationId, encryptionKey }: BenchDa
       statements: await homework({ cursor: CURSOR_START }),
     },
     {
-      name: `homework, cursor ${HOMEWORK_ROWS / 2} rows deep`,
+      name: `homework, cursor ${homeworkRows / 2} rows deep`,
       path: `/v1/homework?limit=20&cursor=${deep}`,
       statements: await homework({ cursor: deep }),
     },

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type Bench, POOL_SIZE, say, type Server } from './bench.js';
+import { type Bench, type Length, POOL_SIZE, say, type Server } from './bench.js';
 import type { Child } from './children.js';
 import type { LimitOptions } from './limit/answer.js';
 import { type Page, pages } from './pages.js';
@@ -17,13 +17,14 @@ interface Plan {
 }
 
 /** The page with targets gets more than the others. */
-const PLANS: Record<'quick' | 'full', { main: Plan; others: Plan }> = {
+const PLANS: Record<Length, { main: Plan; others: Plan }> = {
+  smoke: { main: { warmUp: 1, rounds: 1, seconds: 0.5 }, others: { warmUp: 0.2, rounds: 1, seconds: 0.5 } },
   quick: { main: { warmUp: 2, rounds: 3, seconds: 2 }, others: { warmUp: 1, rounds: 1, seconds: 1 } },
   full: { main: { warmUp: 5, rounds: 7, seconds: 5 }, others: { warmUp: 2, rounds: 3, seconds: 3 } },
 };
 
-export function plansOf({ quick }: Bench): { main: Plan; others: Plan } {
-  return PLANS[quick ? 'quick' : 'full'];
+export function plansOf({ length }: Bench): { main: Plan; others: Plan } {
+  return PLANS[length];
 }
 
 /** Compares pages of this API with the other servers. */

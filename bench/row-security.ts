@@ -45,12 +45,12 @@ interface Captured {
 }
 
 /** Compares statements with and without row-level security, and counted lists with and without totals. */
-export async function measureRowSecurity({ quick, students, database }: Bench): Promise<void> {
+export async function measureRowSecurity({ length, students, database }: Bench): Promise<void> {
   say(`\nReads of a demo with ${students} students: fastest of ${READS}, median of rounds (ms)`);
   const captured = await capture(database, await loadDemoInto(database, students));
   const held = await open(database.applicationUrl);
   const free = await open(await createFreeRole(database));
-  const rounds = quick ? 8 : 24;
+  const rounds = { smoke: 1, quick: 8, full: 24 }[length];
   try {
     say(row('', ['RLS', 'without', 'ratio', 'target', '']));
     for (const { name, read } of captured) {

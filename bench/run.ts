@@ -4,14 +4,13 @@
  * demo with the given number of `--students`, what the request log adds to a read, what slots cost, and what sums of money
  * cost in a large organization. `-- --quick` takes less time and reports less. `-- --only reads`, `writes`,
  * `row-security`, `request-log`, `slots` or `money` measures one part. `-- --against ../other` compares the reads with those
- * of another built checkout. Timing never fails a run; servers that do not start or responses that differ do.
+ * of another built checkout. `-- --smoke` runs all of it in a minute, and measures nothing. Timing never fails a run; servers that do not start or responses that differ do.
  */
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureAgainst } from './against.js';
 import { Bench, say } from './bench.js';
-import { HOMEWORK_ROWS } from './database.js';
 import { measureMoney } from './money.js';
 import { measureReads } from './reads.js';
 import { measureRequestLog } from './request-log/request-log.js';
@@ -28,20 +27,23 @@ const PARTS = {
   money: measureMoney,
 };
 
-const { quick, only, students, against } = parseArgs({
+const { smoke, quick, only, students, against } = parseArgs({
   options: {
+    smoke: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
-    students: { type: 'string', default: '5000' },
+    students: { type: 'string' },
     against: { type: 'string' },
   },
 }).values;
-const bench = new Bench(quick, Number(students));
+const length = smoke ? 'smoke' : quick ? 'quick' : 'full';
+const bench = new Bench(length, Number(students ?? (smoke ? 30 : 5_000)));
 
 async function main(): Promise<void> {
   if (only !== undefined && !(only in PARTS)) throw new Error(`--only is one of ${Object.keys(PARTS).join(', ')}`);
-  say(`Preparing PostgreSQL with ${HOMEWORK_ROWS} rows of homework in each of two organizations`);
+  say('Preparing PostgreSQL');
   await bench.prepare();
+  say(`${bench.database.homeworkRows} rows of homework in each of two organizations`);
   const [processor] = cpus();
   say(`Node ${process.version}, ${cpus().length} x ${processor?.model ?? 'unknown'}`);
   if (against !== undefined) return measureAgainst(bench, against);

@@ -194,6 +194,11 @@ describe('loadEnv', () => {
     expect(missing('worker', { WORKER_DATABASE_URL: DATABASE_URL, ENCRYPTION_KEY })).toEqual([]);
     expect(missing('portal', { PORTAL_DATABASE_URL: DATABASE_URL, ENCRYPTION_KEY })).toEqual([]);
     expect(missing('api', { PORTAL_DATABASE_URL: DATABASE_URL, ENCRYPTION_KEY })).toEqual(['DATABASE_URL']);
+    // Links that lead to localhost are for development only.
+    for (const process of ['api', 'worker', 'portal'] as const) {
+      expect(missing(process, { DATABASE_URL, ENCRYPTION_KEY, NODE_ENV: 'production' })).toEqual(['APP_URL']);
+    }
+    expect(() => loadEnv({}, { NODE_ENV: 'production' }).portalUrl).toThrow(/: APP_URL is not set: .* localhost$/);
   });
 
   it('treats an empty variable as unset', () => {

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { type Bench, POOL_SIZE, say, type Server } from '../bench.js';
+import { type Bench, type Length, POOL_SIZE, say, type Server } from '../bench.js';
 import { asAdmin } from '../database.js';
 import { medianOf, ratioRow, row, type Target } from '../tables.js';
 import type { BareOptions, Statement } from './bare-server.js';
 import { Client } from './client.js';
 import { inTurns, type Plan } from './rounds.js';
 
-const PLANS: Record<'quick' | 'full', Plan> = {
+const PLANS: Record<Length, Plan> = {
+  smoke: { warmUp: 0, rounds: 1, calls: 2 },
   quick: { warmUp: 50, rounds: 3, calls: 60 },
   full: { warmUp: 200, rounds: 7, calls: 200 },
 };
@@ -38,7 +39,7 @@ export interface Compared {
 
 /** Compares a write with its rows alone, both over HTTP and from the same pools, in turns. */
 export async function measureAgainstBare(bench: Bench, api: Server, compared: Compared): Promise<void> {
-  const { database, quick } = bench;
+  const { database, length } = bench;
   const { applicationUrl: databaseUrl, organizationId, keyId } = database;
   const options: BareOptions = { databaseUrl, poolSize: POOL_SIZE, organizationId };
   const server = await bench.serve('./writes/bare-server.js', [JSON.stringify(options)]);
@@ -64,7 +65,7 @@ export async function measureAgainstBare(bench: Bench, api: Server, compared: Co
   };
   try {
     await compareRows(database.adminUrl, [...compared.tables, ...Object.keys(OF_ANY_WRITE)], [ours, least]);
-    const plan = PLANS[quick ? 'quick' : 'full'];
+    const plan = PLANS[length];
     say(`\n${compared.what}: ${plan.rounds} rounds of ${plan.calls} calls, in turns\n`);
     const [times, bareTimes] = await inTurns([ours, least], plan);
     say(row('', ['p50 ms', 'p95 ms']));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Bench, say, type Server } from '../bench.js';
+import { type Bench, type Length, say, type Server } from '../bench.js';
 import { atMost, judged, medianOf, ratioRow, row, under } from '../tables.js';
 import { compareRows } from './against-bare.js';
 import { BareInsert, TABLES } from './bare-insert.js';
@@ -7,11 +7,13 @@ import { Client } from './client.js';
 import { inTurns, type Plan, type Times } from './rounds.js';
 import { invite, inviting, newStudents, STUDENTS } from './students.js';
 
-const INVITES: Record<'quick' | 'full', Plan> = {
+const INVITES: Record<Length, Plan> = {
+  smoke: { warmUp: 0, rounds: 1, calls: 2 },
   quick: { warmUp: 20, rounds: 3, calls: 15 },
   full: { warmUp: 30, rounds: 7, calls: 25 },
 };
-const REPLAYS: Record<'quick' | 'full', Plan> = {
+const REPLAYS: Record<Length, Plan> = {
+  smoke: { warmUp: 0, rounds: 1, calls: 2 },
   quick: { warmUp: 50, rounds: 3, calls: 60 },
   full: { warmUp: 200, rounds: 7, calls: 200 },
 };
@@ -27,7 +29,7 @@ export async function measureBulkInvites(bench: Bench, api: Server): Promise<voi
   await bare.connect();
   try {
     await compareRows(bench.database.adminUrl, TABLES, [() => invite(client), () => bare.run()], STUDENTS);
-    const plan = INVITES[bench.quick ? 'quick' : 'full'];
+    const plan = INVITES[bench.length];
     say(`\nBulk invite of ${STUDENTS} new students: ${plan.rounds} rounds of ${plan.calls} calls, in turns\n`);
     const [ours, least] = await inTurns([() => invite(client), () => bare.run()], plan);
     say(timesTable({ 'this API': ours!, 'bare insert of the rows (pg)': least! }));
@@ -35,7 +37,7 @@ export async function measureBulkInvites(bench: Bench, api: Server): Promise<voi
     say(ratioRow('  p50', ours!.p50, least!.p50, AGAINST_BARE));
     const p50 = medianOf(ours!.p50);
     say(row('  p50 ms', [p50.toFixed(1), '', ...judged(p50, P50_MS)]));
-    await measureReplays(client, REPLAYS[bench.quick ? 'quick' : 'full']);
+    await measureReplays(client, REPLAYS[bench.length]);
   } finally {
     client.close();
     await bare.end();

@@ -5,12 +5,12 @@ import { judged, over, row } from '../tables.js';
 import { Client } from './client.js';
 import { invite, STUDENTS } from './students.js';
 
-const MAILS = { quick: 1_000, full: 6_000 };
+const MAILS = { smoke: 100, quick: 1_000, full: 6_000 };
 const MAILS_PER_MINUTE = over(6_000);
 
 /** Measures how long one worker takes for mails that became due at once. The API queued them. */
 export async function measureMailDrain(bench: Bench, api: Server, sink: Child, smtpUrl: string): Promise<void> {
-  const mails = MAILS[bench.quick ? 'quick' : 'full'];
+  const mails = MAILS[bench.length];
   await asAdmin(bench.database.adminUrl, async (admin) => {
     await admin.query('TRUNCATE outbox');
     const client = new Client(api.url, bench.database.writingKey);

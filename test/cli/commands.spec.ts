@@ -199,6 +199,29 @@ describe('the command line', () => {
     expect(rows).not.toContainEqual({ kind: 'manager_added', recipient: 'mailed@example.org' });
   });
 
+  it('every command says which settings it reads, and in production makes no link to localhost', async () => {
+    const settings = { ...urlsOf(database), ENCRYPTION_KEY: 'ab'.repeat(32), NODE_ENV: 'production' };
+    const refused = allCommands().map(({ name, command }) => {
+      let help = '';
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      const [, read] = /^Reads: (MIGRATION_DATABASE_URL.*)\.$/m.exec(help) ?? [];
+      return [name, ['APP_URL', 'PUBLIC_URL'].filter((setting) => read!.split(', ').includes(setting))] as const;
+    });
+    const args = Object.fromEntries(allCommands().map((leaf) => [leaf.name, leaf.args]));
+    for (const [name, links] of refused.filter(([, { length }]) => length > 0)) {
+      const { code, stdout, stderr } = await runHere(args[name]!, settings);
+      expect([name, code, stdout]).toEqual([name, 1, '']);
+      for (const link of links) expect([name, stderr]).toEqual([name, expect.stringMatching(`${link} is not set: .* localhost\n$`)]);
+    }
+    expect(Object.fromEntries(refused.filter(([, { length }]) => length > 0))).toEqual({
+      'owner create': ['APP_URL'],
+      'owner promote': ['APP_URL'],
+      'member remove': ['APP_URL'],
+      'key create': ['PUBLIC_URL'],
+      'key replace': ['PUBLIC_URL'],
+    });
+  });
+
   it('creates an owner once, whatever the case of the address', async () => {
     const [first, again] = [
       await cli('--json', 'owner', 'create', '--org', 'first', '--email', 'Kim.Lee@example.org'),

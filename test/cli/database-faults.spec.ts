@@ -54,8 +54,8 @@ describe('a database that cannot be used', () => {
 
   /** How each fault is caused, and what the operator reads. */
   const faults: [string, Partial<URL>, RegExp][] = [
-    ['a wrong password', { password: SECRET }, /rejected the password of "\w+": correct the/],
-    ['an unknown user', { username: 'nobody' }, /the password of "nobody"/],
+    ['a wrong password', { password: SECRET }, /does not know "\w+" with this password: run "npm run cli -- roles" first/],
+    ['an unknown user', { username: 'nobody' }, /does not know "nobody" with this password: run "npm run cli -- roles" first/],
     ['an unknown host', { hostname: 'nowhere.invalid' }, /the host name "nowhere.invalid" cannot be resolved/],
     ['a port where nothing listens', { port: '1' }, /:1 cannot be reached \(nothing is listening there\)/],
     ['a database that does not exist', { pathname: '/absent' }, /"absent" does not exist .* create it/],
@@ -81,7 +81,7 @@ describe('a database that cannot be used', () => {
       expect([name, code]).toEqual([name, 1]);
       expect([name, stdout + stderr]).toEqual([
         name,
-        expect.stringMatching(/\b(DATABASE_URL|MIGRATION_DATABASE_URL|ADMIN_DATABASE_URL): the database .*password of/),
+        expect.stringMatching(/\b(DATABASE_URL|MIGRATION_DATABASE_URL|ADMIN_DATABASE_URL): the database .* with this password/),
       ]);
       expect([name, stdout + stderr]).not.toEqual([name, expect.stringMatching(STACK)]);
       expect(stdout + stderr).not.toContain(SECRET);
@@ -158,7 +158,7 @@ describe('a database that cannot be used', () => {
       const DATABASE_URL = urlWith(database.ownerUrl, { port: at, password: '' });
       const { code, stdout, stderr } = await runCli(['org', 'list'], { DATABASE_URL, DATA_DIR: folder });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^DATABASE_URL: the database at \S+ rejected the password of "\w+": [^\n]+\n$/);
+      expect(stderr).toMatch(/^DATABASE_URL: the database at \S+ does not know "\w+" with this password: [^\n]+\n$/);
     } finally {
       server.close();
     }
@@ -172,7 +172,7 @@ describe('a database that cannot be used', () => {
     ];
     for (const ended of await Promise.allSettled(starts)) {
       const said = String((ended as PromiseRejectedResult).reason);
-      expect(said).toMatch(/\nDATABASE_URL: the database at \S+ rejected the password of "tutoring_app": [^\n]+\n$/);
+      expect(said).toMatch(/\nDATABASE_URL: the database at \S+ does not know "tutoring_app" with this password: [^\n]+\n$/);
       expect(said).not.toContain(SECRET);
     }
   });

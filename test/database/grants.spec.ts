@@ -95,7 +95,7 @@ describe('the rights of the roles', () => {
     ['GRANT SELECT ON users TO tutoring_worker', 'worker', 'SELECT ('],
     ['GRANT EXECUTE ON FUNCTION claim_outbox TO tutoring_app', 'api', 'EXECUTE on claim_outbox'],
     ['GRANT EXECUTE ON FUNCTION list_outbox TO PUBLIC', 'worker', 'EXECUTE on list_outbox'],
-    ['REVOKE EXECUTE ON FUNCTION claim_outbox FROM tutoring_worker', 'worker', 'lacks privileges'],
+    ['REVOKE EXECUTE ON FUNCTION claim_outbox FROM tutoring_worker', 'worker', 'lacks 1 privilege'],
   ])('%s is reported, and reverted by migrate', async (statement, role, named) => {
     await make.query(statement);
     expect(await granted()).not.toEqual(expected());

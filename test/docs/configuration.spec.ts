@@ -13,6 +13,9 @@ function shown(fallback: unknown): string {
   return String((fallback as string | number | boolean | string[] | null) ?? '');
 }
 
+/** Quoted if a shell would split it: env files are sourced too. */
+const quoted = (value: string) => (/^[\w.,*-]*$/.test(value) ? value : `'${value}'`);
+
 /** A comment of the width that the sources have. */
 function comment(text: string): string {
   const words = text.replaceAll(/\s+/g, ' ').split(' ');
@@ -27,8 +30,7 @@ function comment(text: string): string {
 function example(): string {
   const parts = sections.map(([heading, variables]) => {
     const lines = variables.map(([name, { fallback, meaning }]) => {
-      const value = shown(fallback);
-      return `${comment(meaning)}${name}=${/^[\w.,*-]*$/.test(value) ? value : `'${value}'`}\n`;
+      return `${comment(meaning)}${name}=${quoted(shown(fallback))}\n`;
     });
     return `\n${`# --- ${heading} `.padEnd(119, '-')}\n${lines.join('')}`;
   });
@@ -38,7 +40,7 @@ function example(): string {
 function page(): string {
   const tables = sections.map(([heading, variables]) => {
     const rows = variables.map(([name, { fallback, meaning }]) => {
-      const value = shown(fallback);
+      const value = quoted(shown(fallback));
       return `| \`${name}\` | ${value && `\`${value}\``} | ${meaning} |\n`;
     });
     return `\n## ${heading}\n\n| variable | default | |\n|---|---|---|\n${rows.join('')}`;

@@ -4,10 +4,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import pg from 'pg';
 import ts from 'typescript';
+import { loadEnv } from '@app/config';
 import { ApiError, type ErrorCode, STATUS } from '../../apps/api/src/http/errors/api-error.js';
 import { errorBody } from '../../apps/api/src/http/errors/error-formats.js';
 import { signatureOf } from '../../apps/worker/src/rebuilds/rebuild.courier.js';
+import { createTestDatabase } from '../support/database/database.js';
 import { TestApi } from '../support/http/api.js';
 import { send } from '../support/http/routes.js';
 
@@ -67,6 +71,43 @@ describe('the guides', () => {
     expect(JSON.parse(standard!)).toEqual(errorBody(ApiError.notFound()));
     const retried: ErrorCode[] = ['idempotency_key_in_use', 'service_unavailable'];
     for (const code of retried) expect(read('docs/errors.md')).toMatch(new RegExp(`\`${code}\`.*Retry-After`));
+  });
+});
+
+describe('what operators copy', () => {
+  it('has in every list of settings what links and mails need', () => {
+    const [compose] = blocks('docs/deploy.md', 'sh').filter((code) => code.includes('> .env'));
+    const [owner] = blocks('docs/systemd.md', 'sh').filter((code) => code.includes('MIGRATION_DATABASE_URL='));
+    for (const code of [compose!, owner!]) {
+      const settings = parseEnv(/^(?:cat.*\n)?((?:[A-Z_]+=.*\n)+)/m.exec(code)![1]!);
+      for (const name of ['APP_URL', 'PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM']) expect(() => loadEnv({}, { [name]: settings[name]! })).not.toThrow();
+      expect(Object.keys(settings)).toEqual(expect.arrayContaining(['APP_URL', 'PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM', 'ENCRYPTION_KEY']));
+    }
+    // A shell reads it too.
+    const folder = mkdtempSync(join(tmpdir(), 'tutoring-settings-'));
+    const file = join(folder, 'owner.env');
+    writeFileSync(file, owner!);
+    const printed = execFileSync('sh', ['-euc', 'set -a; . "$1"; printf %s "$MAIL_FROM"', 'sh', file], { encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    expect(printed).toBe(parseEnv(owner!).MAIL_FROM);
+  });
+
+  it('has statements in backup.md that the owner can run', async () => {
+    const database = await createTestDatabase();
+    const owner = new pg.Client({ connectionString: database.ownerUrl, options: '-c app.maintenance=on' });
+    try {
+      await owner.connect();
+      const statements = [...read('docs/backup.md').matchAll(/ psql "\$MIGRATION_DATABASE_URL" -c (["'])(.*?)\1`/g)].map(([, , it]) => it!);
+      expect(statements).toHaveLength(2);
+      await owner.query(
+        `INSERT INTO outbox (id, topic, kind, recipient, payload) VALUES (gen_random_uuid(), 'email', 'verify', 'a@example.org', '')`,
+      );
+      for (const statement of statements) await owner.query(statement);
+      expect((await owner.query<object>('SELECT status FROM outbox')).rows).toEqual([{ status: 'dead' }]);
+    } finally {
+      await owner.end();
+      await database.drop();
+    }
   });
 });
 

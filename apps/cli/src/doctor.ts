@@ -34,9 +34,9 @@ const warn = (message: string): Verdict => ({ status: 'warn', message });
 const fail = (message: string): Verdict => ({ status: 'fail', message });
 
 /** Checks everything that the service depends on. Never throws: a check that fails to run is a finding. */
-export async function examine(env: Env): Promise<Finding[]> {
+export async function examine(env: Env, verbose = false): Promise<Finding[]> {
   return [
-    ...(await examineDatabase(env)),
+    ...(await examineDatabase(env, verbose)),
     ...(await run([
       ['redis', () => examineRedis(env)],
       ['mail', () => examineMail(env)],
@@ -60,7 +60,7 @@ async function run(checks: Check[]): Promise<Finding[]> {
   return findings;
 }
 
-async function examineDatabase(env: Env): Promise<Finding[]> {
+async function examineDatabase(env: Env, verbose: boolean): Promise<Finding[]> {
   let api: DataSource;
   try {
     api = await connect({ url: env.need('DATABASE_URL'), poolSize: 1, applicationName: 'tutoring doctor' });
@@ -73,7 +73,7 @@ async function examineDatabase(env: Env): Promise<Finding[]> {
     return await run([
       ['database', () => examineVersion(api)],
       ['migrations', () => (isCurrent ? ok('up to date') : fail(`${pending.length} pending: ${MIGRATE}`))],
-      ...(isCurrent ? checksOfCurrent(env, api) : []),
+      ...(isCurrent ? checksOfCurrent(env, api, verbose) : []),
     ]);
   } finally {
     await api.destroy();
@@ -84,13 +84,13 @@ const MIGRATE = 'run "npm run cli -- migrate"';
 const RECOUNT = 'run "npm run cli -- recount"';
 
 /** The checks of a database with all migrations: as each role whose URL is configured here, and as the owner. */
-function checksOfCurrent(env: Env, api: DataSource): Check[] {
+function checksOfCurrent(env: Env, api: DataSource, verbose: boolean): Check[] {
   const as = (name: string, url: string | null, look: (as: DataSource) => Promise<Verdict>): Check[] =>
     url ? [[name, () => connectedTo(url, look)]] : [];
   return [
-    ['role of the api', () => examineRole(api, 'api')],
-    ...as('role of the worker', env.get('WORKER_DATABASE_URL'), (worker) => examineRole(worker, 'worker')),
-    ...as('role of the portal', env.get('PORTAL_DATABASE_URL'), (portal) => examineRole(portal, 'portal')),
+    ['role of the api', () => examineRole(api, 'api', verbose)],
+    ...as('role of the worker', env.get('WORKER_DATABASE_URL'), (worker) => examineRole(worker, 'worker', verbose)),
+    ...as('role of the portal', env.get('PORTAL_DATABASE_URL'), (portal) => examineRole(portal, 'portal', verbose)),
     ...as('role of the owner', env.get('MIGRATION_DATABASE_URL'), examineOwner),
     ...as('functions', env.migrationUrl, examineFunctions),
     ...as('totals', env.migrationUrl, (owner) => examineCounts(owner, env)),
@@ -109,8 +109,8 @@ async function examineVersion(connection: DataSource): Promise<Verdict> {
   return ok(`PostgreSQL ${server?.server_version ?? 'unknown'} is reachable`);
 }
 
-async function examineRole(connection: DataSource, role: ProcessRole): Promise<Verdict> {
-  const faults = await roleFaults(connection, role);
+async function examineRole(connection: DataSource, role: ProcessRole, verbose: boolean): Promise<Verdict> {
+  const faults = await roleFaults(connection, role, verbose ? Infinity : MOST_DIFFERENCES);
   if (faults.length > 0) return fail(faults.join('; '));
   return (await compiles(connection)) ?? ok(`${ROLE_SETTINGS[role]} has exactly the privileges it needs`);
 }

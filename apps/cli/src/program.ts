@@ -11,6 +11,7 @@ import { addOrganizationCommands } from './commands/organizations.js';
 import { addOutboxCommands } from './commands/outbox.js';
 import { addStartCommand } from './commands/start.js';
 import { Failure } from './output.js';
+import { declareSettings } from './settings.js';
 
 /** The table of all commands. */
 export function createProgram(): Command {
@@ -29,6 +30,7 @@ export function createProgram(): Command {
   addCatalogueCommands(program);
   addDatabaseCommands(program);
   addStartCommand(program);
+  declareSettings(program);
   return program;
 }
 

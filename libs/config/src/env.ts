@@ -37,7 +37,15 @@ export class Env {
     const faults: string[] = [];
     if (!({ api: null, worker, portal }[process] ?? shared)) faults.push(missing('DATABASE_URL'));
     if (!ENCRYPTION_KEY) faults.push(missing('ENCRYPTION_KEY'));
+    // Each of them makes links that are mailed or shown.
+    if (this.production && this.values.APP_URL === null) faults.push(missing('APP_URL'));
     if (faults.length > 0) throw new EnvError(faults);
+  }
+
+  /** Elsewhere than in production, links lead to localhost without these. @throws EnvError */
+  needForLinks(names: readonly ('APP_URL' | 'PUBLIC_URL')[]): void {
+    const unset = this.production ? names.filter((name) => this.values[name] === null) : [];
+    if (unset.length > 0) throw new EnvError(unset.map(missing));
   }
 
   /** The environment with `changes` for child processes. Unset (null) variables stay as empty ones, or the child would read `.env`. */
@@ -79,6 +87,7 @@ export class Env {
 
   /** Where people open the portal. */
   get portalUrl(): string {
+    this.needForLinks(['APP_URL']);
     return this.values.APP_URL ?? `http://${this.hostName}:${this.portalPort}`;
   }
 
@@ -102,6 +111,10 @@ export class Env {
 /** Remedies for missing variables, if there is more to say than to set them. */
 const REMEDIES: Partial<Record<keyof Values, string>> = {
   DATABASE_URL: 'set it in the environment or in .env, or use "npm start", which includes its own database',
+  APP_URL:
+    "set it to the portal's address as people see it, such as https://portal.example.org, or links in mails would lead to localhost",
+  PUBLIC_URL:
+    "set it to the API's address as clients see it, such as https://api.example.org, or links would lead to localhost",
   ENCRYPTION_KEY: 'generate one with "openssl rand -hex 32" and use it for every process',
 };
 

@@ -22,11 +22,11 @@ export const groups = {
     PORT: about('Port to listen on. Under `npm start`, `0` takes a free one.', integer(3000, 0, 65535)),
     PORTAL_PORT: about("The portal's port. Default: the one after `PORT`.", integer(null, 0, 65535)),
     PUBLIC_URL: about(
-      "The API's address as clients see it. Used in links and in the URLs of images on disk.",
+      "The API's address as clients see it. Used in links and in the URLs of images on disk. In production, `cli key` refuses to print a link without it.",
       baseUrl(),
     ),
     APP_URL: about(
-      "The portal's address as people see it. Used in mails and in join links: `{APP_URL}/join/…`. Use https: then cookies are bound to the host, and browsers send what the protection of forms needs. Default: `http://localhost:<PORTAL_PORT>`.",
+      "The portal's address as people see it. Used in mails and in join links: `{APP_URL}/join/…`. Use https: then cookies are bound to the host, and browsers send what the protection of forms needs. Default: `http://localhost:<PORTAL_PORT>`; production does not start without it.",
       baseUrl(),
     ),
     TRUST_PROXY: about(

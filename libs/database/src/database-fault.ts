@@ -56,7 +56,9 @@ export class DatabaseFault extends Error {
       return fault(`at ${host} cannot be reached with these TLS settings (${message})`, 'correct sslmode in the URL');
     }
     if (code === '28P01' || NO_PASSWORD.test(message)) {
-      return fault(`at ${host} rejected the password of "${user}"`, 'correct the user name or the password');
+      // PostgreSQL says the same of a role that does not exist.
+      const remedy = `run "npm run cli -- roles" first if there is no such role yet, or correct the user name or the password`;
+      return fault(`at ${host} does not know "${user}" with this password`, remedy);
     }
     if (code.startsWith('28'))
       return fault(`at ${host} rejected the user "${user}" (${message})`, 'correct the user name');

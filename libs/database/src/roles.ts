@@ -98,10 +98,13 @@ const POWERS: [Power, string, (name: string, database: string) => string][] = [
 const revokeCreate = (on: string, name: string) => `REVOKE CREATE ON ${on} FROM ${name}, PUBLIC`;
 const IS_SUPERUSER = 'is a superuser: row-level security does not apply to it';
 
-/** What this connection's role can do but should not, each with the remedy. */
-export async function roleFaults(connection: DataSource, role: ProcessRole): Promise<string[]> {
+/**
+ * What this connection's role can do but should not, each with the remedy.
+ * @param most number of privileges that are named: a restored database lacks all of them
+ */
+export async function roleFaults(connection: DataSource, role: ProcessRole, most = 5): Promise<string[]> {
   const faults = await rolePowers(connection, role);
-  return faults.length > 0 ? faults : rightFaults(connection, role);
+  return faults.length > 0 ? faults : rightFaults(connection, role, most);
 }
 
 /** The same without table privileges, for a database without tables. */
@@ -143,7 +146,7 @@ interface ActualRight {
 
 const TABLE_PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'REFERENCES', 'DELETE', 'TRUNCATE', 'TRIGGER'];
 
-async function rightFaults(connection: DataSource, role: ProcessRole): Promise<string[]> {
+async function rightFaults(connection: DataSource, role: ProcessRole, most: number): Promise<string[]> {
   if (await isNewer(connection)) return [];
   const actual = await connection.query<ActualRight[]>(
     `${REACHED},
@@ -176,8 +179,8 @@ async function rightFaults(connection: DataSource, role: ProcessRole): Promise<s
   const missing = [...allowed.keys()].filter((right) => !held.has(right));
   const subject = `the role of ${ROLE_SETTINGS[role]}`;
   return [
-    excess.length > 0 && `${subject} has privileges that the ${role} does not need: ${some(excess.map(inWords))}`,
-    missing.length > 0 && `${subject} lacks privileges that the ${role} needs: ${some(missing)}`,
+    excess.length > 0 && `${subject} has ${some(excess.map(inWords), most, `that the ${role} does not need`)}`,
+    missing.length > 0 && `${subject} lacks ${some(missing, most, `that the ${role} needs`)}`,
   ]
     .filter((fault) => fault !== false)
     .map((fault) => `${fault} (run "npm run cli -- migrate", and make sure that each process has its own role)`);
@@ -187,9 +190,9 @@ function inWords({ object, privilege, columns }: ActualRight): string {
   return `${privilege}${columns ? ` (${columns.join(', ')})` : ''} on ${object}`;
 }
 
-const MOST_NAMED = 5;
-
-function some(rights: string[]): string {
-  const more = rights.length - MOST_NAMED;
-  return `${rights.slice(0, MOST_NAMED).join('; ')}${more > 0 ? ` and ${more} more` : ''}`;
+/** Counts before it lists. */
+function some(rights: string[], most: number, which: string): string {
+  const more = rights.length - most;
+  const named = `${rights.slice(0, most).join('; ')}${more > 0 ? ` and ${more} more ("doctor --verbose" lists all)` : ''}`;
+  return `${rights.length} privilege${rights.length === 1 ? '' : 's'} ${which}: ${named}`;
 }

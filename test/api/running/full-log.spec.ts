@@ -20,6 +20,7 @@ describe('a log that cannot be written', () => {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',
+        APP_URL: 'https://portal.example',
         HOST: '127.0.0.1',
         PORT: '0',
         ENCRYPTION_KEY: 'ab'.repeat(32),

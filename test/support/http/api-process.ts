@@ -61,6 +61,7 @@ export class ApiProcess {
   static async start(settings: Record<string, string>, flags: string[] = [], app: App = 'api'): Promise<ApiProcess> {
     const defaults = {
       NODE_ENV: 'production',
+      APP_URL: 'https://portal.example',
       HOST: '127.0.0.1',
       PORT: '0',
       ENCRYPTION_KEY: randomBytes(32).toString('hex'),

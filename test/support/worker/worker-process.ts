@@ -22,7 +22,7 @@ export class WorkerProcess {
   static async start(settings: Record<string, string>): Promise<WorkerProcess> {
     const child = spawn(process.execPath, [MAIN], {
       cwd: inject('scratch'),
-      env: { PATH: process.env.PATH, ...settings, NODE_ENV: 'production' },
+      env: { PATH: process.env.PATH, APP_URL: 'https://portal.example', ...settings, NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const worker = new WorkerProcess(child);

@@ -72,10 +72,11 @@ export function addDatabaseCommands(program: Command): void {
   program
     .command('doctor')
     .description('check the installation')
-    .action(async (_options: object, command: Command) => {
+    .option('--verbose', 'list everything that is wrong, however much it is')
+    .action(async ({ verbose }: { verbose?: boolean }, command: Command) => {
       const { env, stop } = await openDatabase();
       try {
-        const findings = await examine(env);
+        const findings = await examine(env, verbose);
         for (const finding of findings) {
           print(command, finding, `${finding.status.padEnd(4)}  ${finding.check}: ${finding.message}`);
         }
