@@ -96,9 +96,13 @@ export class FirstStart {
     const password = demoPassword(dataSecret(this.env.get('DATA_DIR'), 'demo-owner-secret'));
     if (login.passwordHash === null) {
       await identities.vouchFor(login.address);
-      await this.db.lookUp(sql`
-        INSERT INTO credentials AS c (user_id, password_hash) VALUES (${login.id}, ${await hashPassword(password)})
-        ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash WHERE c.password_hash IS NULL`);
+      const hash = await hashPassword(password);
+      await this.db.transaction({ organizationId }, async () => {
+        await this.db.query(sql`SELECT set_config('app.maintenance', 'on', true)`);
+        await this.db.query(sql`
+          INSERT INTO credentials AS c (user_id, password_hash) VALUES (${login.id}, ${hash})
+          ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash WHERE c.password_hash IS NULL`);
+      });
     }
     const stored = login.passwordHash;
     const still = stored === null || (await isPassword(password, stored));

@@ -11,6 +11,7 @@ export const signIn = /* sql */ `
     password_hash text,
     sessions_valid_from timestamptz(3) NOT NULL DEFAULT now()
   );
+  ${ownerOnly('credentials')}
   CREATE TRIGGER hold_login BEFORE INSERT ON credentials FOR EACH ROW EXECUTE FUNCTION hold_login();
   CREATE TRIGGER end_sessions AFTER INSERT OR UPDATE ON credentials FOR EACH ROW EXECUTE FUNCTION end_sessions();
   CREATE TRIGGER audit_first_password AFTER INSERT ON credentials FOR EACH ROW WHEN (NEW.password_hash IS NOT NULL)
