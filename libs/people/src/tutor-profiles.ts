@@ -42,13 +42,14 @@ export class TutorProfiles {
   /**
    * Changes an owner, admin or tutor, and makes their profile if there is none.
    *
+   * @param mayRenameManager as in `MemberProfiles.changeStaff`
    * @throws Refused for an unknown person, subject or tier, at names that this organization may not change, and at a `handle`
    *   that is taken
    */
-  async change(by: Provisioner, userId: string, change: TutorChange): Promise<void> {
+  async change(by: Provisioner, userId: string, change: TutorChange, mayRenameManager: () => void): Promise<void> {
     const { organizationId } = by;
     const { first_name: firstName, last_name: lastName, tutor_subjects: subjects, ...fields } = change;
-    await this.members.changeStaff(by, userId, { firstName, lastName });
+    await this.members.changeStaff(by, userId, { firstName, lastName }, mayRenameManager);
     await this.db.query(sql`
       INSERT INTO tutor_profiles (organization_id, user_id) VALUES (${organizationId}, ${userId}) ON CONFLICT DO NOTHING`);
     if (fields.tutor_tier_id) await this.requireTier(organizationId, fields.tutor_tier_id);

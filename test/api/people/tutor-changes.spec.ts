@@ -1,4 +1,5 @@
 import supertest from 'supertest';
+import type { Scope } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -135,7 +136,7 @@ it('changes names only as the organization may: of its own logins, and what it s
   expect((await put(pending.id, { first_name: 'Other' })).body).toMatchObject({ first_name: 'Other', last_name: 'Name' });
   expect(await make.find('users', pending.id)).toMatchObject({ firstName: pending.firstName });
   const shared = await make.tutor(school);
-  await make.member(other, { user: { id: shared.id }, status: 'pending' });
+  await make.member(other, { user: { id: shared.id } });
   const refused = await put(shared.id, { first_name: 'Mine', bio: 'lost' });
   expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'first_name'], type: 'value_error' }] } });
   expect((await put(shared.id, { first_name: shared.firstName, bio: 'kept' })).body.bio).toBe('kept');
@@ -158,4 +159,26 @@ it('refuses values that cannot be stored, all at once', async () => {
     [['body', 'tutor_subjects', 1], 'value_error'],
     [['body', 'role'], 'extra_forbidden'],
   ]);
+});
+
+describe.each(['accepted', 'pending'] as const)('another name of somebody %s', (status) => {
+  const rename = { first_name: 'Eve', bio: 'new' };
+
+  it.each(['owner', 'admin'] as const)('needs accounts:write as well for an %s', async (role) => {
+    const { id } = await make.member(school, { role, status, suppliedFirstName: 'Ada', suppliedLastName: 'King' });
+    const { first_name, bio } = (await put(id, { bio: 'old' })).body;
+    for (const scopes of [['tutors:write'], ['read', 'write']] satisfies Scope[][]) {
+      const { status, body } = await put(id, rename, await api.key(school, { scopes }));
+      const details = { required: ['tutors:write', 'accounts:write'], granted: scopes };
+      expect([status, body.error]).toMatchObject([403, { code: 'insufficient_scope', details }]);
+    }
+    expect((await put(id, { first_name })).body).toMatchObject({ first_name, bio });
+    const both = await api.key(school, { scopes: ['read', 'tutors:write', 'accounts:write'] });
+    expect(await put(id, rename, both)).toMatchObject({ status: 200, body: rename });
+  });
+
+  it('needs nothing more for a tutor', async () => {
+    const { id } = await make.tutor(school, { status });
+    expect(await put(id, rename)).toMatchObject({ status: 200, body: rename });
+  });
 });

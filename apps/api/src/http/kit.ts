@@ -2,6 +2,7 @@
 export { Fault, Faults, kinds, MALFORMED_ADDRESS } from '@app/fields';
 export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } from './auth/access.decorators.js';
 export type { Caller } from './auth/caller.js';
+export { requireHeld } from './auth/scopes.guard.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
 export { dayIn, periodOf } from './lists/filters.js';

@@ -12,6 +12,7 @@ import type { Person, Provisioner } from './people.js';
 export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };
 
 interface MemberRow {
+  role: Tables['members']['role'];
   status: Tables['members']['status'];
   first_name: string | null;
   last_name: string | null;
@@ -55,13 +56,25 @@ export class MemberProfiles {
   /**
    * Changes an owner's, admin's or tutor's names inside the ambient transaction, and locks the membership until its end.
    *
+   * @param mayRenameManager called before another name of an owner or admin is written; throws if that is not allowed
    * @throws Refused, which must roll it back
    */
-  changeStaff(by: Provisioner, id: string, names: Pick<ProfileChange, 'firstName' | 'lastName'>): Promise<void> {
-    return this.change(by, id, sql`role <> 'student'`, names);
+  changeStaff(
+    by: Provisioner,
+    id: string,
+    names: Pick<ProfileChange, 'firstName' | 'lastName'>,
+    mayRenameManager: () => void,
+  ): Promise<void> {
+    return this.change(by, id, sql`role <> 'student'`, names, mayRenameManager);
   }
 
-  private async change(by: Provisioner, id: string, role: Sql, change: ProfileChange): Promise<void> {
+  private async change(
+    by: Provisioner,
+    id: string,
+    role: Sql,
+    change: ProfileChange,
+    mayRenameManager?: () => void,
+  ): Promise<void> {
     const { organizationId } = by;
     await this.logins.holdOrganization(organizationId);
     await this.db.holdPeople(organizationId, [], [id]);
@@ -70,7 +83,7 @@ export class MemberProfiles {
       SELECT (SELECT count(*) FROM hold_ties_elsewhere(ARRAY[user_id])) FROM members
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND ${role}`);
     const [member] = await this.db.query<MemberRow & { shared: boolean; offered: boolean }>(sql`
-      SELECT m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])},
+      SELECT m.role, m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])},
         kept_elsewhere(m.user_id, false) AS shared, kept_elsewhere(m.user_id, true) AS offered
       FROM members m LEFT JOIN users u ON u.id = m.user_id
       WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND ${role}
@@ -78,6 +91,7 @@ export class MemberProfiles {
     if (!member) throw Refused.notFound();
     if (member.status === 'archived') throw Refused.invalid(ARCHIVED);
     const wanted = differences(member, change);
+    if (member.role !== 'tutor' && Object.keys(wanted).length > 0) mayRenameManager?.();
     const pending = member.status === 'pending';
     const kept = member.shared ? wanted : member.offered && 'email' in wanted ? { email: wanted.email } : {};
     const refusals = pending ? refusedOfPending(member, wanted) : refusedWith('shared', kept);

@@ -26,11 +26,15 @@ export class ContentGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const access = accessOf(context.getHandler());
     if (!access || access.public || !access.ofBody) return true;
-    const required = access.ofBody(request.body as never);
-    const held = request.caller?.scopes ?? new Set();
-    if (required.every((scope) => grants(held, scope))) return true;
-    throw insufficient(required, held, ', ');
+    requireHeld(request.caller, access.ofBody(request.body as never));
+    return true;
   }
+}
+
+/** @throws ApiError 403 for a caller who lacks one of the scopes. For needs that only the stored record shows. */
+export function requireHeld(caller: Caller | undefined, required: Scope[]): void {
+  const held = caller?.scopes ?? new Set();
+  if (!required.every((scope) => grants(held, scope))) throw insufficient(required, held, ', ');
 }
 
 /** @throws ApiError 403 for a request about the platform's blog whose key may not write there */

@@ -46,7 +46,8 @@ export class TutorsController {
       'Omitted fields stay unchanged; a list replaces the stored one. Somebody without a tutor profile gets one. ' +
       'Another `home_suburb` or `home_postcode` clears the coordinates. Names change what the organization ' +
       'supplied of a `pending` person, and otherwise the login, unless another organization has a membership for ' +
-      'it (422). Archived people cannot be changed (422).',
+      'it (422). Another name of an owner or admin needs `accounts:write` as well (403). Archived people cannot be ' +
+      'changed (422).',
     answer: one(STAFF.view),
     example: {
       bio: 'Patient and precise; eleven years of Methods.',

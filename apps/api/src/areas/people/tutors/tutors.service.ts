@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Provisioning, TutorProfiles } from '@app/people';
-import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
+import { Audit, type Caller, given, type JsonText, Records, requireHeld } from '../../../http/kit.js';
 import { toTutor } from '../people.dto.js';
 import type { CreateTutor, UpdateTutor } from './tutors.dto.js';
 import { STAFF } from './tutors.queries.js';
@@ -21,10 +21,10 @@ export class TutorsService {
     return { tutor: await this.records.written(caller, STAFF, id), known };
   }
 
-  /** @throws Refused for an unknown person or subject, and at fields that cannot be changed */
+  /** @throws ApiError 403 for another name of an owner or admin without `accounts:write`; Refused for an unknown person or subject, and at fields that cannot be changed */
   async update(caller: Caller, id: string, body: UpdateTutor): Promise<JsonText> {
     const change = given(body);
-    await this.profiles.change(caller, id, change);
+    await this.profiles.change(caller, id, change, () => requireHeld(caller, ['tutors:write', 'accounts:write']));
     this.audit.note({ tutor_id: id, fields: Object.keys(change) });
     return this.records.written(caller, STAFF, id);
   }
