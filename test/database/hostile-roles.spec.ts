@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { ProcessRole } from '@app/database';
 import { Factories } from '../support/data/factories.js';
@@ -127,5 +127,72 @@ describe('an attacker with the portal role, in an organization', () => {
     } finally {
       await client.end();
     }
+  });
+});
+
+describe('an attacker with the portal role who knows a login and its address', () => {
+  const INVITED = `INSERT INTO invites (id, organization_id, scope, role, target_id, email, user_id, secret_hash, proof_hash, expires_at)
+    VALUES (gen_random_uuid(), $1, 'account', 'student', $2, $3, $2, sha256('token'), sha256('proof'), now() + interval '1 day') RETURNING id`;
+  const PASSKEY = `gen_random_uuid(), '\\x0102', '\\x01', 0, '{}', 'new'`;
+  let portal: pg.Client;
+  let victim: { id: string; email: string };
+  let invite: string;
+
+  beforeAll(async () => {
+    const school = await make.organization();
+    victim = await make.student(school.id);
+    [{ id: invite } = { id: '' }] = await make.query<{ id: string }>(INVITED, [school.id, victim.id, victim.email]);
+    await make.query(`INSERT INTO credentials (user_id, password_hash) VALUES ($1, 'stored')`, [victim.id]);
+    portal = new pg.Client({ connectionString: database.portalUrl });
+    await portal.connect();
+  });
+  afterAll(() => portal.end());
+
+  const proves = async (...[id, proof, login, address]: (string | null)[]) => {
+    const shown = [id, proof, login, address];
+    const { rows } = await portal.query<{ done: boolean }>(`SELECT prove_login($1, $2, $3, $4, 'mine', false) AS done`, shown);
+    const passkey = await portal.query<{ done: boolean }>(`SELECT prove_login_with_passkey($1, $2, $3, $4, ${PASSKEY}) AS done`, shown);
+    return [rows[0]!.done, passkey.rows[0]!.done];
+  };
+  const hash = async () => (await make.query<{ password_hash: string }>('SELECT password_hash FROM credentials WHERE user_id = $1', [victim.id]))[0]!;
+
+  it('cannot take the login without the secret of a mail to it', async () => {
+    const { id, email } = victim;
+    await expect(portal.query(`SELECT take_login($1, $2, 'mine', false)`, [id, email])).rejects.toMatchObject({ code: DENIED });
+    await expect(portal.query(`SELECT take_login_with_passkey($1, $2, ${PASSKEY})`, [id, email])).rejects.toMatchObject({ code: DENIED });
+    const stored = createHash('sha256').update('proof').digest('hex');
+    for (const wrong of [null, '', 'token', stored, `\\x${stored}`]) expect(await proves(invite, wrong, id, email)).toEqual([false, false]);
+    for (const none of [null, randomUUID()]) expect(await proves(none, 'proof', id, email)).toEqual([false, false]);
+    const other = await make.user();
+    expect(await proves(invite, 'proof', other.id, other.email)).toEqual([false, false]);
+    for (const end of ['accepted_at = now()', 'revoked_at = now()', `expires_at = now()`]) {
+      await make.query(`UPDATE invites SET ${end} WHERE id = $1`, [invite]);
+      expect([end, await proves(invite, 'proof', id, email)]).toEqual([end, [false, false]]);
+      await make.query(`UPDATE invites SET accepted_at = NULL, revoked_at = NULL, expires_at = now() + interval '1 day' WHERE id = $1`, [invite]);
+    }
+    expect(await hash()).toEqual({ password_hash: 'stored' });
+  });
+
+  it('cannot open a session without what opens the login', async () => {
+    for (const [password, passkey] of [
+      [null, null],
+      ['', null],
+      ['mine', null],
+      [null, Buffer.alloc(16)],
+      [null, Buffer.alloc(0)],
+    ]) {
+      const opened = await portal.query(`SELECT * FROM open_portal_session(gen_random_uuid(), $1, $2, 'x', 'x', $3, $4, now())`, [
+        randomBytes(32),
+        victim.id,
+        password,
+        passkey,
+      ]);
+      expect(opened.rows).toEqual([]);
+    }
+  });
+
+  it('takes it with that secret', async () => {
+    expect(await proves(invite, 'proof', victim.id, victim.email)).toEqual([true, true]);
+    expect(await hash()).toEqual({ password_hash: null });
   });
 });

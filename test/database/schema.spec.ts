@@ -28,13 +28,16 @@ describe('the schema', () => {
     for (const table of tables) {
       expect(table).toEqual({ name: table.name, enabled: true, forced: true, tenant: true });
     }
-    // The rest: heartbeats and places belong to nobody; passwords and sessions are behind functions (see
-    // row security).
+    // The rest: heartbeats and places belong to nobody; passwords and sessions are behind functions, with row-level security
+    // that only the owner's functions pass.
     const open = [...new Set(columns.map((column) => column.table))].filter((name) => !tables.some((table) => table.name === name));
     expect(open).toEqual([
       'credentials', 'device_cookies', 'passkeys', 'password_link_requests', 'password_links', 'places', 'portal_sessions',
       'sign_in_attempts', 'worker_heartbeats',
     ]); // prettier-ignore
+    const forced = await schema.all(`
+      SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relforcerowsecurity`);
+    expect(open.filter((name) => !forced.some((table) => table.name === name))).toEqual(['places', 'worker_heartbeats']);
   });
 
   it('stores times with millisecond precision, like JavaScript', () => {

@@ -38,6 +38,12 @@ export interface UsedPasskey {
   credentialId: Buffer;
 }
 
+/** An invite, with the second secret that only its mail contains. */
+export interface Proof {
+  id: string;
+  proof: string | null;
+}
+
 /** What opens a login. */
 export interface Credentials {
   password: boolean;
@@ -89,12 +95,19 @@ export class Identities {
     );
   }
 
-  /** Marks the address as proven. @param credential replaces all others; null for the current password @returns false for another's passkey */
-  prove({ id, address }: Identity, credential: Credential | null): Promise<boolean> {
+  /**
+   * Marks the address as proven.
+   *
+   * @param by the invite and the second secret of its mail, which the database checks
+   * @param credential replaces all others; null for the current password
+   * @returns false for another's passkey, and without the secret
+   */
+  prove({ id, address }: Identity, by: Proof, credential: Credential | null): Promise<boolean> {
+    const proven = sql`${by.id}, ${by.proof}, ${id}, ${address}`;
     if (credential && 'passkey' in credential) {
-      return this.ask(sql`SELECT take_login_with_passkey(${id}, ${address}, ${valuesOf(credential.passkey)}) AS done`);
+      return this.ask(sql`SELECT prove_login_with_passkey(${proven}, ${valuesOf(credential.passkey)}) AS done`);
     }
-    return this.ask(sql`SELECT take_login(${id}, ${address}, ${credential?.hash ?? null}, ${!credential}) AS done`);
+    return this.ask(sql`SELECT prove_login(${proven}, ${credential?.hash ?? null}, ${!credential}) AS done`);
   }
 
   async credentialsOf({ id, passwordHash }: Identity): Promise<Credentials> {
@@ -106,7 +119,7 @@ export class Identities {
     return this.ask(sql`SELECT decline_ties(${id}, ${as === 'parent'}) AS done`);
   }
 
-  /** The operator confirms that the login's user owns its (normalized) address. False if there is no such login. */
+  /** The operator, as the database's owner, confirms that the login's user owns its (normalized) address. False if there is no such login. */
   async vouchFor(address: string): Promise<boolean> {
     const login = await this.find(address);
     if (!login) return false;

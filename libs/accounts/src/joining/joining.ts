@@ -136,7 +136,7 @@ export class Joining {
     if (identity?.id !== userId) throw new Refused('passkey');
     const arrived = { identity, created: false, shown: { credentialId } };
     if (!invite.proven || identity.verified) return arrived;
-    await this.identities.prove(identity, null);
+    if (!(await this.identities.prove(identity, invite, null))) throw new Refused('passkey');
     return { ...arrived, identity: { ...identity, verified: true } };
   }
 
@@ -163,7 +163,7 @@ export class Joining {
     if (invite.proven && !identity.verified) {
       // A typing error must not change a password, which would also undo what the login has accepted elsewhere.
       if (identity.used && !known && !who.replaces) throw new Refused('other_credential');
-      if (!(await this.identities.prove(identity, known ? null : credential))) throw new Refused('passkey');
+      if (!(await this.identities.prove(identity, invite, known ? null : credential))) throw new Refused('passkey');
       if (!known) await this.tellOf(invite, identity, credential);
       return { ...arrived, identity: { ...identity, verified: true } };
     }
@@ -198,7 +198,7 @@ export class Joining {
     const login = { id, ...names, email, address: normalizeEmail(email), passwordHash: null, used: false };
     const identity = { ...login, verified: false, elsewhere: false };
     const done = invite.proven
-      ? await this.identities.prove(identity, credential)
+      ? await this.identities.prove(identity, invite, credential)
       : await this.identities.setFirst(id, credential);
     if (!done) throw new Refused('passkey');
     return { identity: { ...identity, verified: invite.proven }, created: true, shown: shownBy(credential) };

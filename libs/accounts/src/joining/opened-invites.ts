@@ -32,6 +32,8 @@ export interface OpenedInvite {
   state: InviteState;
   /** Whether it was opened with the mail's second secret too, by somebody who reads the mail of its address. */
   proven: boolean;
+  /** The second secret, if it is right. */
+  proof: string | null;
   /** Who made it in the portal. */
   createdBy: string | null;
   /** An admin's, which nobody made who is an owner now: an owner has to approve. */
@@ -113,7 +115,7 @@ export class OpenedInvites {
     proof: string | null,
     hold: boolean,
   ): Promise<OpenedInvite | null> {
-    const [row] = await this.db.query<Omit<OpenedInvite, 'proven'> & { proofHash: Buffer | null }>(sql`
+    const [row] = await this.db.query<Omit<OpenedInvite, 'proven' | 'proof'> & { proofHash: Buffer | null }>(sql`
       SELECT i.id, i.organization_id AS "organizationId", i.scope, i.role, i.target_id AS "targetId", i.subject_id AS "subjectId",
         i.email, i.user_id AS "loginId", i.created_at AS "createdAt", i.expires_at AS "expiresAt", i.proof_hash AS "proofHash",
         json_build_object('name', o.name, 'timeZone', o.time_zone, 'contact', contact_of(o)) AS organization,
@@ -127,7 +129,7 @@ export class OpenedInvites {
     if (!row) return null;
     const { proofHash, ...read } = row;
     const proven = proof !== null && proofHash !== null && timingSafeEqual(this.invites.hashOf(proof), proofHash);
-    const invite: OpenedInvite = { ...read, proven };
+    const invite: OpenedInvite = { ...read, proven, proof: proven ? proof : null };
     if (invite.state !== 'valid') return invite;
     const moved = invite.loginId !== null && (await this.loginOf(invite, hold))?.id !== invite.loginId;
     if (moved) return { ...invite, state: 'moved' };

@@ -14,9 +14,13 @@ export const signIn: Grants = {
   functions: {
     identity_of: ['portal'],
     set_first_password: ['portal'],
-    take_login: ['portal'],
+    prove_login: ['portal'],
+    is_proof: [],
+    // For the operator, and as the owner for who has shown a proof or a link.
+    take_login: [],
     set_first_passkey: ['portal'],
-    take_login_with_passkey: ['portal'],
+    prove_login_with_passkey: ['portal'],
+    take_login_with_passkey: [],
     is_used: [],
     has_passkeys: ['portal'],
     store_passkey: [],

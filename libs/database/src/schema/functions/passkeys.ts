@@ -35,6 +35,12 @@ export const passkeys = /* sql */ `
     RETURN store_passkey(login, passkey, credential, key, counter, kinds, called);
   END $$;
 
+  CREATE FUNCTION prove_login_with_passkey(invite uuid, proof text, login uuid, address text, ${PASSKEY})
+    RETURNS boolean LANGUAGE sql ${AS_OWNER} AS $$
+    SELECT CASE WHEN is_proof(invite, proof, login, address)
+      THEN take_login_with_passkey(login, address, passkey, credential, key, counter, kinds, called) ELSE false END
+  $$;
+
   -- For somebody who is signed in. If somebody takes the login over at the same time, the session is over and adds nothing.
   CREATE FUNCTION add_passkey(secret bytea, ${PASSKEY}) RETURNS boolean
     LANGUAGE plpgsql ${AS_OWNER} AS $$

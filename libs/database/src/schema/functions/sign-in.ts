@@ -52,6 +52,21 @@ export const signIn = /* sql */ `
     RETURN FOUND;
   END $$;
 
+  -- Whether this is the second secret of the open invite, which was mailed to this address. Only its SHA-256 is stored, so who
+  -- can read the table cannot answer. A domain in ASCII form is compared by the mailbox alone: SQL cannot decode it.
+  CREATE FUNCTION is_proof(invite uuid, proof text, login uuid, address text) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT EXISTS (SELECT FROM invites i WHERE i.id = invite AND i.proof_hash = sha256(convert_to(proof, 'UTF8'))
+      AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()
+      AND (i.user_id = login OR folded(i.email) = folded(address)
+        OR (i.email ~* '@(.*[.])?xn--' AND folded(split_part(i.email, '@', 1)) = folded(split_part(address, '@', 1)))))
+  $$;
+
+  -- take_login for whoever has the mail of an invite to this address.
+  CREATE FUNCTION prove_login(invite uuid, proof text, login uuid, address text, hash text, same_person boolean)
+    RETURNS boolean LANGUAGE sql ${AS_OWNER} AS $$
+    SELECT CASE WHEN is_proof(invite, proof, login, address) THEN take_login(login, address, hash, same_person) ELSE false END
+  $$;
+
   -- The address is proven. Whoever proves it without knowing the password takes the login over: sessions and passkeys end,
   -- and what somebody unknown accepted before waits for the person in every organization but this one.
   CREATE FUNCTION take_login(login uuid, address text, hash text, same_person boolean) RETURNS boolean
