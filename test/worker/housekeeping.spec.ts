@@ -42,6 +42,26 @@ describe('housekeeping', () => {
     );
   }
 
+  it('estimates once an hour which organizations fill the database', async () => {
+    const worker = await room.worker();
+    const [large, small] = [await room.make.organization(), await room.make.organization()];
+    const leads = (organizationId: string, n: number) => Array.from({ length: n }, () => ({ organizationId, name: 'n'.repeat(100) }));
+    await room.make.rows('leads', [...leads(large.id, 200), ...leads(small.id, 20)]);
+    await room.make.query(`INSERT INTO worker_heartbeats (worker_id, seen_at) VALUES ('gone', now() - interval '1 minute'), ('able', now())`);
+    const sampled = () =>
+      room.make.query<{ worker_id: string; bytes: Record<string, number>; at: string }>(
+        'SELECT worker_id, bytes, sampled_at::text AS at FROM worker_heartbeats WHERE sampled_at IS NOT NULL',
+      );
+    await worker.get(HousekeepingService).sampleBytes();
+    const [first, ...others] = await sampled();
+    expect([first!.worker_id, others]).toEqual(['able', []]);
+    expect(first!.bytes[large.id]).toBeGreaterThan(20_000);
+    expect(first!.bytes[small.id]).toBeGreaterThan(2_000);
+    expect(first!.bytes[small.id]).toBeLessThan(first!.bytes[large.id]! / 2);
+    await worker.get(HousekeepingService).sampleBytes();
+    expect(await sampled()).toEqual([first]);
+  });
+
   it('deletes portal sessions that have ended, expired password links and sign-in attempts older than a day', async () => {
     const { id } = await room.make.user();
     const make = (statement: string) => room.make.query(statement, [id]);

@@ -75,12 +75,15 @@ describe('/metrics', () => {
     expect(text).toContain('api_key_authentications_total{outcome="invalid_api_key"} 1');
     expect(text).toMatch(/database_pool_total \d/);
     for (const name of ['waiting', 'oldest_seconds', 'dead']) expect(text).toContain(`outbox_${name}{topic="email"} 0`);
-    await fixtures.make.query(`INSERT INTO worker_heartbeats VALUES ('able', now(), 2), ('unable', now() - interval '1 minute', 7)`);
+    await fixtures.make.query(`INSERT INTO worker_heartbeats (worker_id, seen_at, failed_claims, bytes, sampled_at)
+      VALUES ('able', now(), 2, '{"x": 5}', now()), ('unable', now() - interval '1 minute', 7, '{"x": 4, "y": 3}', now() - interval '1 hour')`);
     await vi.waitFor(async () => {
       const metrics = (await send(api, 'GET', '/metrics')).text;
       expect(metrics).toContain('outbox_workers 1');
       expect(metrics).toContain('outbox_failed_claims_total{worker="able"} 2');
       expect(metrics).toContain('outbox_failed_claims_total{worker="unable"} 7');
+      expect(metrics).toContain('organization_bytes{organization="x"} 5');
+      expect(metrics).not.toContain('organization="y"');
     });
     const ids = [...fixtures.a.ids, ...fixtures.b.ids, fixtures.a.id, fixtures.a.key, 'not-an-id', 'nowhere-special', 'wrong-secret'];
     expect(ids.filter((id) => text.includes(id))).toEqual([]);

@@ -810,5 +810,7 @@ export interface Tables {
     workerId: string;
     seenAt: Date;
     failedClaims: number;
+    bytes: unknown;
+    sampledAt: Date | null;
   };
 }

@@ -39,6 +39,7 @@ export class HousekeepingService {
     await this.purge();
     await this.trimRequestLog();
     await this.db.lookUp(sql`SELECT forget_previous_secrets()`);
+    await this.sampleBytes();
     this.purgedAt = performance.now();
   }
 
@@ -68,6 +69,14 @@ export class HousekeepingService {
     }
     if (trimmed > 0) this.log.pino.info({ trimmed }, 'request log trimmed');
     return trimmed;
+  }
+
+  /** Once an hour, whichever worker comes first, estimates which organizations fill the database, for /metrics. */
+  async sampleBytes(): Promise<void> {
+    await this.db.lookUp(sql`
+      UPDATE worker_heartbeats SET bytes = sample_organization_bytes(), sampled_at = now()
+      WHERE worker_id = (SELECT worker_id FROM worker_heartbeats ORDER BY seen_at DESC LIMIT 1)
+        AND NOT EXISTS (SELECT FROM worker_heartbeats WHERE sampled_at > now() - interval '1 hour')`);
   }
 
   /** Creates the standing join codes of organizations that were created without access to the encryption key. */

@@ -65,10 +65,13 @@ export const jobs = /* sql */ `
   ${secure('suppressions')}
 
   -- A worker writes its row every few seconds; readiness looks at the newest. seen_at: when it was last seen able to claim
-  -- messages. failed_claims: since it started.
+  -- messages. failed_claims: since it started. bytes: of the organizations that fill most of the database, by id, estimated
+  -- by one of the workers at sampled_at.
   CREATE TABLE worker_heartbeats (
     worker_id text PRIMARY KEY,
     seen_at timestamptz(3) NOT NULL,
-    failed_claims integer NOT NULL DEFAULT 0
+    failed_claims integer NOT NULL DEFAULT 0,
+    bytes jsonb,
+    sampled_at timestamptz(3)
   );
 `;

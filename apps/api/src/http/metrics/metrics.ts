@@ -19,9 +19,11 @@ interface WorkerState {
   worker: string;
   works: boolean;
   failed: number;
+  /** Of the organizations that fill most of the database, by id; only of the latest sample. */
+  bytes: Record<string, number> | null;
 }
 
-/** The metrics at `/metrics`. Labels are route templates and codes, never client input. */
+/** The metrics at `/metrics`. Labels are route templates, codes and ids of organizations, never client input. */
 @Injectable()
 export class Metrics implements OnModuleInit, OnApplicationShutdown {
   readonly registry = new Registry();
@@ -59,7 +61,8 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
     this.backlog = new Polled(() => db.lookUp<Backlog>(sql`SELECT * FROM outbox_backlog()`));
     this.workers = new Polled(() =>
       db.lookUp<WorkerState>(sql`SELECT worker_id AS worker, failed_claims::double precision AS failed,
-        seen_at > now() - ${WORKER_SILENCE_MS} * interval '1 millisecond' AS works FROM worker_heartbeats`),
+        seen_at > now() - ${WORKER_SILENCE_MS} * interval '1 millisecond' AS works,
+        CASE WHEN sampled_at = max(sampled_at) OVER () THEN bytes END AS bytes FROM worker_heartbeats`),
     );
     collectDefaultMetrics({ register: this.registry });
     const pool = (name: 'total' | 'idle' | 'waiting', help: string) =>
@@ -123,6 +126,17 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
       registers: [this.registry],
       collect() {
         this.set(workers.current?.filter(({ works }) => works).length ?? NaN);
+      },
+    });
+    new Gauge({
+      name: 'organization_bytes',
+      help: 'Estimated bytes of rows in the database, of the organizations that have most, sampled once an hour',
+      labelNames: ['organization'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { bytes } of workers.current ?? [])
+          for (const [organization, size] of Object.entries(bytes ?? {})) this.set({ organization }, size);
       },
     });
     new Counter({

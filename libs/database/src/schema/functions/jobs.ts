@@ -228,6 +228,23 @@ export const jobs = /* sql */ `
   END $$;
 
   -- Deletes what RETENTION does not keep any longer. days: the settings with other days than usual.
+  -- The 20 organizations whose rows fill most of the largest tables, with estimated bytes: of each table at most some 500
+  -- pages are read. Indexes, dead rows and rows that name no organization do not count.
+  CREATE FUNCTION sample_organization_bytes() RETURNS jsonb LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE parts text; sample jsonb;
+  BEGIN
+    SELECT string_agg(format('SELECT organization_id AS id, sum(pg_column_size(t.*)) * %s AS bytes
+      FROM %I t TABLESAMPLE SYSTEM (%s) WHERE organization_id IS NOT NULL GROUP BY 1', 100 / share, relname, share), ' UNION ALL ')
+    INTO parts FROM (
+      SELECT c.relname, least(100, 50000.0 / greatest(1, pg_relation_size(c.oid) / 8192)) AS share FROM pg_class c
+      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND EXISTS (SELECT FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attname = 'organization_id' AND NOT a.attisdropped)
+      ORDER BY pg_table_size(c.oid) DESC, 1 LIMIT 20) t;
+    EXECUTE 'SELECT coalesce(jsonb_object_agg(id, bytes), ''{}'') FROM (SELECT id, round(sum(bytes)) AS bytes
+      FROM (' || parts || ') t GROUP BY id ORDER BY 2 DESC, 1 LIMIT 20) s' INTO sample;
+    RETURN sample;
+  END $$;
+
   CREATE FUNCTION purge_expired(days jsonb DEFAULT '{}') RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
     ${PURGE}
   $$;
