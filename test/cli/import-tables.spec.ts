@@ -24,7 +24,7 @@ const NEVER: Record<string, string> = {
   rebuild_hooks: 'the organization or the operator sets it up, with a secret',
   request_log: MADE_HERE,
   session_students: DERIVED,
-  suppression_senders: MADE_HERE,
+  suppressions: MADE_HERE,
 };
 
 const schema = await fixture(SchemaFixture.create());

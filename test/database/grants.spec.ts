@@ -80,6 +80,7 @@ describe('the rights of the roles', () => {
       'log_requests',
       'logins_by_email',
       'must_accept',
+      'organization_administrators',
       'other_owner_signs_in',
       'outbox_backlog',
       'queue_notices',

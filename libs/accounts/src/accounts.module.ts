@@ -21,6 +21,7 @@ import { Belongings } from './membership/belongings.js';
 import { Inviting } from './membership/inviting.js';
 import { Managers } from './membership/managers.js';
 import { ManagerNotices } from './manager-notices.js';
+import { TakenBackNotices } from './taken-back-notices.js';
 import { MembershipNotices } from './membership/membership-notices.js';
 import { Offboarding } from './membership/offboarding.js';
 import { Roles } from './membership/member-roles.js';
@@ -49,6 +50,7 @@ const ACCOUNTS = [
   PasswordLinks,
   Roles,
   SignIn,
+  TakenBackNotices,
 ];
 const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 

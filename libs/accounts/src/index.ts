@@ -23,6 +23,7 @@ export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api
 export { KeyNotices } from './keys/key-notices.js';
 export { KEY_IS, type KeyFilter, type ListedKey, maskedKey } from './keys/listed-key.js';
 export { type ManagerNotice, ManagerNotices } from './manager-notices.js';
+export { TakenBackNotices } from './taken-back-notices.js';
 export { type KeyExpiry, KeyMadeBefore, mintKey, type NewApiKey, type Overlap, OVERLAPS } from './keys/new-key.js';
 export { grants, isScope, readsCodes, type Scope, SCOPES } from './keys/scopes.js';
 export { type Contact, type GivenContact, OrganizationContacts } from './organization-contacts.js';

@@ -38,9 +38,10 @@ export class Completion {
    * Bills everybody who takes part and is not excused, and settles what the tutor gets. A student who is not
    * named keeps the attendance recorded before, or else counts as attended.
    *
+   * @returns false if it had been done before
    * @throws Refused before the start, without a tutor, for strangers, and for another attendance than that of the first time
    */
-  async complete(organizationId: string, sessionId: string, attended: readonly Attended[]): Promise<void> {
+  async complete(organizationId: string, sessionId: string, attended: readonly Attended[]): Promise<boolean> {
     const lesson = await this.lessons.lock(organizationId, sessionId);
     const named = new Map(attended.map(({ studentId, attendance }) => [studentId, attendance]));
     const strangers = attended.flatMap(({ studentId }, index) =>
@@ -51,7 +52,7 @@ export class Completion {
       const same = lesson.places.every(
         ({ studentId, attendance }) => (named.get(studentId) ?? attendance) === attendance,
       );
-      if (same && strangers.length === 0) return;
+      if (same && strangers.length === 0) return false;
       throw Refused.invalidState(lesson.status, allowed, 'The session is completed, with another attendance. Correct the participant, or reopen the session.'); // prettier-ignore
     }
     if (strangers.length > 0) throw await this.notTakingPart(organizationId, attended, strangers);
@@ -73,6 +74,7 @@ export class Completion {
       organizationId,
       places.flatMap((place) => lineOf(place, lesson)),
     );
+    return true;
   }
 
   private async notTakingPart(organizationId: string, attended: readonly Attended[], at: number[]): Promise<Refused> {
@@ -84,24 +86,48 @@ export class Completion {
     return Refused.invalidAt(at.map((index) => ({ at: ['participants', index, 'student_id'], reason })));
   }
 
-  /** Takes a completed session back to scheduled, as if it had not been completed. @throws Refused once it is on an issued invoice */
-  async reopen(organizationId: string, sessionId: string): Promise<void> {
+  /**
+   * Takes a completed session back to scheduled, as if it had not been completed.
+   *
+   * @returns false if it had been done before
+   * @throws Refused once it is on an issued invoice
+   */
+  async reopen(organizationId: string, sessionId: string): Promise<boolean> {
     const lesson = await this.lessons.lock(organizationId, sessionId);
     const status = SESSION.next('reopen', lesson.status);
-    if (!status) return;
+    if (!status) return false;
     await this.drafts.takeBack(organizationId, sessionId);
     await this.db.query(sql`
       UPDATE sessions SET status = ${status}, completed_at = NULL WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
     const places = lesson.places.map((place) => ({ ...place, attendance: null, billedCents: null }));
     await this.lessons.writePlaces(organizationId, places);
     await this.lessons.writeTotals(organizationId, sessionId, null, null);
+    return true;
   }
 
-  /** Cancels a session; again, it changes nothing. @param percent of what completing would have billed, which is charged */
-  async cancel(organizationId: string, sessionId: string, reason: string | null, percent = 0): Promise<void> {
+  /**
+   * Cancels a session.
+   *
+   * @param percent of what completing would have billed, which is charged
+   * @returns false if it had been done before
+   * @throws Refused for another reason or charge than those of the first time
+   */
+  async cancel(
+    organizationId: string,
+    sessionId: string,
+    reason: string | null,
+    percent: number | null,
+  ): Promise<boolean> {
     const lesson = await this.lessons.lock(organizationId, sessionId);
-    await this.changes.cancel(organizationId, sessionId, reason);
-    if (lesson.status === 'cancelled' || percent === 0) return;
+    const cancelled = await this.changes.cancel(organizationId, sessionId, reason);
+    if (!cancelled) {
+      if (percent === null || percent === lesson.chargedPct) return false;
+      const told = `The session was cancelled before, and ${lesson.chargedPct} percent charged.`;
+      throw Refused.invalidState(lesson.status, SESSION.allowed('cancel'), told);
+    }
+    if (!percent) return true;
+    await this.db.query(sql`
+      UPDATE sessions SET charged_pct = ${percent} WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
     const hundredths = BigInt(percent) * 100n;
     const places = lesson.places.filter(takesPart).map((place) => {
       return { ...place, billedCents: shareOf(billAt(place, lesson), hundredths) };
@@ -114,6 +140,7 @@ export class Completion {
       organizationId,
       charges.map((charge) => ({ ...charge, ...fee })),
     );
+    return true;
   }
 
   /**

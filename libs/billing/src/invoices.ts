@@ -15,6 +15,7 @@ interface Stored {
   dueDate: string | null;
   zone: string;
   termsDays: number;
+  rebilled: boolean;
 }
 
 /** A line that somebody writes. A negative amount is a discount. */
@@ -56,16 +57,17 @@ export class Invoices {
   }
 
   /**
-   * Issues a draft: it gets the next number, and what has been paid in advance is applied. Again, it changes nothing.
+   * Issues a draft: it gets the next number, and what has been paid in advance is applied.
    *
    * @param dueDate a day of the organization's; null for the one that its terms of payment give
+   * @returns false if it had been done before
    * @throws Refused for one without lines, a sum below zero, and another due date than that of the first time
    */
-  async finalize(organizationId: string, id: string, dueDate: string | null): Promise<void> {
+  async finalize(organizationId: string, id: string, dueDate: string | null): Promise<boolean> {
     const invoice = await this.held(organizationId, id);
     const status = INVOICE.next('finalize', invoice.status);
     if (!status) {
-      if (dueDate === null || dueDate === invoice.dueDate) return;
+      if (dueDate === null || dueDate === invoice.dueDate) return false;
       throw Refused.invalidState(invoice.status, ['draft'], 'The invoice has been issued, with another due date.');
     }
     const [line] = await this.db.query(sql`
@@ -81,18 +83,24 @@ export class Invoices {
     const due = dueDate ?? addDays(dayOf(new Date(), invoice.zone), invoice.termsDays);
     await this.number(organizationId, id, due);
     await this.settlement.settle(organizationId, invoice.family);
+    return true;
   }
 
   /**
-   * Takes back an issued invoice. What was applied to it becomes credit, which pays what else is open. Again, it changes
-   * nothing.
+   * Takes back an issued invoice. What was applied to it becomes credit, which pays what else is open.
    *
    * @param rebill whether its lines go to the student's collecting draft
+   * @returns false if it had been done before
+   * @throws Refused for another `rebill` than that of the first time
    */
-  async void(organizationId: string, id: string, rebill: boolean): Promise<void> {
-    const invoice = await this.held(organizationId, id, await this.payersOf(organizationId, id));
+  async void(organizationId: string, id: string, rebill: boolean | null): Promise<boolean> {
+    const invoice = await this.held(organizationId, id, () => this.payersOf(organizationId, id));
     const status = INVOICE.next('void', invoice.status);
-    if (!status) return;
+    if (!status) {
+      if (rebill === null || rebill === invoice.rebilled) return false;
+      const told = `The invoice was voided before, and its lines were ${invoice.rebilled ? '' : 'not '}billed again.`;
+      throw Refused.invalidState(invoice.status, INVOICE.allowed('void'), told);
+    }
     await Promise.all([
       this.db.query(sql`
         WITH freed AS (
@@ -102,11 +110,12 @@ export class Invoices {
         credited AS (
           UPDATE payments p SET credit_cents = p.credit_cents + s.cents FROM sums s
           WHERE p.organization_id = ${organizationId} AND p.id = s.payment_id)
-        UPDATE invoices SET status = ${status}, amount_paid_cents = amount_paid_cents - (SELECT coalesce(sum(cents), 0) FROM sums)
+        UPDATE invoices SET status = ${status}, rebilled = ${rebill ?? false}, amount_paid_cents = amount_paid_cents - (SELECT coalesce(sum(cents), 0) FROM sums)
         WHERE organization_id = ${organizationId} AND id = ${id}`),
       rebill && this.rebill(organizationId, id, invoice.studentId),
     ]);
     await this.settlement.settle(organizationId, invoice.family);
+    return true;
   }
 
   /** Whose money is applied to an invoice, besides its student's. */
@@ -122,11 +131,13 @@ export class Invoices {
   }
 
   /** The invoice, whose accounts are held from now on. */
-  private async held(organizationId: string, id: string, payers = NOBODY): Promise<Stored & { family: Held }> {
-    const studentIds = [...payers.studentIds, await this.studentOf(organizationId, id)];
-    const family = await this.settlement.holdFamilies(organizationId, { ...payers, studentIds });
+  private async held(organizationId: string, id: string, others = NOBODY): Promise<Stored & { family: Held }> {
+    const family = await this.settlement.holdFamilies(organizationId, async () => {
+      const payers = await others();
+      return { ...payers, studentIds: [...payers.studentIds, await this.studentOf(organizationId, id)] };
+    });
     const [invoice] = await this.db.query<Stored>(sql`
-      SELECT i.id, i.student_id AS "studentId", i.status, i.amount_due_cents AS "dueCents", i.due_date::text AS "dueDate",
+      SELECT i.id, i.student_id AS "studentId", i.status, i.amount_due_cents AS "dueCents", i.due_date::text AS "dueDate", i.rebilled,
         o.time_zone AS zone, o.payment_terms_days AS "termsDays"
       FROM invoices i JOIN organizations o ON o.id = i.organization_id
       WHERE i.organization_id = ${organizationId} AND i.id = ${id} FOR UPDATE OF i`);
@@ -180,7 +191,7 @@ export class Invoices {
   }
 }
 
-const NOBODY = { studentIds: [] as string[], parentIds: [] as string[] };
+const NOBODY = () => Promise.resolve({ studentIds: [] as string[], parentIds: [] as string[] });
 
 function draftOnly({ status }: Stored): void {
   if (status !== 'draft') throw Refused.invalidState(status, ['draft']);

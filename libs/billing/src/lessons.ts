@@ -28,6 +28,8 @@ export interface Lesson {
   startsAt: Date;
   /** Who teaches it; one who has left since is still paid. */
   tutorId: string | null;
+  /** What was charged for cancelling it, in percent. */
+  chargedPct: number;
   minutes: bigint;
   /** What the lines of invoices say of it. */
   description: string;
@@ -41,6 +43,7 @@ interface Row {
   status: Lesson['status'];
   starts_at: Date;
   tutor_id: string | null;
+  charged: number;
   duration_minutes: number;
   subject: string | null;
   zone: string;
@@ -68,7 +71,7 @@ export class Lessons {
 
   private async find(organizationId: string, which: Sql): Promise<Lesson> {
     const [row] = await this.db.query<Row>(sql`
-      SELECT s.id, s.status, s.starts_at, s.tutor_id, s.duration_minutes, j.name AS subject, o.time_zone AS zone,
+      SELECT s.id, s.status, s.starts_at, s.tutor_id, s.charged_pct AS charged, s.duration_minutes, j.name AS subject, o.time_zone AS zone,
         s.tutor_pay_rate_cents AS pay, s.tutor_pay_pct::text AS pct
       FROM sessions s JOIN organizations o ON o.id = s.organization_id
       LEFT JOIN subjects j ON j.organization_id = s.organization_id AND j.id = s.subject_id
@@ -80,6 +83,7 @@ export class Lessons {
       status: row.status,
       startsAt: row.starts_at,
       tutorId: row.tutor_id,
+      chargedPct: row.charged,
       minutes: BigInt(row.duration_minutes),
       description: described(row),
       // A numeric(5, 2) without its point is hundredths.

@@ -5,7 +5,7 @@ import { Database, INVOICE, type VALUES } from '@app/database';
 import { type Refusal, Refused } from '@app/rules';
 import { dayOf } from '@app/scheduling';
 import { refund } from './allocation.js';
-import { type Payers, Settlement } from './settlement.js';
+import { type Held, type Payers, Settlement } from './settlement.js';
 
 type Values = (typeof VALUES)['payments'];
 
@@ -21,6 +21,8 @@ export interface Received {
   sessionId: string | null;
   /** A day of the organization's; null for today. */
   receivedOn: string | null;
+  /** What the bank or the payer calls it. */
+  reference?: string | null;
 }
 
 interface Applied {
@@ -35,6 +37,9 @@ interface Stored {
   amount: string;
   refunded: string;
   credit: string;
+  takenBack: boolean;
+  /** Whether it was recorded in the last 24 hours. */
+  recent: boolean;
 }
 
 /** Money that families pay and get back, in the ambient transaction. */
@@ -47,27 +52,26 @@ export class Payments {
 
   /** Records money, and applies it. @returns the payment's id @throws Refused for people and invoices that do not go together */
   async record(organizationId: string, received: Received): Promise<string> {
-    const { payer, invoiceId, sessionId, amountCents, type } = received;
+    const { payer, invoiceId, sessionId, amountCents, type, reference = null } = received;
     const [studentId, parentId] = 'studentId' in payer ? [payer.studentId, null] : [null, payer.parentId];
     // What is wrong with the values is told before that somebody is unknown.
-    const [{ currency, receivedOn }, students] = await Promise.all([
-      this.checkedTerms(organizationId, received),
-      this.studentsOf(organizationId, payer),
-    ]);
-    const payers = { studentIds: students, parentIds: parentId === null ? [] : [parentId] };
-    const held = await this.settlement.holdFamilies(organizationId, payers);
-    const [, tutorId] = await Promise.all([
-      invoiceId !== null && this.checkInvoice(organizationId, invoiceId, students),
-      sessionId === null ? null : this.tutorOf(organizationId, sessionId, students),
-    ]);
+    const { currency, receivedOn } = await this.checkedTerms(organizationId, received);
+    const tutorOf = sessionId === null ? null : await this.lockSession(organizationId, sessionId);
+    const held = await this.settlement.holdFamilies(organizationId, async () => ({
+      studentIds: await this.studentsOf(organizationId, payer),
+      parentIds: parentId === null ? [] : [parentId],
+    }));
+    const students = held.studentIds;
+    if (invoiceId !== null) await this.checkInvoice(organizationId, invoiceId, students);
+    const tutorId = tutorOf && (await tutorOf(students));
     const id = uuidv7();
     // In one round trip with the reads of settlement, which find the payment.
     await Promise.all([
       this.db.query(sql`
         INSERT INTO payments (id, organization_id, student_id, parent_id, session_id, invoice_id, tutor_id, amount_cents, currency,
-          payment_type, status, received_on, recorded, credit_cents)
+          payment_type, status, received_on, reference, recorded, credit_cents)
         VALUES (${id}, ${organizationId}, ${studentId}, ${parentId}, ${sessionId}, ${invoiceId}, ${tutorId}, ${amountCents},
-          ${currency}, ${type}, 'succeeded', ${receivedOn}, true, ${amountCents})`),
+          ${currency}, ${type}, 'succeeded', ${receivedOn}, ${reference}, true, ${amountCents})`),
       this.settlement.settle(organizationId, held),
     ]);
     return id;
@@ -80,19 +84,66 @@ export class Payments {
    * @throws Refused for more than there is, and a payment that was not recorded here
    */
   async refund(organizationId: string, id: string, amountCents: number): Promise<void> {
-    const payers = await this.concernedBy(organizationId, id);
-    const held = await this.settlement.holdFamilies(organizationId, payers);
-    const [payment] = await this.db.query<Stored>(sql`
-      SELECT status, recorded, amount_cents AS amount, coalesce(refund_amount_cents, 0) AS refunded, credit_cents AS credit
-      FROM payments WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
-    const { status, recorded, amount, refunded, credit } = payment!;
+    const { held, payment } = await this.held(organizationId, id);
+    const { status, recorded, amount, refunded, credit } = payment;
     if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
-    if (!recorded) throw Refused.invalidState(status, [], 'The payment was imported: what became of it is history.');
+    if (!recorded) throw Refused.invalidState(status, [], IMPORTED);
     const left = BigInt(amount) - BigInt(refunded);
     if (BigInt(amountCents) > left) throw Refused.invalid('More than is left of it.', 'amount_cents');
 
+    const after = BigInt(amountCents) === left ? 'refunded' : status;
+    await this.takeOff(
+      organizationId,
+      id,
+      { cents: BigInt(amountCents), creditCents: BigInt(credit) },
+      { status: after, refundedCents: BigInt(refunded) + BigInt(amountCents), reason: null },
+    );
+    await this.settlement.settle(organizationId, held);
+  }
+
+  /**
+   * Takes back a payment that was entered by mistake: what it paid is due again. Other credit may pay that at once.
+   *
+   * @returns false if it had been done before
+   * @throws Refused for a payment that was not recorded here, or not in the last 24 hours, and after a refund
+   */
+  async void(organizationId: string, id: string, reason: string): Promise<boolean> {
+    const { held, payment } = await this.held(organizationId, id);
+    const { status, recorded, amount, refunded, credit, takenBack, recent } = payment;
+    if (takenBack) return false;
+    if (!recorded) throw Refused.invalidState(status, [], IMPORTED);
+    if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
+    if (refunded !== '0') throw Refused.invalidState(status, [], 'Some of it has been refunded: refund the rest.');
+    if (!recent) throw Refused.invalidState(status, [], 'It was recorded more than 24 hours ago: refund it.');
+    await this.takeOff(
+      organizationId,
+      id,
+      { cents: BigInt(amount), creditCents: BigInt(credit) },
+      { status: 'canceled', refundedCents: null, reason },
+    );
+    await this.settlement.settle(organizationId, held);
+    return true;
+  }
+
+  /** A payment, with the accounts of all whose invoices it paid or may pay. @throws Refused for an unknown one */
+  private async held(organizationId: string, id: string): Promise<{ held: Held; payment: Stored }> {
+    const held = await this.settlement.holdFamilies(organizationId, () => this.concernedBy(organizationId, id));
+    const [payment] = await this.db.query<Stored>(sql`
+      SELECT status, recorded, amount_cents AS amount, coalesce(refund_amount_cents, 0) AS refunded, credit_cents AS credit,
+        taken_back_at IS NOT NULL AS "takenBack", created_at > now() - interval '24 hours' AS recent
+      FROM payments WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+    return { held, payment: payment! };
+  }
+
+  /** Takes money off a payment: credit first, then what was applied last. @param after what it is then; a reason takes it back */
+  private async takeOff(
+    organizationId: string,
+    id: string,
+    { cents, creditCents }: { cents: bigint; creditCents: bigint },
+    after: { status: Values['status'][number]; refundedCents: bigint | null; reason: string | null },
+  ): Promise<void> {
     const applied = await this.appliedOf(organizationId, id);
-    const { fromCreditCents, taken } = refund(BigInt(amountCents), BigInt(credit), applied);
+    const { fromCreditCents, taken } = refund(cents, creditCents, applied);
     const rows = JSON.stringify(
       taken.map(({ id, invoiceId, takenCents }) => ({ id, invoice_id: invoiceId, amount_cents: String(takenCents) })),
     );
@@ -100,9 +151,9 @@ export class Payments {
     const all = taken.filter(({ amountCents, takenCents }) => amountCents === takenCents).map((one) => one.id);
     await Promise.all([
       this.db.query(sql`
-        UPDATE payments SET refund_amount_cents = ${String(BigInt(refunded) + BigInt(amountCents))}::bigint,
-          credit_cents = credit_cents - ${String(fromCreditCents)}::bigint,
-          status = ${BigInt(amountCents) === left ? 'refunded' : status}
+        UPDATE payments SET credit_cents = credit_cents - ${String(fromCreditCents)}::bigint, status = ${after.status},
+          refund_amount_cents = ${after.refundedCents === null ? null : String(after.refundedCents)}::bigint, void_reason = ${after.reason},
+          taken_back_at = CASE WHEN ${after.reason}::text IS NOT NULL THEN now() END
         WHERE organization_id = ${organizationId} AND id = ${id}`),
       this.db.query(
         sql`DELETE FROM payment_allocations WHERE organization_id = ${organizationId} AND id = ANY (${all}::uuid[])`,
@@ -116,7 +167,6 @@ export class Payments {
         FROM (SELECT invoice_id, sum(amount_cents)::bigint AS cents FROM ${back} GROUP BY invoice_id) b
         WHERE i.organization_id = ${organizationId} AND i.id = b.invoice_id`),
     ]);
-    await this.settlement.settle(organizationId, held);
   }
 
   /** The students whose invoices the payer pays. @throws Refused for strangers, and parents without a child here */
@@ -143,7 +193,7 @@ export class Payments {
     return { currency: own, receivedOn: receivedOn ?? dayOf(new Date(), zone) };
   }
 
-  private async checkInvoice(organizationId: string, invoiceId: string, students: string[]): Promise<void> {
+  private async checkInvoice(organizationId: string, invoiceId: string, students: readonly string[]): Promise<void> {
     const [invoice] = await this.db.query<{ student: string; status: (typeof INVOICE.values)[number] }>(sql`
       SELECT student_id AS student, status FROM invoices WHERE organization_id = ${organizationId} AND id = ${invoiceId}`);
     if (!invoice) throw Refused.notFound();
@@ -152,14 +202,18 @@ export class Payments {
     if (!allowed.includes(invoice.status)) throw Refused.invalidState(invoice.status, allowed);
   }
 
-  private async tutorOf(organizationId: string, sessionId: string, students: string[]): Promise<string | null> {
-    const [session] = await this.db.query<{ tutor: string | null; theirs: boolean }>(sql`
-      SELECT s.tutor_id AS tutor, EXISTS (SELECT FROM lesson_participants p WHERE p.organization_id = s.organization_id
-        AND p.session_id = s.id AND p.student_id = ANY (${students}::uuid[])) AS theirs
-      FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${sessionId}`);
+  /** Sessions are locked before accounts, and against being deleted. @returns the session's tutor, once it is known whose it must be */
+  private async lockSession(organizationId: string, sessionId: string) {
+    const [session] = await this.db.query<{ tutor: string | null }>(sql`
+      SELECT tutor_id AS tutor FROM sessions WHERE organization_id = ${organizationId} AND id = ${sessionId} FOR KEY SHARE`);
     if (!session) throw Refused.notFound();
-    if (!session.theirs) throw Refused.invalid('The payer has no place in this session.', 'session_id');
-    return session.tutor;
+    return async (students: readonly string[]): Promise<string | null> => {
+      const [theirs] = await this.db.query(sql`
+        SELECT FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${sessionId}
+          AND student_id = ANY (${students}::uuid[]) LIMIT 1`);
+      if (!theirs) throw Refused.invalid('The payer has no place in this session.', 'session_id');
+      return session.tutor;
+    };
   }
 
   /** Who made a payment, and whose invoices it pays now. @throws Refused for an unknown one */
@@ -184,6 +238,8 @@ export class Payments {
     return rows.map(({ cents, ...applied }) => ({ ...applied, amountCents: BigInt(cents) }));
   }
 }
+
+const IMPORTED = 'The payment was imported: what became of it is history.';
 
 function childrenOf(organizationId: string, parentId: string): Sql {
   return sql`SELECT student_id AS id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}`;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database } from '@app/database';
+import { Database, RetryTransaction } from '@app/database';
 import { type Credit, type Debt, settle } from './allocation.js';
 
 /** Whose money is concerned. Parents pay for all their children. */
@@ -34,8 +34,19 @@ export class Settlement {
     if (names.length > 0) await this.db.lock(...names);
   }
 
-  /** The same for all whose money may pay the same invoices. */
-  async holdFamilies(organizationId: string, { studentIds, parentIds = [] }: Payers): Promise<Held> {
+  /**
+   * The same for all whose money may pay the same invoices. Whoever was linked, or whose money was applied, while this waited
+   * for the locks is read again: with somebody whose account is not held, the transaction begins anew.
+   */
+  async holdFamilies(organizationId: string, read: () => Promise<Payers>): Promise<Held> {
+    const { familyIds } = await this.familyOf(organizationId, await read());
+    await this.hold(organizationId, familyIds);
+    const held = await this.familyOf(organizationId, await read());
+    if (held.familyIds.some((id) => !familyIds.includes(id))) throw new RetryTransaction();
+    return held;
+  }
+
+  private async familyOf(organizationId: string, { studentIds, parentIds = [] }: Payers): Promise<Held> {
     const [found] = await this.db.query<Pick<Held, 'parentIds' | 'familyIds'>>(sql`
       WITH parents AS (
         SELECT unnest(${parentIds}::uuid[]) AS id
@@ -43,9 +54,7 @@ export class Settlement {
       SELECT ARRAY(SELECT id FROM parents) AS "parentIds", ARRAY(SELECT unnest(${studentIds}::uuid[])
         UNION SELECT student_id FROM parent_students
         WHERE organization_id = ${organizationId} AND parent_id IN (SELECT id FROM parents)) AS "familyIds"`);
-    const held = { studentIds, ...found! };
-    await this.hold(organizationId, held.familyIds);
-    return held;
+    return { studentIds, ...found! };
   }
 
   /** Applies all credit of the payers to open invoices, so that it never lies beside debt. */

@@ -131,7 +131,12 @@ export const FIELDS = {
     quantity: integer(1, 1_000),
     unit_amount_cents: cents(-1_000_000_000, 1_000_000_000),
   },
-  payments: { amount_cents: cents(1, MOST), refund_amount_cents: AMOUNT, currency: CURRENCY },
+  payments: {
+    amount_cents: cents(1, MOST),
+    refund_amount_cents: AMOUNT,
+    currency: CURRENCY,
+    reference: text({ min: 1, max: 200 }),
+  },
   expense_claims: { approved_amount_cents: AMOUNT, receipt_photo_url: ADDRESS },
   blog_posts: {
     title: text({ min: 1, max: 300 }),

@@ -12,6 +12,7 @@ export const EMAIL_KINDS = [
   'address_changed',
   'approval_request',
   'code_flooded',
+  'money_taken_back',
   'password_reset',
   'owner_welcome',
   'approval_given',
@@ -42,6 +43,7 @@ export type EmailKind = (typeof EMAIL_KINDS)[number];
 export const NOTICE_KINDS = [
   'approval_request',
   'code_flooded',
+  'money_taken_back',
   'member_removed',
   'joins_undone',
   'manager_added',

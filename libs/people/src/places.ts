@@ -25,8 +25,13 @@ export type PlaceRole = 'teacher' | 'tutor' | 'student';
 export class Places {
   constructor(private readonly db: Database) {}
 
-  /** Gives an accepted member a place. @throws Refused for an unknown room or person, and at `user_id` for a member with another role */
-  async give(organizationId: string, room: Room, userId: string, as: PlaceRole): Promise<string> {
+  /**
+   * Gives an accepted member a place.
+   *
+   * @returns its id, and whether it is new
+   * @throws Refused for an unknown room or person, and at `user_id` for a member with another role
+   */
+  async give(organizationId: string, room: Room, userId: string, as: PlaceRole) {
     const [, [member]] = await Promise.all([
       this.db.holdPeople(organizationId, [userId]),
       this.db.query<Pick<Tables['members'], 'role'>>(sql`
@@ -74,8 +79,8 @@ export class Places {
       FROM unnest(${studentIds.map(() => uuidv7())}::uuid[], ${studentIds}::uuid[]) AS p (place, student)`);
   }
 
-  /** Adds somebody who may have the place. @returns the id of the place */
-  async add(organizationId: string, { kind, id: roomId }: Room, userId: string, as: PlaceRole): Promise<string> {
+  /** Adds somebody who may have the place. @returns its id, and whether it is new */
+  async add(organizationId: string, { kind, id: roomId }: Room, userId: string, as: PlaceRole) {
     const { table, places, id } = ROOMS[kind];
     // A group's places have the organization of their group.
     const [column, value] = kind === 'classroom' ? [sql`, organization_id`, sql`, ${organizationId}`] : [empty, empty];
@@ -92,7 +97,7 @@ export class Places {
     const [row] = await this.db.query<{ id: string }>(sql`
       SELECT p.id FROM ${places} p JOIN ${table} r ON r.id = p.${id}
       WHERE r.organization_id = ${organizationId} AND r.id = ${roomId} AND p.user_id = ${userId}`);
-    return row!.id;
+    return { id: row!.id, changed: changed.length > 0 };
   }
 
   /** Assigns a student to a tutor, once per subject and once without one. */

@@ -58,8 +58,8 @@ export class Series {
     return { seriesId, ...(await this.bookings.bookAll(organizationId, wanted, times, { seriesId, skipConflicts })) };
   }
 
-  /** Cancels the series' sessions from a day or an instant on. @returns the ids of those that are cancelled from then on */
-  async cancel(organizationId: string, seriesId: string, from: DateBound | null): Promise<string[]> {
+  /** Cancels the series' sessions from a day or an instant on. @returns the ids of those that are cancelled from then on, and what is new */
+  async cancel(organizationId: string, seriesId: string, from: DateBound | null) {
     const at = !from
       ? new Date()
       : from.wholeDay

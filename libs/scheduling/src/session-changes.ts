@@ -31,6 +31,7 @@ interface Stored extends Timed {
   payGiven: boolean;
   /** The price that was set for the session, whatever one participant pays. */
   setRateCents: string | null;
+  reason: string | null;
 }
 
 /** Moves, changes, cancels and deletes sessions, in the ambient transaction. */
@@ -45,15 +46,14 @@ export class SessionChanges {
   ) {}
 
   /**
-   * Without any field it changes nothing.
-   *
+   * @returns false without any field: it changes nothing
    * @throws Refused for a session that is completed or cancelled, unknown people and such as have left, and a time at
    *   which the tutor has another session
    */
-  async change(organizationId: string, id: string, change: SessionChange): Promise<void> {
+  async change(organizationId: string, id: string, change: SessionChange): Promise<boolean> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
     if (!session) throw Refused.notFound();
-    if (Object.values<unknown>(change).every((value) => value === undefined)) return;
+    if (Object.values<unknown>(change).every((value) => value === undefined)) return false;
     if (!OPEN.includes(session.status)) throw Refused.invalidState(session.status, OPEN);
     const changed: Partial<SessionRow> = {
       ...(change.title !== undefined && { title: change.title }),
@@ -67,6 +67,7 @@ export class SessionChanges {
     if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
     if (places) await this.rows.replacePlaces(organizationId, id, places);
     if (revived) await this.terms.requireNobodyLeft(organizationId, id, session.status);
+    return true;
   }
 
   /**
@@ -86,25 +87,31 @@ export class SessionChanges {
     await this.rows.replacePlaces(organizationId, id, places);
   }
 
-  /** Cancels a session; again, it changes nothing. */
-  async cancel(organizationId: string, id: string, reason: string | null): Promise<void> {
+  /** Cancels a session. @returns false if it had been done before @throws Refused for another reason than that of the first time */
+  async cancel(organizationId: string, id: string, reason: string | null): Promise<boolean> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
     if (!session) throw Refused.notFound();
-    if (SESSION.next('cancel', session.status)) await this.rows.cancel(organizationId, [id], reason);
+    if (SESSION.next('cancel', session.status)) {
+      await this.rows.cancel(organizationId, [id], reason);
+      return true;
+    }
+    if (reason === null || reason === session.reason) return false;
+    throw Refused.invalidState(session.status, OPEN, 'The session was cancelled before, for another reason.');
   }
 
-  /** Cancels a series' sessions from an instant on; those that are completed stay. @returns the ids of the cancelled ones, also earlier */
-  async cancelSeries(organizationId: string, seriesId: string, from: Date): Promise<string[]> {
+  /** Cancels a series' sessions from an instant on; those that are completed stay. @returns their ids, also of those that were cancelled earlier, and what is new */
+  async cancelSeries(
+    organizationId: string,
+    seriesId: string,
+    from: Date,
+  ): Promise<{ ids: string[]; cancelled: string[] }> {
     const sessions = await this.lock(organizationId, sql`series_id = ${seriesId}`);
     if (sessions.length === 0) throw Refused.notFound();
     const ahead = sessions.filter(({ startsAt, status }) => startsAt >= from && status !== 'completed');
     const open = ahead.filter(({ status }) => OPEN.includes(status));
-    await this.rows.cancel(
-      organizationId,
-      open.map(({ id }) => id),
-      null,
-    );
-    return ahead.map(({ id }) => id);
+    const cancelled = open.map(({ id }) => id);
+    await this.rows.cancel(organizationId, cancelled, null);
+    return { ids: ahead.map(({ id }) => id), cancelled };
   }
 
   /** @throws Refused for a completed session, and one that another record names */
@@ -201,7 +208,8 @@ export class SessionChanges {
     return this.db.query<Stored>(sql`
       SELECT id, status, tutor_id AS "tutorId", subject_id AS "subjectId", group_id AS "groupId",
         classroom_id AS "classroomId", mode, starts_at AS "startsAt", ends_at AS "endsAt", tutor_pay_given AS "payGiven",
-        CASE WHEN student_rate_given THEN coalesce(set_rate_cents, student_rate_cents) END AS "setRateCents"
+        CASE WHEN student_rate_given THEN coalesce(set_rate_cents, student_rate_cents) END AS "setRateCents",
+        cancellation_reason AS reason
       FROM sessions WHERE organization_id = ${organizationId} AND ${which} ORDER BY id FOR UPDATE`);
   }
 

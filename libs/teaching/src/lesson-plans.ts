@@ -46,6 +46,7 @@ export class LessonPlans {
   /** @returns its id @throws Refused for a target that does not fit the scope, and for unknown people and records */
   async create(organizationId: string, plan: NewPlan): Promise<string> {
     requireTarget(plan);
+    await this.lockSession(organizationId, plan.sessionId);
     await this.requireKnown(organizationId, plan);
     const id = uuidv7();
     const author = plan.createdBy ?? (await firstOwner(this.db, organizationId));
@@ -58,8 +59,9 @@ export class LessonPlans {
     return id;
   }
 
-  /** A new scope drops the former target. @throws Refused like {@link create}, and for an unknown plan */
-  async change(organizationId: string, id: string, change: PlanChange): Promise<void> {
+  /** A new scope drops the former target. @returns false without any field @throws Refused like {@link create}, and for an unknown plan */
+  async change(organizationId: string, id: string, change: PlanChange): Promise<boolean> {
+    await this.lockSession(organizationId, change.sessionId ?? null);
     const [stored] = await this.db.query<Omit<PlanFields, 'planData'>>(sql`
       SELECT scope, classroom_id AS "classroomId", group_id AS "groupId", student_id AS "studentId", title, status,
         session_id AS "sessionId", scheduled_for AS "scheduledFor"
@@ -68,7 +70,7 @@ export class LessonPlans {
     const moves = change.scope !== undefined && change.scope !== stored.scope;
     const before = moves ? { ...stored, classroomId: null, groupId: null, studentId: null } : stored;
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
-    if (given.length === 0) return;
+    if (given.length === 0) return false;
     const plan = { ...before, ...Object.fromEntries(given) } as typeof stored;
     requireTarget(plan);
     // What stays may have been archived since.
@@ -80,18 +82,26 @@ export class LessonPlans {
         scheduled_for = ${plan.scheduledFor?.toISOString() ?? null}, updated_at = now(),
         plan_data = coalesce(${planData ? JSON.stringify(planData) : null}::json, plan_data)
       WHERE organization_id = ${organizationId} AND id = ${id}`);
+    return true;
+  }
+
+  /** Against being deleted; before the plan, which whoever deletes it locks last. @throws Refused for an unknown one */
+  private async lockSession(organizationId: string, id: string | null): Promise<void> {
+    if (id === null) return;
+    const [session] = await this.db.query(sql`
+      SELECT true AS found FROM sessions WHERE organization_id = ${organizationId} AND id = ${id} FOR KEY SHARE`);
+    if (!session) throw Refused.notFound();
   }
 
   private async requireKnown(
     organizationId: string,
-    named: Partial<Pick<NewPlan, 'classroomId' | 'groupId' | 'studentId' | 'sessionId' | 'createdBy'>>,
+    named: Partial<Pick<NewPlan, 'classroomId' | 'groupId' | 'studentId' | 'createdBy'>>,
   ): Promise<void> {
-    const { classroomId = null, groupId = null, studentId = null, sessionId = null, createdBy = null } = named;
+    const { classroomId = null, groupId = null, studentId = null, createdBy = null } = named;
     const own = sql`organization_id = ${organizationId}`;
     const [look] = await this.db.query<Look>(sql`
       SELECT (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId}))
-          AND (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId}))
-          AND (${sessionId}::uuid IS NULL OR EXISTS (SELECT FROM sessions WHERE ${own} AND id = ${sessionId})) AS known,
+          AND (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId})) AS known,
         (SELECT role FROM members WHERE ${own} AND user_id = ${studentId} AND status = 'accepted') AS student,
         (SELECT role FROM members WHERE ${own} AND user_id = ${createdBy} AND status = 'accepted') AS author`);
     const { known, student, author } = look!;

@@ -74,7 +74,7 @@ describe('an expense', () => {
     expect(reimbursed.body).toMatchObject({ status: 'reimbursed', approved_amount_cents: 1000 });
     expect((await post(`/v1/expenses/${none.id}/reject`)).body).toMatchObject({ status: 'rejected', approved_amount_cents: null });
     const audited = await make.query<{ details: object }>(
-      `SELECT details FROM audit_log WHERE organization_id = $1 AND operation = $2 AND result = 'done'`,
+      `SELECT details - 'fields' AS details FROM audit_log WHERE organization_id = $1 AND operation = $2 AND result = 'done'`,
       [at.school, 'POST /v1/expenses/:claim_id/approve'],
     );
     expect(audited.map(({ details }) => details)).toEqual(expect.arrayContaining([{ claim_id: whole.id }, { claim_id: part.id }]));

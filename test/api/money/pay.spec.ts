@@ -55,7 +55,7 @@ class Payroll {
 
   async audited(operation: string): Promise<object[]> {
     const rows = await make.query<{ details: object }>(
-      `SELECT details FROM audit_log WHERE organization_id = $1 AND operation = $2 AND result = 'done' ORDER BY id`,
+      `SELECT details - 'fields' AS details FROM audit_log WHERE organization_id = $1 AND operation = $2 AND result = 'done' ORDER BY id`,
       [this.at.school, operation],
     );
     return rows.map(({ details }) => details);
@@ -93,7 +93,7 @@ describe('earnings', () => {
 
     expect(await school.audited('POST /v1/adjustments')).toEqual([{ adjustment_id: adjustment.body.id }]);
     expect(await school.audited('POST /v1/payouts')).toEqual([payout, paidAlready].map(({ body }) => ({ payout_id: body.id })));
-    expect(await school.audited('POST /v1/adjustments/:adjustment_id/void')).toHaveLength(2);
+    expect(await school.audited('POST /v1/adjustments/:adjustment_id/void')).toHaveLength(1);
   });
 
   it('count completed sessions only, also those that have no pay', async () => {

@@ -203,6 +203,10 @@ describe('a completed write leaves one row', () => {
       const answer = await ask(path, { body, method: route.method });
       expect(answer.status, `${nameOf(route)} ${answer.text}`).toBeLessThan(300);
       wrong.push(...faults(answer, route, 'done'));
+      const { fields } = answer.entries[0]!.details;
+      const sent = body && Object.keys(body).length > 0 ? Object.keys(body) : undefined;
+      if (JSON.stringify(fields) !== JSON.stringify(sent))
+        wrong.push(`${nameOf(route)}: fields ${JSON.stringify(fields)} of ${JSON.stringify(sent)}`);
       walked.push(...answer.entries);
     }
     expect(wrong).toEqual([]);

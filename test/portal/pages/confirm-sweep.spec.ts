@@ -20,7 +20,7 @@ const COOKIE_ALONE = [
   'POST /o/:slug/money/invoices/:invoice_id/finalize', 'POST /o/:slug/money/invoices/:invoice_id/void',
   'POST /o/:slug/money/invoices/:invoice_id/add-line', 'POST /o/:slug/money/invoices/:invoice_id/remove-line',
   'POST /o/:slug/money/invoices/:invoice_id/pay', 'POST /o/:slug/money/families/:user_id/pay',
-  'POST /o/:slug/money/payments/:payment_id/refund', 'POST /o/:slug/money/families/:user_id/draft',
+  'POST /o/:slug/money/payments/:payment_id/refund', 'POST /o/:slug/money/payments/:payment_id/void', 'POST /o/:slug/money/families/:user_id/draft',
   'POST /o/:slug/money/sessions/:lesson_id/complete', 'POST /o/:slug/money/sessions/:lesson_id/reopen',
   'POST /o/:slug/money/approvals/mileage/:trip_id/:action', 'POST /o/:slug/money/approvals/expenses/:claim_id/:action',
   // The state of what somebody wrote or asked for; nobody comes in, and nobody is mailed.

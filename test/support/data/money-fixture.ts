@@ -33,6 +33,11 @@ export interface ShownPayment {
   amount_cents: number;
   refund_amount_cents: number | null;
   received_on: string | null;
+  reference: string | null;
+  credit_cents: number;
+  allocations: { invoice_id: string; amount_cents: number }[];
+  voided_at: string | null;
+  void_reason: string | null;
 }
 
 export interface ShownBalance {
@@ -170,6 +175,11 @@ export class MoneyFixture {
     return this.done(await this.pay({ student_id: student, amount_cents, ...more }));
   }
 
+  /** Takes back a payment that was entered by mistake. */
+  takeBack(id: string, reason = 'Typed one zero too many') {
+    return this.send<ShownPayment>('post', `/v1/payments/${id}/void`, { reason });
+  }
+
   refund(id: string, amount_cents: number) {
     return this.send<ShownPayment>('post', `/v1/payments/${id}/refund`, { amount_cents });
   }
@@ -201,7 +211,7 @@ export class MoneyFixture {
       UNION ALL SELECT 'state', i.id FROM own i WHERE i.amount_paid_cents > greatest(i.amount_due_cents, 0)
         OR (i.status = 'paid') <> (i.status NOT IN ('draft', 'void') AND i.amount_paid_cents = i.amount_due_cents)
         OR (i.status = 'paid') <> (i.paid_at IS NOT NULL) OR (i.status IN ('draft', 'void') AND i.amount_paid_cents > 0)
-      UNION ALL SELECT 'payment', p.id FROM pay p WHERE p.amount_cents <> p.credit_cents + coalesce(p.refund_amount_cents, 0)
+      UNION ALL SELECT 'payment', p.id FROM pay p WHERE CASE WHEN p.taken_back_at IS NULL THEN p.amount_cents ELSE 0 END <> p.credit_cents + coalesce(p.refund_amount_cents, 0)
           + (SELECT coalesce(sum(amount_cents), 0) FROM payment_allocations a WHERE a.organization_id = $1 AND a.payment_id = p.id)
         OR (p.status = 'refunded') <> (p.amount_cents = coalesce(p.refund_amount_cents, 0))
       UNION ALL SELECT 'credit beside debt', p.id FROM pay p JOIN payers y ON y.id = p.id

@@ -265,6 +265,7 @@ export interface Tables {
     createdAt: Date;
     serial: number | null;
     collecting: boolean;
+    rebilled: boolean;
   };
   isochrones: {
     organizationId: string;
@@ -534,8 +535,11 @@ export interface Tables {
     parentId: string | null;
     invoiceId: string | null;
     receivedOn: string | null;
+    reference: string | null;
     recorded: boolean;
     creditCents: number;
+    takenBackAt: Date | null;
+    voidReason: string | null;
   };
   payouts: {
     id: string;
@@ -547,6 +551,10 @@ export interface Tables {
     isGroup: boolean | null;
     paidAt: Date;
     countsAt: Date;
+    recorded: boolean;
+    takenBack: boolean;
+    takenBackAt: Date | null;
+    voidReason: string | null;
     createdAt: Date;
   };
   places: {
@@ -695,6 +703,7 @@ export interface Tables {
     completedAt: Date | null;
     cancelledAt: Date | null;
     cancellationReason: string | null;
+    chargedPct: number;
     overlapAllowed: boolean;
   };
   sign_in_attempts: {

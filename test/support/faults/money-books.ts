@@ -16,6 +16,8 @@ interface Bill {
   due: string | null;
   paid: number;
   collecting: boolean;
+  /** When it was voided. */
+  rebilled?: boolean;
   lines: Line[];
   /** Lines that were removed by their ids. */
   gone: Set<string>;
@@ -45,6 +47,8 @@ interface Lesson {
   came: Map<string, string>;
   owed: number | null;
   pay: number | null;
+  /** What was charged for cancelling it, in percent. */
+  charged: number;
   paidOut: boolean;
 }
 
@@ -75,7 +79,8 @@ export class MoneyBooks {
         return lesson.status === 'cancelled' || (lesson.status === 'completed' && issued) ? 409 : 200;
       }
       case 'cancel':
-        return lesson ? (lesson.status === 'completed' ? 409 : 200) : 404;
+        if (!lesson) return 404;
+        return lesson.status === 'completed' || (lesson.status === 'cancelled' && body.charge_percent !== lesson.charged) ? 409 : 200;
       case 'line':
         return bill ? (bill.status === 'draft' ? 201 : 409) : 404;
       case 'unline':
@@ -86,7 +91,8 @@ export class MoneyBooks {
         if (bill.status === 'draft') return bill.lines.length === 0 || sum(bill.lines) < 0 ? 409 : 200;
         return bill.status === 'void' || (body.due_date && body.due_date !== bill.due) ? 409 : 200;
       case 'void':
-        return bill ? (['open', 'void'].includes(bill.status) ? 200 : 409) : 404;
+        if (bill?.status === 'void') return body.rebill === bill.rebilled ? 200 : 409;
+        return bill ? (bill.status === 'open' ? 200 : 409) : 404;
       case 'pay': {
         if (!body.invoice_id) return 201;
         const named = this.billOf(body.invoice_id);
@@ -113,7 +119,7 @@ export class MoneyBooks {
     if (kind === 'book') {
       const { duration_minutes: minutes, student_rate_cents: rate, tutor_pay_rate_cents: payRate, student_ids: students, tutor_id: tutor } = body;
       const booked = { tutor: tutor!, minutes: minutes!, rate: rate!, payRate: payRate!, students: students! };
-      const fresh = { status: 'scheduled' as const, came: new Map<string, string>(), owed: null, pay: null, paidOut: false };
+      const fresh = { status: 'scheduled' as const, came: new Map<string, string>(), owed: null, pay: null, charged: 0, paidOut: false };
       this.lessons.set(idOf(answer), { ...booked, ...fresh });
     } else if (kind === 'complete' && lesson.status === 'scheduled') {
       const named = new Map(body.participants!.map((one) => [one.student_id, one.attendance]));
@@ -126,7 +132,7 @@ export class MoneyBooks {
     } else if (kind === 'cancel' && lesson.status === 'scheduled') {
       const percent = body.charge_percent!;
       if (percent > 0) this.charge(id, lesson, () => halfUp(hourly(lesson.rate, lesson.minutes) * percent, 100));
-      lesson.status = 'cancelled';
+      Object.assign(lesson, { status: 'cancelled', charged: percent });
     } else if (kind === 'draft') {
       const lines = body.lines!.map(lineOf);
       this.bills.push({ ...blank(body.student_id!), id: idOf(answer), collecting: false, lines });
@@ -144,7 +150,7 @@ export class MoneyBooks {
       const status = sum(bill!.lines) === 0 ? 'paid' : 'open';
       Object.assign(bill!, { status, collecting: false, due, number: `INV-${String(issued + 1).padStart(6, '0')}` });
     } else if (kind === 'void' && bill!.status === 'open') {
-      bill!.status = 'void';
+      Object.assign(bill!, { status: 'void', rebilled: body.rebill });
       for (const payment of this.money) {
         payment.credit += sum(payment.applied.filter((one) => one.bill === bill));
         payment.applied = payment.applied.filter((one) => one.bill !== bill);

@@ -80,7 +80,7 @@ class History {
    */
   private async replay(entries: readonly Entry[], round: number): Promise<void> {
     const rows = await this.api.make.query<{ request: string }>(
-      `SELECT request_id AS request FROM audit_log WHERE organization_id = $1 AND result = 'done' AND request_id LIKE $2 ORDER BY id`,
+      `SELECT request_id AS request FROM audit_log WHERE organization_id = $1 AND status < 400 AND request_id LIKE $2 ORDER BY id`,
       [this.school, `${this.school}-${round}-%`],
     );
     const done = rows.map(({ request }) => entries.find(({ name }) => request.startsWith(`${name}.`))!);

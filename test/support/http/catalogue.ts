@@ -29,7 +29,7 @@ const OPERATIONS = `
   GET /v1/tutors/{tutor_id}/available-slots | get_available_slots | read | from!, to!, duration | AvailableSlots
   GET /v1/tutors/{tutor_id}/earnings | get_tutor_earnings | read | from, to | TutorEarnings
   GET /v1/tutors/{tutor_id}/reviews | list_tutor_reviews | read | anonymize, limit, offset | Page<TutorReview>
-  GET /v1/payments | list_payments | read | student_id, tutor_id, status, from, to, limit, offset | Page<Payment>
+  GET /v1/payments | list_payments | read | student_id, tutor_id, status, reference, from, to, limit, offset | Page<Payment>
   GET /v1/payments/{payment_id} | get_payment | read | | Payment
   GET /v1/invoices | list_invoices | read | student_id, status, from, to, limit, offset | Page<Invoice>
   GET /v1/invoices/{invoice_id} | get_invoice | read | | Invoice
@@ -67,7 +67,7 @@ const OPERATIONS = `
   GET /v1/availabilities/{availability_id} | get_availability | read | | Availability
   GET /v1/locations | list_locations | read | owner_type, tutor_id, student_id, limit, offset | Page<Location>
   GET /v1/locations/{location_id} | get_location | read | | Location
-  GET /v1/payouts | list_payouts | read | tutor_id, from, to, limit, offset | Page<Payout>
+  GET /v1/payouts | list_payouts | read | tutor_id, include_voided, from, to, limit, offset | Page<Payout>
   GET /v1/payouts/{payout_id} | get_payout | read | | Payout
   GET /v1/rate-cells | list_rate_cells | read | band_id, tutor_tier_id, subject_id, session_kind, include_pay, limit, offset | Page<RateCell>
   GET /v1/rate-bands | list_rate_bands | read | limit, offset | Page<RateBand>
@@ -127,6 +127,9 @@ const OURS = `
   POST /v1/invoices/{invoice_id}/finalize | finalize_invoice | payments:write write | | Invoice
   POST /v1/invoices/{invoice_id}/void | void_invoice | payments:write write | | Invoice
   POST /v1/payments/{payment_id}/refund | refund_payment | payments:write write | | Payment
+  POST /v1/payments/{payment_id}/void | void_payment | payments:write write | | Payment
+  GET /v1/students/{student_id}/balance | get_student_balance | read | | StudentBalance
+  POST /v1/payouts/{payout_id}/void | void_payout | payroll:write write | | Payout
   POST /v1/payouts | create_payout | payroll:write write | | Payout
   POST /v1/adjustments/{adjustment_id}/void | void_adjustment | payroll:write write | | Adjustment
   POST /v1/mileage/{trip_id}/approve | approve_mileage | payroll:write write | | MileageTrip

@@ -1,3 +1,4 @@
+import { v7 as uuidv7 } from 'uuid';
 import { platformBlogOf } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
 import type { TestApi } from './api.js';
@@ -78,6 +79,12 @@ const RECORDS: Record<string, MakeRecords> = {
     return { ...ids, reply_to_id: (await make.message(conversation.id)).id };
   },
   'PUT /v1/sessions/:session_id': planned,
+  'POST /v1/session-series/:series_id/cancel': async (make, id) => {
+    const [startsAt, endsAt] = [new Date('2027-04-01T01:00:00Z'), new Date('2027-04-01T02:00:00Z')];
+    const series_id = uuidv7();
+    await make.session(id, { seriesId: series_id, startsAt, endsAt });
+    return { series_id };
+  },
   'POST /v1/sessions/:session_id/cancel': planned,
   'DELETE /v1/sessions/:session_id': planned,
   'PUT /v1/sessions/:session_id/complete': taught,
@@ -94,6 +101,12 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/payments/:payment_id/refund': async (make, id) => ({
     // Enough for as many refunds as the fuzzer sends.
     payment_id: (await make.payment(id, { recorded: true, ...LARGE, studentId: (await make.student(id)).id })).id,
+  }),
+  'POST /v1/payments/:payment_id/void': async (make, id) => ({
+    payment_id: (await make.payment(id, { recorded: true, ...LARGE, studentId: (await make.student(id)).id })).id,
+  }),
+  'POST /v1/payouts/:payout_id/void': async (make, id) => ({
+    payout_id: (await make.row('payouts', { organizationId: id, tutorId: (await make.tutor(id)).id, recorded: true })).id,
   }),
   'POST /v1/students/:student_id/offboard': newcomer('student', 'student_id'),
   'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({ tutor_id: (await make.tutor(id)).id, hand_over_to: (await make.tutor(id)).id }),

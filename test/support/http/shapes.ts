@@ -128,6 +128,9 @@ const OURS = `
     created_at: string
   TimeOff id: string, starts_on: string, ends_on: string, note: string or null
   SessionSeries series_id: string, data: Session[], skipped: SkippedSession[]
+  Allocation invoice_id: string, amount_cents: integer
+  StudentBalance student_id: string, total_invoiced_cents: integer, total_paid_cents: integer, outstanding_cents: integer,
+    open_invoices_count: integer, credit_cents: integer
   SkippedSession starts_at: string, ends_at: string, session_id: string`;
 
 /** Types where the API reference differs: it wins. */
@@ -147,7 +150,11 @@ const ADDED: Record<string, Record<string, string>> = {
   LessonParticipant: { rate_cents: 'integer or null' },
   LineItem: { id: 'string' },
   Lead: { staff_notes: 'string or null' },
-  Payment: { received_on: 'string or null' },
+  Payment: {
+    received_on: 'string or null', parent_id: 'string or null', reference: 'string or null', credit_cents: 'integer',
+    allocations: 'Allocation[]', voided_at: 'string or null', void_reason: 'string or null',
+  }, // prettier-ignore
+  Payout: { voided_at: 'string or null', void_reason: 'string or null' },
   ParentBalance: { credit_cents: 'integer' },
 };
 

@@ -27,6 +27,7 @@ export function whatOf(row: AuditRow): Part[] {
 
 /** Why it was refused; null if it was done. */
 export function refusalOf({ status, result }: AuditRow): string | null {
+  if (result === 'unchanged') return 'it had been done before';
   return status < 400 ? null : result.replaceAll('_', ' ');
 }
 

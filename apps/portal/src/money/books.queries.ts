@@ -52,7 +52,7 @@ export const PAYMENTS: Book = {
   ], // prettier-ignore
   ids: (organizationId, since, until) => sql`
     SELECT id FROM (SELECT id, ${received(organizationId)} AS day FROM payments
-      WHERE organization_id = ${organizationId}
+      WHERE organization_id = ${organizationId} AND taken_back_at IS NULL
         AND ${received(organizationId)} BETWEEN ${since}::date AND ${until}::date
       ORDER BY day DESC, id DESC LIMIT ${MOST}) p ORDER BY day, id`,
   rows: (organizationId, ids) => sql`

@@ -29,6 +29,9 @@ export interface PaymentRow {
   /** Whether it was recorded here: nothing becomes of imported ones. */
   recorded: boolean;
   received_on: string | null;
+  /** Whether it can be taken back as a mistake. */
+  revocable: boolean;
+  void_reason: string | null;
   created_at: Date;
 }
 
@@ -68,7 +71,8 @@ export const balanceOf = (organizationId: string, students: Sql, payerId: string
 const shown = (organizationId: string): Sql => sql`p.id, coalesce(p.student_id, p.parent_id) AS payer_id,
   ${payerName(organizationId)} AS payer, p.amount_cents::float8 AS amount,
   coalesce(p.refund_amount_cents, 0)::float8 AS refunded, p.credit_cents::float8 AS credit, p.payment_type, p.status,
-  p.recorded, to_char(p.received_on, 'YYYY-MM-DD') AS received_on, p.created_at`;
+  p.recorded, to_char(p.received_on, 'YYYY-MM-DD') AS received_on, p.void_reason, p.created_at,
+  p.recorded AND p.status = 'succeeded' AND p.refund_amount_cents IS NULL AND p.created_at > now() - interval '24 hours' AS revocable`;
 
 /** The newest payments of a family. */
 export const paymentsOf = (organizationId: string, students: Sql, payerId: string, most: number): Sql => sql`

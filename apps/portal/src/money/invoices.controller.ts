@@ -72,7 +72,8 @@ export class InvoicesController {
 
   @Post('invoices/:invoice_id/void')
   void(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
-    const rebill = { value: organization.form.text('rebill') === 'yes' };
+    // An old page of a void invoice asks for nothing else by a box that was not ticked.
+    const rebill = { value: organization.form.text('rebill') === 'yes' || null };
     return this.done(organization, pathId(id), 'void', 'The invoice was voided.', rebill, (token, value) =>
       this.books.void(organization, token, pathId(id), value),
     );

@@ -136,7 +136,7 @@ export const appliedOf = (organizationId: string, which: Sql): Sql => sql`
 export const historyOf = (organizationId: string, id: string, most: number): Sql => sql`
   SELECT l.operation, l.created_at, ${memberName(organizationId, sql`l.user_id`)} AS person,
     (SELECT name FROM api_keys k WHERE k.organization_id = ${organizationId} AND k.id = l.api_key_id) AS key
-  FROM audit_log l WHERE l.organization_id = ${organizationId} AND l.details ->> 'invoice_id' = ${id} AND l.status < 400
+  FROM audit_log l WHERE l.organization_id = ${organizationId} AND l.details ->> 'invoice_id' = ${id} AND l.result = 'done'
   ORDER BY l.created_at DESC, l.id DESC LIMIT ${most}`;
 
 export const termsOf = (organizationId: string): Sql => sql`

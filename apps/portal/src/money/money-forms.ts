@@ -47,6 +47,12 @@ export function readRefund(form: Form): Read<number> {
   return amount === null ? { errors: { amount: AMOUNT } } : { value: amount };
 }
 
+export function readReason(form: Form): Read<string> {
+  const reason = form.text('reason');
+  const long = reason.length > 500;
+  return reason === '' || long ? { errors: { reason: 'Say why, in up to 500 characters.' } } : { value: reason };
+}
+
 /** A day, or null for the one that the organization's terms give. */
 export function readDueDate(form: Form): Read<string | null> {
   const day = readDay(form, 'due_date');

@@ -5,7 +5,7 @@ import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Bookkeeping } from './bookkeeping.js';
 import { Ledger } from './ledger.js';
-import { answered, type Errors, PAYMENT_TYPES, readPayment, readRefund, tokenOf } from './money-forms.js';
+import { answered, type Errors, PAYMENT_TYPES, readPayment, readReason, readRefund, tokenOf } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 
 /** What families owe and have paid, and their payments. */
@@ -57,6 +57,17 @@ export class PaymentsController {
       return again({ amount: `Only ${moneyWords(terms.currency).money(left)} of it is left.` });
     const to = { back: `/o/${organization.slug}/money/payments/${paymentId}`, done: 'The refund was recorded.' };
     return answered(this.books.refund(organization, tokenOf(organization.form), paymentId, read.value), to, again);
+  }
+
+  /** A payment that was entered by mistake. */
+  @Post('payments/:payment_id/void')
+  async takeBack(@Managing() organization: Managed, @Param('payment_id') id: string): Promise<Page | SeeOther> {
+    const paymentId = pathId(id);
+    const read = readReason(organization.form);
+    const again = (errors: Errors) => this.paymentPage(organization, paymentId, errors);
+    if ('errors' in read) return again(read.errors);
+    const to = { back: `/o/${organization.slug}/money/payments/${paymentId}`, done: 'The payment was taken back.' };
+    return answered(this.books.takeBack(organization, tokenOf(organization.form), paymentId, read.value), to, again);
   }
 
   private async familyPage(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {

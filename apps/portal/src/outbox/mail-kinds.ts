@@ -10,6 +10,7 @@ export const MAIL_KINDS: Record<string, string> = {
   address_changed: 'Notice of a changed address',
   approval_request: 'Request for approval',
   code_flooded: 'Notice that many students join by a code',
+  money_taken_back: 'Notice that many payments were taken back',
   approval_given: 'Notice of approval',
   approval_declined: 'Notice of a declined request',
   membership_ended: 'Notice to somebody who no longer belongs',

@@ -33,12 +33,15 @@ export class Adjustments {
     return id;
   }
 
-  /** One that is voided no longer counts. Again: unchanged. */
-  async void(organizationId: string, id: string): Promise<void> {
-    const found = await this.db.query(sql`
-      UPDATE adjustments SET voided = true, voided_at = CASE WHEN voided THEN voided_at ELSE now() END
-      WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`);
-    if (found.length === 0) throw Refused.notFound();
+  /** One that is voided no longer counts. @returns false if it had been done before */
+  async void(organizationId: string, id: string): Promise<boolean> {
+    const [found] = await this.db.query<{ voided: boolean }>(sql`
+      SELECT voided FROM adjustments WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+    if (!found) throw Refused.notFound();
+    if (found.voided) return false;
+    await this.db.query(sql`
+      UPDATE adjustments SET voided = true, voided_at = now() WHERE organization_id = ${organizationId} AND id = ${id}`);
+    return true;
   }
 }
 

@@ -57,7 +57,8 @@ export class Earnings {
         WHERE organization_id = ${organizationId} AND tutor_id = m.user_id AND NOT voided
           AND period_start BETWEEN b.since_day AND b.until_day) a
       CROSS JOIN LATERAL (SELECT coalesce(sum(amount_cents), 0) AS cents FROM payouts
-        WHERE organization_id = ${organizationId} AND tutor_id = m.user_id AND counts_at BETWEEN b.since AND b.until) p
+        WHERE organization_id = ${organizationId} AND tutor_id = m.user_id AND NOT taken_back
+          AND counts_at BETWEEN b.since AND b.until) p
       WHERE m.organization_id = ${organizationId} AND m.role <> 'student' ${only}
       ORDER BY b.period, m.created_at, m.user_id`,
     );

@@ -35,10 +35,33 @@ export class Payouts {
     const session = sessionId === null ? null : await this.payable(organizationId, tutorId, sessionId);
     const id = uuidv7();
     await this.db.query(sql`
-      INSERT INTO payouts (id, organization_id, tutor_id, session_id, amount_cents, currency, is_group, paid_at)
+      INSERT INTO payouts (id, organization_id, tutor_id, session_id, amount_cents, currency, is_group, paid_at, recorded)
       VALUES (${id}, ${organizationId}, ${tutorId}, ${sessionId}, ${amountCents}, ${currency}, ${session?.isGroup ?? null},
-        ${paidAt.toISOString()})`);
+        ${paidAt.toISOString()}, true)`);
     return id;
+  }
+
+  /**
+   * Takes back a payout that was entered by mistake. Its session can be paid out again.
+   *
+   * @returns false if it had been done before
+   * @throws Refused for a payout that was not recorded here, or not in the last 24 hours
+   */
+  async void(organizationId: string, id: string, reason: string): Promise<boolean> {
+    const [payout] = await this.db.query<{ recorded: boolean; takenBack: boolean; recent: boolean }>(sql`
+      SELECT recorded, taken_back AS "takenBack", created_at > now() - interval '24 hours' AS recent
+      FROM payouts WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+    if (!payout) throw Refused.notFound();
+    if (payout.takenBack) return false;
+    if (!payout.recorded)
+      throw Refused.invalidState('paid', [], 'The payout was imported: what became of it is history.');
+    if (!payout.recent) {
+      throw Refused.invalidState('paid', [], 'It was recorded more than 24 hours ago: correct it by an adjustment.');
+    }
+    await this.db.query(sql`
+      UPDATE payouts SET taken_back = true, taken_back_at = now(), void_reason = ${reason}
+      WHERE organization_id = ${organizationId} AND id = ${id}`);
+    return true;
   }
 
   /** The session stays locked, so that of two payouts at the same time the second sees the first. */
@@ -49,7 +72,8 @@ export class Payouts {
     const [session] = await this.db.query<PaidSession>(sql`
       SELECT s.status, s.tutor_id AS "tutorId",
         s.group_id IS NOT NULL OR s.classroom_id IS NOT NULL OR s.student_id IS NULL AS "isGroup",
-        EXISTS (SELECT FROM payouts p WHERE p.organization_id = s.organization_id AND p.session_id = s.id) AS paid
+        EXISTS (SELECT FROM payouts p WHERE p.organization_id = s.organization_id AND p.session_id = s.id
+          AND NOT p.taken_back) AS paid
       FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${id}`);
     const { status, paid } = session!;
     if (session!.tutorId !== tutorId) throw Refused.invalid('Must be a session of this tutor.', 'session_id');

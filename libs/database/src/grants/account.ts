@@ -51,7 +51,7 @@ export const account: Grants = {
     // Before an organization is known.
     api_key_by_hash: ['api'],
     // For the organization of the transaction.
-    organization_administrators: ['worker', 'portal'],
+    organization_administrators: ['api', 'worker', 'portal'],
     contact_of: ['portal'],
     // The key of a row of the request log determines its organization.
     log_requests: ['api'],

@@ -4,16 +4,16 @@ import type { Grants } from './grants.js';
 export const money: Grants = {
   tables: {
     adjustments: { api: 'SELECT, INSERT, UPDATE (voided, voided_at)', portal: 'SELECT' },
-    payouts: { api: 'SELECT, INSERT', portal: 'SELECT' },
+    payouts: { api: 'SELECT, INSERT, UPDATE (taken_back, taken_back_at, void_reason)', portal: 'SELECT' },
     invoices: {
       api: 'SELECT, INSERT, UPDATE',
       portal: `SELECT, INSERT, UPDATE (invoice_number, status, amount_due_cents, amount_paid_cents, due_date, sent_at, paid_at,
-        collecting)`,
+        collecting, rebilled)`,
     },
     invoice_lines: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     payments: {
       api: 'SELECT, INSERT, UPDATE',
-      portal: 'SELECT, INSERT, UPDATE (status, refund_amount_cents, credit_cents)',
+      portal: 'SELECT, INSERT, UPDATE (status, refund_amount_cents, credit_cents, taken_back_at, void_reason)',
     },
     payment_allocations: {
       api: 'SELECT, INSERT, UPDATE, DELETE',

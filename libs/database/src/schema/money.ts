@@ -30,6 +30,7 @@ export const money = /* sql */ `
 
   -- Money that a tutor was paid: for one session, which is paid once, or for others. is_group: of a session with a group,
   -- a classroom or several students; null without a session. counts_at is derived: when the session begins, or else paid_at.
+  -- recorded: by this service, rather than imported. taken_back: taken back as a mistake, so that it counts nowhere.
   CREATE TABLE payouts (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -40,21 +41,28 @@ export const money = /* sql */ `
     is_group boolean,
     paid_at timestamptz(3) NOT NULL,
     counts_at timestamptz(3) NOT NULL,
+    recorded boolean NOT NULL DEFAULT false,
+    taken_back boolean NOT NULL DEFAULT false,
+    taken_back_at timestamptz(3),
+    void_reason text CHECK (char_length(void_reason) BETWEEN 1 AND 500),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    UNIQUE (organization_id, session_id),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
+  CREATE UNIQUE INDEX payouts_session ON payouts (organization_id, session_id) WHERE NOT taken_back;
   CREATE INDEX payouts_keyset ON payouts (organization_id, created_at, id) INCLUDE (paid_at);
-  CREATE INDEX payouts_tutor_keyset ON payouts (organization_id, tutor_id, created_at, id) INCLUDE (paid_at);
-  CREATE INDEX payouts_earned ON payouts (organization_id, tutor_id, counts_at) INCLUDE (amount_cents);
+  CREATE INDEX payouts_live_keyset ON payouts (organization_id, created_at, id) INCLUDE (paid_at) WHERE NOT taken_back;
+  CREATE INDEX payouts_tutor_keyset ON payouts (organization_id, tutor_id, created_at, id) INCLUDE (taken_back, paid_at);
+  CREATE INDEX payouts_taken_back ON payouts (organization_id, taken_back_at) WHERE taken_back;
+  CREATE INDEX payouts_earned ON payouts (organization_id, tutor_id, counts_at) INCLUDE (amount_cents) WHERE NOT taken_back;
   CREATE TRIGGER count_payout BEFORE INSERT ON payouts FOR EACH ROW EXECUTE FUNCTION count_payout();
   CREATE TRIGGER move_payout AFTER UPDATE OF starts_at ON sessions
     FOR EACH ROW WHEN (OLD.starts_at <> NEW.starts_at) EXECUTE FUNCTION move_payout();
   ${secure('payouts')}
 
   -- invoice_number: null until the invoice is issued; serial: the number in it, for numbers like INV-000001. due_date is a day
-  -- in the organization's time zone. collecting: the student's draft to which completed sessions are added.
+  -- in the organization's time zone. collecting: the student's draft to which completed sessions are added. rebilled: when it was
+  -- voided, its lines went back to that draft.
   CREATE TABLE invoices (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -71,6 +79,7 @@ export const money = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     serial bigint GENERATED ALWAYS AS (substring(invoice_number from '^INV-([0-9]{1,18})$')::bigint) STORED,
     collecting boolean NOT NULL DEFAULT false,
+    rebilled boolean NOT NULL DEFAULT false,
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, invoice_number),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
@@ -111,7 +120,8 @@ export const money = /* sql */ `
 
   -- Who paid is a student or a parent. invoice_id: the invoice that the money was sent for, which it pays first. received_on is
   -- a day in the organization's time zone. recorded: by this service, rather than imported; only such money is applied to
-  -- invoices (payment_allocations), and credit_cents is what is left of it.
+  -- invoices (payment_allocations), and credit_cents is what is left of it. reference: what the bank or the payer calls it.
+  -- taken_back_at: a canceled one that was taken back as a mistake.
   CREATE TABLE payments (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -128,8 +138,11 @@ export const money = /* sql */ `
     parent_id uuid,
     invoice_id uuid,
     received_on date,
+    reference text CHECK (char_length(reference) BETWEEN 1 AND 200),
     recorded boolean NOT NULL DEFAULT false,
     credit_cents bigint NOT NULL DEFAULT 0 CHECK (credit_cents BETWEEN 0 AND 1000000000000),
+    taken_back_at timestamptz(3),
+    void_reason text CHECK (char_length(void_reason) BETWEEN 1 AND 500),
     UNIQUE (organization_id, id),
     CHECK (recorded OR credit_cents = 0),
     CHECK (credit_cents = 0 OR credit_cents + coalesce(refund_amount_cents, 0) <= amount_cents),
@@ -151,6 +164,8 @@ export const money = /* sql */ `
     WHERE credit_cents > 0;
   CREATE INDEX payments_parent_credit ON payments (organization_id, parent_id) INCLUDE (credit_cents)
     WHERE credit_cents > 0;
+  CREATE INDEX payments_reference_keyset ON payments (organization_id, reference, created_at, id) WHERE reference IS NOT NULL;
+  CREATE INDEX payments_taken_back ON payments (organization_id, taken_back_at) WHERE taken_back_at IS NOT NULL;
   CREATE INDEX payments_invoice ON payments (organization_id, invoice_id) WHERE invoice_id IS NOT NULL;
   ${secure('payments')}
 

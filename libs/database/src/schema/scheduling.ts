@@ -33,7 +33,7 @@ export const scheduling = /* sql */ `
   -- series_id: the sessions that one request repeated. overlap_allowed: at the same time as another session of the tutor, because
   -- somebody wanted that; such rows are exempt from the constraint. *_given: a request set the price, or the pay, so that
   -- settling leaves it alone. tutor_pay_pct: what the tutor gets of what is billed, if it is no flat rate. tutor_pay_cents: what
-  -- the tutor gets for the session, once it is completed.
+  -- the tutor gets for the session, once it is completed. charged_pct: how much of the price was charged for cancelling.
   CREATE TABLE sessions (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -54,7 +54,7 @@ export const scheduling = /* sql */ `
     tutor_pay_cents bigint CHECK (tutor_pay_cents BETWEEN 0 AND 1000000000000),
     student_rate_cents bigint CHECK (student_rate_cents BETWEEN 0 AND 1000000000000),
     student_rate_given boolean NOT NULL DEFAULT true,
-    set_rate_cents bigint CHECK (set_rate_cents BETWEEN 0 AND 10000000),
+    set_rate_cents bigint CHECK (set_rate_cents BETWEEN 0 AND 1000000000000),
     amount_owed_cents bigint CHECK (amount_owed_cents BETWEEN 0 AND 1000000000000),
     mode text CHECK (mode IN ('online', 'in_person')),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
@@ -62,6 +62,7 @@ export const scheduling = /* sql */ `
     completed_at timestamptz(3),
     cancelled_at timestamptz(3),
     cancellation_reason text CHECK (char_length(cancellation_reason) BETWEEN 1 AND 500),
+    charged_pct integer NOT NULL DEFAULT 0 CHECK (charged_pct BETWEEN 0 AND 100),
     overlap_allowed boolean NOT NULL DEFAULT false,
     CONSTRAINT sessions_overlap EXCLUDE USING gist (
       organization_id WITH =, tutor_id WITH =, tstzrange(starts_at, ends_at) WITH &&

@@ -53,8 +53,8 @@ export class ClaimDecisions {
     id: string,
     approvedCents: number | null = null,
   ): Promise<JsonText> {
-    await this.claims.decide(caller.organizationId, kind, action, id, approvedCents);
-    this.audit.note({ [kind === 'mileage' ? 'trip_id' : 'claim_id']: id });
+    const decided = await this.claims.decide(caller.organizationId, kind, action, id, approvedCents);
+    this.audit.note({ [kind === 'mileage' ? 'trip_id' : 'claim_id']: id }, decided);
     return this.records.written(caller, shown, id);
   }
 }

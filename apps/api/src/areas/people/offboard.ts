@@ -64,7 +64,7 @@ export class Offboard {
   /** @throws Refused for nobody of this kind in the organization, and for owners and admins */
   async end({ organizationId, keyId }: Caller, departure: Departure) {
     const ended = await this.offboarding.end(organizationId, { userId: null, apiKeyId: keyId }, departure);
-    this.audit.note({ user_id: departure.userId, ...ended });
+    this.audit.note({ user_id: departure.userId, ...ended }, ended.changed);
     return resultOf(ended);
   }
 

@@ -14,8 +14,8 @@ export class RoomMembers {
 
   /** @throws Refused for an unknown room or person, and for a member with another role */
   async add(caller: Caller, room: Room, userId: string, as: PlaceRole): Promise<{ member_id: string }> {
-    const memberId = await this.places.give(caller.organizationId, room, userId, as);
-    this.audit.note({ [`${room.kind}_id`]: room.id, user_id: userId, member_id: memberId });
+    const { id: memberId, changed } = await this.places.give(caller.organizationId, room, userId, as);
+    this.audit.note({ [`${room.kind}_id`]: room.id, user_id: userId, member_id: memberId }, changed);
     return { member_id: memberId };
   }
 }

@@ -9,6 +9,8 @@ export interface Attempt {
   operation: ApiOperation;
   requestId: string;
   network: string;
+  /** The fields of the JSON body. */
+  fields: string[];
 }
 
 /** @returns null before the caller is known, and for an unknown path */
@@ -17,7 +19,7 @@ export function attemptOf(request: Request): Attempt | null {
   const route = (request.route as { path?: string } | undefined)?.path;
   if (!caller || !route) return null;
   const operation = `${request.method} ${route}` as ApiOperation;
-  return { caller, operation, requestId: request.id, network: networkOf(request.ip) };
+  return { caller, operation, requestId: request.id, network: networkOf(request.ip), fields: request.sentFields ?? [] };
 }
 
 /** Whether requests with this method are audited: reads are not, because they change nothing. */

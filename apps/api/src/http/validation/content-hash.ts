@@ -4,6 +4,8 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set once the content is valid. See {@link contentHashOf}. */
     contentHash?: Buffer;
+    /** The names in the JSON body, once it is valid. */
+    sentFields?: string[];
   }
 }
 

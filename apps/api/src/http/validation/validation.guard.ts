@@ -75,6 +75,7 @@ export class ValidationGuard implements CanActivate {
       const { value, faults } = readObject(shape ?? Nothing, given, this.env, request.caller!.organization.timeZone);
       if (faults.count > 0) return listField === undefined ? faults : faults.within();
       request.body = value;
+      request.sentFields = Object.keys(given);
     }
     request.contentHash = contentHashOf(request.query, raw ?? null);
     return NONE;

@@ -3,6 +3,12 @@ import { type AuditDetails, AuditLog } from '@app/audit';
 import { Database, Deadline } from '@app/database';
 import type { Attempt } from '../request/attempt.js';
 
+/** What the row of a write says. */
+interface Noted {
+  details: AuditDetails;
+  result: 'done' | 'unchanged';
+}
+
 /** How long recording a refusal may take (ms). If the database is too slow, it is only logged. */
 const REFUSAL_PATIENCE = 2_000;
 
@@ -10,18 +16,19 @@ const REFUSAL_PATIENCE = 2_000;
 @Injectable()
 export class Audit {
   /** By transaction. */
-  private readonly noted = new WeakMap<object, AuditDetails>();
+  private readonly noted = new WeakMap<object, Noted>();
 
   constructor(
     private readonly db: Database,
     private readonly log: AuditLog,
   ) {}
 
-  /** Adds details to the current write's row. */
-  note(details: AuditDetails): void {
+  /** Adds details to the current write's row: what was done. @param changed whether anything was, or it had happened before */
+  note(details: AuditDetails, changed = true): void {
     const noted = this.noted.get(this.db.unitOfWork);
     if (!noted) throw new Error('Nothing is being written: details are noted inside a write');
-    Object.assign(noted, details);
+    Object.assign(noted.details, details);
+    if (!changed) noted.result = 'unchanged';
   }
 
   /** Runs a write inside the ambient transaction and adds its row. @param keep what else to store, in the same round trip */
@@ -31,10 +38,10 @@ export class Audit {
     statusOf: () => number,
     keep?: (result: T) => Promise<void>,
   ): Promise<T> {
-    const details: AuditDetails = {};
-    this.noted.set(this.db.unitOfWork, details);
+    const noted: Noted = { details: attempt.fields.length > 0 ? { fields: attempt.fields } : {}, result: 'done' };
+    this.noted.set(this.db.unitOfWork, noted);
     const result = await work();
-    await Promise.all([this.add(attempt, statusOf(), 'done', details), keep?.(result)]);
+    await Promise.all([this.add(attempt, statusOf(), noted.result, noted.details), keep?.(result)]);
     return result;
   }
 

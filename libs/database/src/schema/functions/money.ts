@@ -12,7 +12,8 @@ export const money = /* sql */ `
   -- A session that was paid for may be reopened and moved.
   CREATE FUNCTION move_payout() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
-    UPDATE payouts SET counts_at = NEW.starts_at WHERE organization_id = NEW.organization_id AND session_id = NEW.id;
+    UPDATE payouts SET counts_at = NEW.starts_at WHERE organization_id = NEW.organization_id AND session_id = NEW.id
+      AND NOT taken_back;
     RETURN NULL;
   END $$;
 `;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Leads } from '@app/enquiries';
-import { Audit, type Caller, given, type JsonText, reads, Records } from '../../../http/kit.js';
+import { Audit, type Caller, type JsonText, reads, Records } from '../../../http/kit.js';
 import type { CreateLead, UpdateLead } from './leads.dto.js';
 import { LEAD } from './leads.queries.js';
 
@@ -33,7 +33,7 @@ export class LeadsService {
   async update(caller: Caller, id: string, body: UpdateLead): Promise<JsonText> {
     const { status, assigned_tutor_id: assignedTutorId, notes, staff_notes: staffNotes } = body;
     await this.leads.change(caller.organizationId, id, { status, assignedTutorId, notes, staffNotes });
-    this.audit.note({ lead_id: id, fields: Object.keys(given(body)) });
+    this.audit.note({ lead_id: id });
     return this.records.written(caller, LEAD, id);
   }
 }

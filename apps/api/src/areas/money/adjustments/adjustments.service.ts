@@ -19,12 +19,11 @@ export class AdjustmentsService {
   }
 
   async void(caller: Caller, id: string): Promise<JsonText> {
-    await this.adjustments.void(caller.organizationId, id);
-    return this.written(caller, id);
+    return this.written(caller, id, await this.adjustments.void(caller.organizationId, id));
   }
 
-  private written(caller: Caller, id: string): Promise<JsonText> {
-    this.audit.note({ adjustment_id: id });
+  private written(caller: Caller, id: string, changed = true): Promise<JsonText> {
+    this.audit.note({ adjustment_id: id }, changed);
     return this.records.written(caller, ADJUSTMENTS, id);
   }
 }

@@ -37,8 +37,11 @@ export class FinalizeInvoice {
 
 /** What becomes of the lines of an invoice that is taken back. */
 export class VoidInvoice {
-  @field.Flag({ default: false, description: 'Puts its lines on the student’s collecting draft.' })
-  rebill = false;
+  @field.Flag({
+    nullable: true,
+    description: 'Puts its lines on the student’s collecting draft; no if left out. Again, it must be what was done.',
+  })
+  rebill?: boolean | null;
 }
 
 export const lineOf = ({ description, quantity, unit_amount_cents }: AddLine): WrittenLine => ({

@@ -27,18 +27,17 @@ export class InvoicesService {
   }
 
   async finalize(caller: Caller, id: string, { due_date: dueDate = null }: FinalizeInvoice): Promise<JsonText> {
-    await this.invoices.finalize(caller.organizationId, id, dueDate);
-    return this.written(caller, id);
+    return this.written(caller, id, await this.invoices.finalize(caller.organizationId, id, dueDate));
   }
 
-  async void(caller: Caller, id: string, { rebill }: VoidInvoice): Promise<JsonText> {
-    await this.invoices.void(caller.organizationId, id, rebill);
-    this.audit.note({ rebill });
-    return this.written(caller, id);
+  async void(caller: Caller, id: string, { rebill = null }: VoidInvoice): Promise<JsonText> {
+    const voided = await this.invoices.void(caller.organizationId, id, rebill);
+    if (voided) this.audit.note({ rebill: rebill ?? false });
+    return this.written(caller, id, voided);
   }
 
-  private written(caller: Caller, id: string): Promise<JsonText> {
-    this.audit.note({ invoice_id: id });
+  private written(caller: Caller, id: string, changed = true): Promise<JsonText> {
+    this.audit.note({ invoice_id: id }, changed);
     return this.records.written(caller, INVOICE, id);
   }
 }

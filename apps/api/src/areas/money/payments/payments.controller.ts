@@ -9,6 +9,7 @@ import {
   RequireScopes,
   ValidBody,
 } from '../../../http/kit.js';
+import { TakeBack } from '../taking-back.js';
 import { RecordPayment, RefundPayment } from './payments.dto.js';
 import { PAYMENT } from './payments.queries.js';
 import { PaymentsService } from './payments.service.js';
@@ -56,5 +57,21 @@ export class PaymentsController {
     @ValidBody(RefundPayment) body: RefundPayment,
   ) {
     return this.payments.refund(caller, id, body);
+  }
+
+  @Post(':payment_id/void', 200)
+  @RequireScopes('payments:write')
+  @Documented({
+    id: 'void_payment',
+    summary: 'Takes back a payment that was entered by mistake',
+    description:
+      'Within 24 hours of recording it, and before any refund: the payment is `canceled`, and what it paid is open again, unless ' +
+      'other credit pays it. Imported payments are a 409. Again: unchanged.',
+    answer: one(PAYMENT.view),
+    example: { reason: 'Typed one zero too many' },
+    conflicts: ['invalid_state'],
+  })
+  void(@CurrentCaller() caller: Caller, @PathId('payment_id') id: string, @ValidBody(TakeBack) body: TakeBack) {
+    return this.payments.void(caller, id, body);
   }
 }

@@ -31,6 +31,9 @@ export class RecordPayment implements Interdependent {
   @field.Day({ nullable: true, description: 'A day of the organization’s time zone, today if left out.' })
   received_on?: string | null;
 
+  @field.bodyField(FIELDS.payments.reference, { nullable: true, description: 'What the bank or the payer calls it.' })
+  reference?: string | null;
+
   @field.bodyField(FIELDS.payments.currency, { nullable: true, description: 'The organization’s own.' })
   currency?: string | null;
 
@@ -62,4 +65,5 @@ export const receivedBy = (body: RecordPayment): Received => ({
   invoiceId: body.invoice_id ?? null,
   sessionId: body.session_id ?? null,
   receivedOn: body.received_on ?? null,
+  reference: body.reference ?? null,
 });

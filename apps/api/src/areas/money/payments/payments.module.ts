@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
 import { BillingModule } from '@app/billing';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { PaymentsController } from './payments.controller.js';
@@ -6,7 +7,7 @@ import { PAYMENT, PAYMENTS } from './payments.queries.js';
 import { PaymentsService } from './payments.service.js';
 
 @Module({
-  imports: [HttpModule, BillingModule],
+  imports: [HttpModule, AccountsModule, BillingModule],
   controllers: [listController(PAYMENTS), recordController(PAYMENT), PaymentsController],
   providers: [PaymentsService],
 })

@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import {
   type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody, ValidQuery,
 } from '../../../http/kit.js'; // prettier-ignore
+import { TakeBack } from '../taking-back.js';
 import { CreatePayout } from './payouts.dto.js';
 import { EarningsQuery, PAYOUT } from './payouts.queries.js';
 import { PayoutsService } from './payouts.service.js';
@@ -42,5 +43,21 @@ export class PayoutsController {
   })
   create(@CurrentCaller() caller: Caller, @ValidBody(CreatePayout) body: CreatePayout) {
     return this.payouts.create(caller, body);
+  }
+
+  @Post('payouts/:payout_id/void', 200)
+  @RequireScopes('payroll:write')
+  @Documented({
+    id: 'void_payout',
+    summary: 'Takes back a payout that was entered by mistake',
+    description:
+      'Within 24 hours of recording it: it counts nowhere, and its session can be paid out again. Imported payouts are a 409. ' +
+      'Again: unchanged.',
+    answer: one(PAYOUT.view),
+    example: { reason: 'Entered for the wrong tutor' },
+    conflicts: ['invalid_state'],
+  })
+  void(@CurrentCaller() caller: Caller, @PathId('payout_id') id: string, @ValidBody(TakeBack) body: TakeBack) {
+    return this.payouts.void(caller, id, body);
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '@app/accounts';
 import { PayModule } from '@app/billing';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { PayoutsController } from './payouts.controller.js';
@@ -6,7 +7,7 @@ import { PAYOUT, PAYOUTS } from './payouts.queries.js';
 import { PayoutsService } from './payouts.service.js';
 
 @Module({
-  imports: [HttpModule, PayModule],
+  imports: [HttpModule, AccountsModule, PayModule],
   controllers: [listController(PAYOUTS), recordController(PAYOUT), PayoutsController],
   providers: [PayoutsService],
 })

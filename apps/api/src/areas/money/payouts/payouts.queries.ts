@@ -1,5 +1,5 @@
 import {
-  between, byId, cents, flag, instant, like, list, nullable, queryOf, type RecordDeclaration, Source, text, uuid, View,
+  between, byId, cents, flag, instant, like, list, nullable, queryOf, type RecordDeclaration, Source, text, toggle, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
 export const PAYOUTS = list({
@@ -16,10 +16,13 @@ export const PAYOUTS = list({
     is_group: like(nullable(flag('p.is_group')), false),
     paid_at: nullable(instant('p.paid_at')),
     created_at: nullable(instant('p.created_at')),
+    voided_at: like(nullable(instant('p.taken_back_at')), null),
+    void_reason: like(nullable(text('p.void_reason', 'Entered for the wrong tutor')), null),
   }),
   source: new Source('payouts', 'p'),
   parameters: [
     byId('tutor_id', 'Only payouts to this tutor (user id).'),
+    toggle('include_voided', 'Include payouts that were taken back.', { without: 'taken_back' }),
     ...between('paid_at', {
       from: 'Paid at or after this ISO 8601 date or date-time.',
       to: 'Paid at or before this ISO 8601 date or date-time; a date includes the whole day.',

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { TakenBackNotices } from '@app/accounts';
 import { Earnings, Payouts } from '@app/billing';
 import { Refused } from '@app/rules';
 import { Audit, type Caller, type JsonText, periodOf, Records } from '../../../http/kit.js';
+import type { TakeBack } from '../taking-back.js';
 import type { CreatePayout } from './payouts.dto.js';
 import { type EarningsQuery, PAYOUT } from './payouts.queries.js';
 
@@ -11,6 +13,7 @@ export class PayoutsService {
     private readonly records: Records,
     private readonly payouts: Payouts,
     private readonly sums: Earnings,
+    private readonly notices: TakenBackNotices,
     private readonly audit: Audit,
   ) {}
 
@@ -36,7 +39,17 @@ export class PayoutsService {
     const { currency } = caller.organization;
     const payout = { tutorId, amountCents, currency, sessionId, paidAt: paidAt ?? new Date() };
     const id = await this.payouts.record(caller.organizationId, payout);
-    this.audit.note({ payout_id: id });
+    return this.written(caller, id);
+  }
+
+  async void(caller: Caller, id: string, { reason }: TakeBack): Promise<JsonText> {
+    const voided = await this.payouts.void(caller.organizationId, id, reason);
+    if (voided) await this.notices.tell(caller.organizationId);
+    return this.written(caller, id, voided);
+  }
+
+  private written(caller: Caller, id: string, changed = true): Promise<JsonText> {
+    this.audit.note({ payout_id: id }, changed);
     return this.records.written(caller, PAYOUT, id);
   }
 }

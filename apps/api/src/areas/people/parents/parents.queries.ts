@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag';
 import {
-  cents, instant, integer, like, list, nullable, type RecordDeclaration, type Shown, Source, texts, UUID, uuid, View,
+  instant, list, nullable, type RecordDeclaration, type Shown, Source, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
+import { SUMS, sumsOf } from '../balance.js';
 import { BY_PERSON, isFiltered, person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('p');
@@ -48,10 +49,6 @@ export const PARENT: RecordDeclaration = {
   where: LINKED,
 };
 
-const CREDIT = `(SELECT coalesce(sum(c.credit_cents), 0)::bigint FROM payments c
-  WHERE c.organization_id = p.organization_id AND c.credit_cents > 0
-    AND (c.parent_id = p.user_id OR c.student_id = ANY (${CHILDREN})))`;
-
 /** Open and paid amounts of the invoices of a parent's children. */
 export const BALANCE: RecordDeclaration = {
   id: 'get_parent_balance',
@@ -60,22 +57,10 @@ export const BALANCE: RecordDeclaration = {
   description:
     'Integer cents in the organization’s currency. `outstanding_cents` is the amount still due on open invoices, ' +
     '`credit_cents` what the parent and the children have paid beyond their invoices.',
-  view: new View('ParentBalance', {
-    parent_id: uuid('p.user_id'),
-    total_invoiced_cents: like(cents('i.invoiced'), 34000),
-    total_paid_cents: like(cents('i.paid'), 25500),
-    outstanding_cents: like(cents('i.outstanding'), 8500),
-    open_invoices_count: like(integer('i.open', { minimum: 0 }), 1),
-    credit_cents: like(cents(CREDIT), 0),
-  }),
+  view: new View('ParentBalance', { parent_id: uuid('p.user_id'), ...SUMS }),
   source: new Source('parents', 'p', {
     id: 'user_id',
-    joins: sql`CROSS JOIN LATERAL (
-    SELECT coalesce(sum(i.amount_due_cents), 0)::bigint AS invoiced, coalesce(sum(i.amount_paid_cents), 0)::bigint AS paid,
-      coalesce(sum(i.amount_due_cents - i.amount_paid_cents) FILTER (WHERE i.status = 'open'), 0)::bigint AS outstanding,
-      count(*) FILTER (WHERE i.status = 'open') AS open
-    FROM parent_students s JOIN invoices i ON i.organization_id = s.organization_id AND i.student_id = s.student_id
-    WHERE s.organization_id = p.organization_id AND s.parent_id = p.user_id AND i.status IN ('open', 'paid')) i`,
+    joins: sumsOf(CHILDREN, 'p.organization_id', `(c.parent_id = p.user_id OR c.student_id = ANY (${CHILDREN}))`),
   }),
   where: LINKED,
 };

@@ -24,15 +24,15 @@ export class ParentsService {
 
   /** @throws ApiError 404 when one of the two does not exist */
   async linkStudent(caller: Caller, id: string, studentId: string): Promise<JsonText> {
-    await this.families.link(caller.organizationId, id, studentId);
-    this.audit.note({ parent_id: id, student_id: studentId });
+    const linked = await this.families.link(caller.organizationId, id, studentId);
+    this.audit.note({ parent_id: id, student_id: studentId }, linked);
     return this.records.written(caller, linkOf(id, studentId));
   }
 
   /** @throws Refused for an unknown parent, and one whom no mail can reach */
   async sendInvite(caller: Caller, id: string): Promise<AccountInvite> {
     const answer = await this.invites.sendToParent(caller, id);
-    this.audit.note({ parent_id: id, sent: answer.sent });
+    this.audit.note({ parent_id: id, sent: answer.sent }, answer.sent);
     return answer;
   }
 }

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
 import { StudentsController } from './students.controller.js';
-import { STUDENTS } from './students.queries.js';
+import { STUDENT_BALANCE, STUDENTS } from './students.queries.js';
 import { Offboard } from '../offboard.js';
 import { StudentsService } from './students.service.js';
 
@@ -16,7 +16,7 @@ const STUDENT = recordController({
 
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [listController(STUDENTS), STUDENT, StudentsController],
+  controllers: [listController(STUDENTS), STUDENT, recordController(STUDENT_BALANCE), StudentsController],
   providers: [Offboard, StudentsService],
 })
 export class StudentsModule {}

@@ -1,5 +1,8 @@
 import sql from 'sql-template-tag';
-import { instant, like, list, nullable, Source, texts, UUID, uuid, View } from '../../../http/kit.js';
+import {
+  instant, like, list, nullable, type RecordDeclaration, Source, texts, UUID, uuid, View,
+} from '../../../http/kit.js'; // prettier-ignore
+import { SUMS, sumsOf } from '../balance.js';
 import { BY_PERSON, isFiltered, person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('m');
@@ -31,3 +34,19 @@ export const STUDENTS = list({
   total: ['members:student'],
   select: (query) => ({ counted: isFiltered(query) }),
 });
+
+/** Open and paid amounts of a student's invoices. */
+export const STUDENT_BALANCE: RecordDeclaration = {
+  id: 'get_student_balance',
+  path: 'v1/students/:student_id/balance',
+  summary: 'Sums the open and paid invoices of a student',
+  description:
+    'As for a parent, also for a student who has left. `credit_cents` is what is left of the student’s own payments; a parent’s ' +
+    'is in that parent’s balance.',
+  view: new View('StudentBalance', { student_id: uuid('m.user_id'), ...SUMS }),
+  source: new Source('members', 'm', {
+    id: 'user_id',
+    joins: sumsOf('ARRAY[m.user_id]', 'm.organization_id', 'c.student_id = m.user_id'),
+  }),
+  where: STUDENTS.where,
+};

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountInvite, AccountInvites, MemberProfiles, Provisioning } from '@app/people';
-import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
+import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { toStudent } from '../people.dto.js';
 import type { CreateStudent, UpdateStudent } from './students.dto.js';
 import { STUDENTS } from './students.queries.js';
@@ -27,14 +27,14 @@ export class StudentsService {
     const { first_name: firstName, last_name: lastName, email, phone, rate_band_id: rateBandId } = body;
     const change = { firstName, lastName, email, phone: phone === '' ? null : phone };
     await this.profiles.changeStudent(caller, id, change, rateBandId);
-    this.audit.note({ student_id: id, fields: Object.keys(given(body)) });
+    this.audit.note({ student_id: id });
     return this.written(caller, id);
   }
 
   /** @throws Refused for an unknown student, and one whom no mail can reach */
   async sendInvite(caller: Caller, id: string): Promise<AccountInvite> {
     const answer = await this.invites.sendToStudent(caller, id);
-    this.audit.note({ student_id: id, sent: answer.sent });
+    this.audit.note({ student_id: id, sent: answer.sent }, answer.sent);
     return answer;
   }
 

@@ -25,7 +25,7 @@ export class TutorsService {
   async update(caller: Caller, id: string, body: UpdateTutor): Promise<JsonText> {
     const change = given(body);
     await this.profiles.change(caller, id, change, () => requireHeld(caller, ['tutors:write', 'accounts:write']));
-    this.audit.note({ tutor_id: id, fields: Object.keys(change) });
+    this.audit.note({ tutor_id: id });
     return this.records.written(caller, STAFF, id);
   }
 }

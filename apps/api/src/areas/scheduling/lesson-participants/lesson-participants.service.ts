@@ -15,7 +15,7 @@ export class LessonParticipantsService {
   async update(caller: Caller, id: string, body: UpdateParticipant): Promise<JsonText> {
     const { status, attendance, rate_cents: rateCents } = body;
     await this.completion.correct(caller.organizationId, id, { status, attendance, rateCents });
-    this.audit.note({ participant_id: id, fields: Object.keys(body) });
+    this.audit.note({ participant_id: id });
     return this.records.written(caller, PARTICIPANT, id);
   }
 }

@@ -30,8 +30,8 @@ export class SessionSeriesService {
   }
 
   async cancel(caller: Caller, id: string, { from }: CancelSeries): Promise<{ data: unknown }> {
-    const ids = await this.series.cancel(caller.organizationId, id, from ?? null);
-    this.audit.note({ series_id: id, session_ids: ids });
+    const { ids, cancelled } = await this.series.cancel(caller.organizationId, id, from ?? null);
+    this.audit.note({ series_id: id, session_ids: cancelled }, cancelled.length > 0);
     return { data: JSON.parse(await this.sessions(caller, ids)) as unknown };
   }
 

@@ -12,10 +12,12 @@ export class CancelSession {
   reason?: string | null;
 
   @field.Integer(0, 100, {
-    default: 0,
-    description: 'How much of what completing it would have billed is charged for cancelling so late.',
+    nullable: true,
+    description:
+      'How much of what completing it would have billed is charged for cancelling so late; 0 if left out. Again, it must be ' +
+      'what was charged.',
   })
-  charge_percent = 0;
+  charge_percent?: number | null;
 }
 
 /** Who came. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Completion } from '@app/billing';
 import { Bookings, SessionChanges } from '@app/scheduling';
-import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
+import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { changeBy, type CreateSession, type UpdateSession, wantedBy } from '../booking.dto.js';
 import { attendedBy, type CancelSession, type CompleteSession } from './sessions.dto.js';
 import { SESSION } from './sessions.queries.js';
@@ -22,29 +22,26 @@ export class SessionsService {
   }
 
   async update(caller: Caller, id: string, body: UpdateSession): Promise<JsonText> {
-    await this.changes.change(caller.organizationId, id, changeBy(body));
-    this.audit.note({ fields: Object.keys(given(body)) });
-    return this.written(caller, id);
+    const changed = await this.changes.change(caller.organizationId, id, changeBy(body));
+    return this.written(caller, id, changed);
   }
 
   async complete(caller: Caller, id: string, body: CompleteSession): Promise<JsonText> {
-    await this.completion.complete(caller.organizationId, id, attendedBy(body));
-    return this.written(caller, id);
+    return this.written(caller, id, await this.completion.complete(caller.organizationId, id, attendedBy(body)));
   }
 
   async reopen(caller: Caller, id: string): Promise<JsonText> {
-    await this.completion.reopen(caller.organizationId, id);
-    return this.written(caller, id);
+    return this.written(caller, id, await this.completion.reopen(caller.organizationId, id));
   }
 
   async cancel(
     caller: Caller,
     id: string,
-    { reason = null, charge_percent: percent }: CancelSession,
+    { reason = null, charge_percent: percent = null }: CancelSession,
   ): Promise<JsonText> {
-    await this.completion.cancel(caller.organizationId, id, reason, percent);
-    this.audit.note({ charge_percent: percent });
-    return this.written(caller, id);
+    const cancelled = await this.completion.cancel(caller.organizationId, id, reason, percent);
+    if (cancelled) this.audit.note({ charge_percent: percent ?? 0 });
+    return this.written(caller, id, cancelled);
   }
 
   async remove(caller: Caller, id: string): Promise<void> {
@@ -52,8 +49,8 @@ export class SessionsService {
     this.audit.note({ session_id: id });
   }
 
-  private written(caller: Caller, id: string): Promise<JsonText> {
-    this.audit.note({ session_id: id });
+  private written(caller: Caller, id: string, changed = true): Promise<JsonText> {
+    this.audit.note({ session_id: id }, changed);
     return this.records.written(caller, SESSION, id);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LessonPlans } from '@app/teaching';
-import { Audit, type Caller, given, type JsonText, Records } from '../../../http/kit.js';
+import { Audit, type Caller, type JsonText, Records } from '../../../http/kit.js';
 import { type CreateLessonPlan, newPlanBy, planChangeBy, type UpdateLessonPlan } from './lesson-plans.dto.js';
 import { LESSON_PLANS } from './lesson-plans.queries.js';
 
@@ -17,13 +17,12 @@ export class LessonPlansService {
   }
 
   async update(caller: Caller, id: string, body: UpdateLessonPlan): Promise<JsonText> {
-    await this.plans.change(caller.organizationId, id, planChangeBy(body));
-    this.audit.note({ fields: Object.keys(given(body)) });
-    return this.written(caller, id);
+    const changed = await this.plans.change(caller.organizationId, id, planChangeBy(body));
+    return this.written(caller, id, changed);
   }
 
-  private written(caller: Caller, id: string): Promise<JsonText> {
-    this.audit.note({ lesson_plan_id: id });
+  private written(caller: Caller, id: string, changed = true): Promise<JsonText> {
+    this.audit.note({ lesson_plan_id: id }, changed);
     return this.records.written(caller, LESSON_PLANS, id);
   }
 }
