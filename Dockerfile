@@ -5,6 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY scripts scripts
+COPY docs docs
 COPY apps apps
 COPY libs libs
 # Leaves out the bundled PostgreSQL and Node: a container gets DATABASE_URL, and its image has Node. --omit=optional

@@ -28,7 +28,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/;
 
 type Row = Record<string, unknown>;
 
-/** A query for a record of an organization ($1), for each path parameter. */
+/** A query for a record of an organization ($1), for path parameters whose list's middle row would not do. */
 const RECORDS: Record<string, string> = {
   post_id: 'SELECT id FROM blog_posts WHERE organization_id = $1 LIMIT 1',
   tutor_id: 'SELECT tutor_id AS id FROM session_feedback WHERE organization_id = $1 AND is_public LIMIT 1',
@@ -66,6 +66,18 @@ export async function measureRowSecurity({ length, students, database }: Bench):
   } finally {
     await Promise.all([held.close(), free.close()]);
   }
+}
+
+/** Whether the operation cannot be called without a query. */
+function needsQuery({ parameters = [] }: { parameters?: object[] }): boolean {
+  return parameters.some((it) => 'in' in it && it.in === 'query' && 'required' in it && it.required === true);
+}
+
+/** The largest page of the operation. */
+function mostOf({ parameters = [] }: { parameters?: object[] }): number {
+  const own = parameters.find((it) => 'name' in it && it.name === 'limit') as
+    { schema?: { maximum?: number } } | undefined;
+  return own?.schema?.maximum ?? 100;
 }
 
 function compared(name: string, [ours, theirs]: [number[], number[]], target: typeof MOST_RATIO): string {
@@ -116,6 +128,7 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   const captured: Captured[] = [];
+  const examples = new Map<string, Row>();
   let reads: Captured['read'][] = [];
   const db = app.get(Database);
   const read = db.read.bind(db);
@@ -142,16 +155,21 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
       // Shared parameters are references that end with their names.
       const names = (operation?.parameters ?? []).map((it) => ('$ref' in it ? it.$ref.split('/').at(-1)! : it.name));
       const [parameter, ...more] = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
-      if (parameter && operation && more.length === 0) {
-        const [record] = (await asAdmin(adminUrl, (admin) => admin.query(RECORDS[parameter]!, [id]))).rows as Row[];
+      if (parameter && operation && more.length === 0 && !needsQuery(operation)) {
+        const query = RECORDS[parameter];
+        const [record] = query
+          ? ((await asAdmin(adminUrl, (admin) => admin.query(query, [id]))).rows as Row[])
+          : [examples.get(path.slice(0, path.indexOf('/{')))];
+        if (record?.id === undefined) throw new Error(`The demo has no record for ${path}: add a query to RECORDS`);
         await get(
-          `${path.replace(`{${parameter}}`, record!.id as string)}${names.includes('limit') ? '?limit=100' : ''}`,
+          `${path.replace(`{${parameter}}`, record.id as string)}${names.includes('limit') ? `?limit=${mostOf(operation)}` : ''}`,
         );
       }
       if (parameter || !names.includes('limit')) continue;
       const rows = await get(`${path}?limit=100`);
       if (names.includes('cursor')) await get(`${path}?limit=100&cursor=start`);
       const example = rows[Math.floor(rows.length / 2)] ?? {};
+      examples.set(path, example);
       for (const name of names.filter((each) => example[each] !== undefined && example[each] !== null)) {
         await get(`${path}?limit=100&${name}=${encodeURIComponent(String(example[name]))}`);
       }

@@ -1,5 +1,6 @@
 // Builds dist if a source was changed, added or removed since the last build. Otherwise takes a few milliseconds.
 import './check-node.js';
+import { writeGuides } from './guides.js';
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
@@ -30,7 +31,11 @@ function fingerprint() {
   const configuration = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
   // The Docker image is built without bench.
   const folders = ['apps', 'libs', 'bench'].map((name) => join(root, name)).filter((folder) => existsSync(folder));
-  const sources = folders.flatMap((folder) => [...files(folder)]);
+  const guides = Object.keys(JSON.parse(readFileSync(join(assets[0], 'guides.json'), 'utf8')));
+  const sources = [
+    ...folders.flatMap((folder) => [...files(folder)]),
+    ...guides.map((name) => join(root, 'docs', `${name}.md`)),
+  ];
   for (const path of [...configuration.map((name) => join(root, name)), ...sources].sort()) {
     const { mtimeMs, size } = statSync(path);
     hash.update(`${path}\0${mtimeMs}\0${size}\n`);
@@ -94,6 +99,7 @@ function copyAssets() {
   const templates = [...files(join(root, 'apps', 'portal', 'src'))].filter((path) => path.endsWith(TEMPLATE));
   for (const path of [...assets, ...templates]) cpSync(path, inDist(path), { recursive: true });
   const rapidoc = join(root, 'node_modules', 'rapidoc', 'dist', 'rapidoc-min.js');
+  writeGuides(root, join(inDist(assets[0]), 'guides'));
   for (const ending of ['', '.gz']) cpSync(`${rapidoc}${ending}`, join(inDist(assets[0]), `rapidoc.js${ending}`));
 }
 

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { loadEnv } from '@app/config';
 import { QUEUES, WORKER_SILENCE_MS } from '@app/jobs';
 import { WorkerModule } from '../../apps/worker/src/worker.module.js';
+import { MetricsServer } from '../../apps/worker/src/metrics-server.js';
 import { Processors } from '../../apps/worker/src/drivers/processors.js';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
 import { waitsFor } from '../support/database/lock-waits.js';
@@ -51,6 +52,16 @@ describe('the worker', () => {
     for (const module of started.splice(0)) await module.close();
     await admin.end();
     await database.drop();
+  });
+
+  it('serves its metrics where METRICS_PORT says, and else opens no port', async () => {
+    const [silent, scraped] = [await compile(), await compile({ METRICS_PORT: '0', HOST: '127.0.0.1' })];
+    for (const worker of [silent, scraped]) await worker.init();
+    expect(silent.get(MetricsServer).port).toBeNull();
+    const base = `http://127.0.0.1:${scraped.get(MetricsServer).port}`;
+    const metrics = await (await fetch(`${base}/metrics`)).text();
+    for (const name of ['worker_failed_claims_total 0', 'database_pool_total', 'process_cpu_seconds_total']) expect(metrics).toContain(name);
+    expect((await fetch(`${base}/`)).status).toBe(404);
   });
 
   it('runs its recurring jobs through Bull with Redis, shared by two workers', async () => {

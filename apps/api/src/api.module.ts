@@ -16,7 +16,8 @@ import { HttpModule } from './http/http.module.js';
 
 /** The areas of the API, in the order in which the reference shows them. */
 // prettier-ignore
-export const AREAS = [AccountModule, PeopleModule, TeachingModule, SchedulingModule, EnquiriesModule, MoneyModule, MessagesModule, BlogModule];
+/** In the order of the job, which is that of the reference. */
+export const AREAS = [PeopleModule, TeachingModule, SchedulingModule, MoneyModule, EnquiriesModule, MessagesModule, BlogModule, AccountModule];
 
 interface ApiOptions {
   /** Replaces standard output. */

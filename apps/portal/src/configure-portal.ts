@@ -4,6 +4,7 @@ import { Env } from '@app/config';
 import { Deadline } from '@app/database';
 import { Log } from '@app/logging';
 import { accessLog, answerClientErrors, httpFaultOf, inTurn, ServingAdapter } from '@app/serving';
+import { Metrics } from './health/health.module.js';
 import { Assets } from './web/assets.js';
 import { refuseCrossSite } from './web/cross-site.js';
 import { Fairness } from './web/fairness.js';
@@ -28,13 +29,16 @@ export function createAdapter(): ServingAdapter {
 
 /** Configures everything that modules cannot. Called by main.ts and by tests. */
 export function configurePortal(app: NestExpressApplication): void {
-  const [env, log] = [app.get(Env), app.get(Log)];
+  const [env, log, { requests }] = [app.get(Env), app.get(Log), app.get(Metrics)];
   app.useLogger(log);
   app.set('trust proxy', env.get('TRUST_PROXY') ? 1 : false);
   const [fairness, routes, templates] = [app.get(Fairness), app.get(RouteTable), app.get(Templates)];
   const record = accessLog(
     log,
-    ({ membership }) => ({ organization_id: membership?.organizationId }),
+    ({ method, membership }, { route, status, seconds }) => {
+      requests.observe({ method, route: route ?? 'none', status }, seconds);
+      return { organization_id: membership?.organizationId };
+    },
     ({ method, path }) => routes.match(method, path)?.path,
   );
   app.use((request: Request, response: Response, next: NextFunction) => {

@@ -10,13 +10,14 @@ import { EmailService } from './email/email.service.js';
 import { PasswordLinksService } from './email/password-links.service.js';
 import { HousekeepingService } from './housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from './housekeeping/key-expiry.service.js';
+import { MetricsServer } from './metrics-server.js';
 import { OutboxStore } from './outbox/outbox.store.js';
 import { ScheduleService } from './publishing/schedule.service.js';
 import { QueuesModule } from './queues.module.js';
 import { RebuildCourier } from './rebuilds/rebuild.courier.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
 
-/** The worker: Bull processors, no HTTP. */
+/** The worker: Bull processors, no HTTP but /metrics. */
 @Module({})
 export class WorkerModule {
   /** @param logDestination replaces standard output */
@@ -35,6 +36,7 @@ export class WorkerModule {
       ],
       providers: [
         OutboxStore,
+        MetricsServer,
         ...[EmailService, EmailCourier, PasswordLinksService],
         ...[RebuildsService, RebuildCourier],
         ScheduleService,

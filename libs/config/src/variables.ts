@@ -21,6 +21,10 @@ export const groups = {
     HOST: about('Address to listen on. Default: 127.0.0.1 under `npm start`, otherwise all addresses.', text(null)),
     PORT: about('Port to listen on. Under `npm start`, `0` takes a free one.', integer(3000, 0, 65535)),
     PORTAL_PORT: about("The portal's port. Default: the one after `PORT`.", integer(null, 0, 65535)),
+    METRICS_PORT: about(
+      'The port on which the worker serves `/metrics`, for Prometheus. Unset: none. API and portal serve it on their own ports.',
+      integer(null, 0, 65535),
+    ),
     PUBLIC_URL: about(
       "The API's address as clients see it. Used in links and in the URLs of images on disk. In production, `cli key` refuses to print a link without it.",
       baseUrl(),

@@ -3,6 +3,7 @@ export { answerClientErrors, type RawResponse } from './client-errors.js';
 export { clientAddress, networkOf } from './client-address.js';
 export { type HttpFault, httpFaultOf } from './malformed.js';
 export { onceClosed } from './once-closed.js';
+export { measureProcess, METRICS_TYPE, requestDurations } from './process-metrics.js';
 export { Polled } from './polled.js';
 export { beforeRefusal, isRefusal } from './refusals.js';
 export { ClientLeft, inTurn, RequestTurn } from './request-turn.js';

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { TestApi } from '../../support/http/api.js';
 import { documentOf, send } from '../../support/http/routes.js';
@@ -6,8 +8,15 @@ import { fixture } from '../../support/process/fixture.js';
 const api = await fixture(TestApi.start());
 const document = await documentOf(api);
 
+interface Sampled {
+  'x-codeSamples'?: { source: string }[];
+  requestBody?: { content: object };
+}
+
+const GUIDES = ['errors', 'idempotency', 'pagination', 'rate-limits', 'build-hooks', 'versioning'];
+
 describe('/ and /docs', () => {
-  const PAGES = ['/', '/docs'];
+  const PAGES = ['/', '/docs', ...GUIDES.map((name) => `/docs/${name}`)];
 
   /** What a page links to or makes the browser fetch. */
   const references = (text: string): string[] => [...text.matchAll(/(?:src|href|spec-url)=["']([^"']+)["']/g)].map((match) => match[1]!);
@@ -17,7 +26,7 @@ describe('/ and /docs', () => {
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toContain('text/html');
     const files = references(page.text);
-    expect(files.length).toBeGreaterThan(4);
+    expect(files.length).toBeGreaterThan(3);
     const base = new URL(path, 'http://this.host');
     for (const file of files) {
       const url = new URL(file, base);
@@ -52,6 +61,50 @@ describe('/ and /docs', () => {
     expect(code.headers['content-type']).toMatch(/javascript/);
     expect(code.headers['cache-control']).toBe('public, max-age=3600');
     expect(code.headers.vary).toContain('Accept-Encoding');
+  });
+
+  it('the guides are linked from / and the document, and have what docs/ has', async () => {
+    const landing = await send(api, 'GET', '/', { Accept: 'text/html' });
+    for (const name of GUIDES) {
+      expect(landing.text).toContain(`href="docs/${name}"`);
+      expect(document.info.description).toContain(`](docs/${name})`);
+      const source = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
+      const { text } = await send(api, 'GET', `/docs/${name}`);
+      const headings = (pattern: RegExp, of: string) => [...of.matchAll(pattern)].map(([, title]) => title!.replaceAll(/<[^>]+>|`/g, ''));
+      expect([name, headings(/<h[1-6]>(.*?)<\/h/g, text)]).toEqual([name, headings(/^#+ (.*)$/gm, source.replaceAll(/^```[^]*?^```$/gm, ''))]);
+      expect(text).not.toMatch(/\.md"|\{\{/);
+    }
+    const without = await send(api, 'GET', '/docs');
+    expect(/<noscript>[^]*<\/noscript>/.exec(without.text)![0]).toMatch(/JavaScript.*openapi\.json.*guides/s);
+  });
+
+  it('shows the operations in the order of the job, each with a call in curl that a shell runs', () => {
+    const order = ['users', 'subjects', 'sessions', 'invoices', 'leads', 'messages', 'blog-posts', 'ping'];
+    const at = document.tags!.map(({ name }) => name);
+    expect(order.map((name) => at.indexOf(name))).toEqual(order.map((name) => at.indexOf(name)).sort((a, b) => a - b));
+    const script = [`curl() { printf '%s\\0' "$@" END; }`, 'uuidgen() { echo id; }', 'BASE=https://api.example KEY=tk_live_0'];
+    const expected: [method: string, path: string, hasBody: boolean][] = [];
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, operation] of Object.entries(operations as Record<string, Sampled>)) {
+        for (const [, name] of path.matchAll(/\{(\w+)\}/g)) script.push(`${name!.toUpperCase()}=of-${name}`);
+        expect([path, method, operation['x-codeSamples']?.length]).toEqual([path, method, 1]);
+        script.push(operation['x-codeSamples']![0]!.source);
+        const body = operation.requestBody?.content ?? {};
+        expected.push([method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, 'of-$1'), 'application/json' in body]);
+      }
+    }
+    const printed = execFileSync('sh', ['-euc', script.join('\n')], { encoding: 'utf8', maxBuffer: 2 ** 24 });
+    const calls = printed
+      .split('END\0')
+      .slice(0, -1)
+      .map((call) => call.split('\0').slice(0, -1));
+    expect(calls).toHaveLength(expected.length);
+    for (const [index, call] of calls.entries()) {
+      const [method, path, hasBody] = expected[index]!;
+      expect([method, call]).toEqual([method, expect.arrayContaining([`https://api.example${path}`, 'Authorization: Token token=tk_live_0'])]);
+      expect(call.includes('-X') ? call[call.indexOf('-X') + 1] : 'GET').toBe(method);
+      if (hasBody) expect(() => void JSON.parse(call[call.indexOf('-d') + 1]!)).not.toThrow();
+    }
   });
 
   it('docs.js builds the header from a pasted key in any form', async () => {

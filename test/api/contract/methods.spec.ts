@@ -110,7 +110,8 @@ describe('every path', () => {
 });
 
 describe('a page or a file', () => {
-  const FILES = ['docs.js', 'style.css', 'icon.svg', 'rapidoc.js'].map((name) => `/docs/${name}`);
+  const GUIDES = ['errors', 'idempotency', 'pagination', 'rate-limits', 'build-hooks', 'versioning'];
+  const FILES = ['docs.js', 'style.css', 'icon.svg', 'rapidoc.js', ...GUIDES].map((name) => `/docs/${name}`);
   const MEDIA = '/media/organization/unheard-of/unheard-of.jpg';
   const PATHS = ['/', '/docs', '/docs/', ...FILES, '/openapi.json', '/openapi.yaml', MEDIA];
 

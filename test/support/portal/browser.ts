@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Result } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { browserOptions } from './chromium.js';
-import type { TestPortal } from './portal.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -36,7 +35,7 @@ export class TestBrowser {
   }
 
   /** Opens a page with a fresh profile; {@link stop} closes it. */
-  async visit(portal: TestPortal, { cookie, width = 1280, colorScheme = 'light', javaScript = true }: Visit = {}): Promise<Page> {
+  async visit(portal: { url: string }, { cookie, width = 1280, colorScheme = 'light', javaScript = true }: Visit = {}): Promise<Page> {
     const context = await this.browser.newContext({
       baseURL: portal.url,
       viewport: { width, height: HEIGHT },
@@ -112,10 +111,11 @@ export async function faultsOf(page: Page, name = 'page', looks: readonly Look[]
   return faults;
 }
 
-/** Describes what axe finds wrong with the open page. The page needs JavaScript. */
-export async function axeFaults(page: Page): Promise<string[]> {
+/** Describes what axe finds wrong with the open page, of these impacts if they are given. The page needs JavaScript. */
+export async function axeFaults(page: Page, impacts?: string[]): Promise<string[]> {
   // Not added as a script element: the page's policy allows only the portal's own scripts.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
   const violations = await page.evaluate<Result[]>('axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)');
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  const counted = violations.filter(({ impact }) => !impacts || impacts.includes(impact ?? ''));
+  return counted.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }

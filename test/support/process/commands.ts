@@ -19,7 +19,11 @@ const VALUES: Record<string, string> = {
 };
 
 /** Arguments for commands that need more, such as one of two options. */
-const MORE: Record<string, string[]> = { 'hook set': ['--brand', 'primary'], 'hook remove': ['--brand', 'primary'] };
+const MORE: Record<string, string[]> = {
+  'hook set': ['--brand', 'primary'],
+  'hook remove': ['--brand', 'primary'],
+  'org update': ['--name', 'Some name'],
+};
 
 export interface Leaf {
   /** The words to type, without options: `key create`. */

@@ -1,7 +1,16 @@
-import { Controller, Get, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  Header,
+  Injectable,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Registry } from 'prom-client';
 import { raw } from 'sql-template-tag';
 import { Database, pendingMigrations } from '@app/database';
-import { Polled, Shutdown } from '@app/serving';
+import { measureProcess, METRICS_TYPE, Polled, requestDurations, Shutdown } from '@app/serving';
 import { Probe } from '../web/access.decorators.js';
 import { PageError } from '../web/page-error.js';
 
@@ -41,5 +50,29 @@ class HealthController implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-@Module({ controllers: [HealthController] })
+/** What `/metrics` reports: nothing personal, but how busy the portal is. */
+@Injectable()
+export class Metrics {
+  readonly registry = new Registry();
+  readonly requests = requestDurations(this.registry);
+
+  constructor(db: Database) {
+    measureProcess(this.registry, db);
+  }
+}
+
+/** For Prometheus. nginx does not forward it. */
+@Controller('metrics')
+@Probe()
+class MetricsController {
+  constructor(private readonly metrics: Metrics) {}
+
+  @Get()
+  @Header('Content-Type', METRICS_TYPE)
+  get(): Promise<string> {
+    return this.metrics.registry.metrics();
+  }
+}
+
+@Module({ controllers: [HealthController, MetricsController], providers: [Metrics] })
 export class HealthModule {}

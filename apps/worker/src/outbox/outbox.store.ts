@@ -58,7 +58,8 @@ export class OutboxStore {
   private readonly previous = { email: '', rebuild: '' };
   /** Topics whose last claim failed. */
   private readonly failing = new Set<string>();
-  private failedClaims = 0;
+  /** Since this worker started. */
+  failedClaims = 0;
   private beatAt = -BEAT_EVERY_MS;
 
   constructor(private readonly db: Database) {}

@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { WORKER_SILENCE_MS } from '@app/jobs';
-import { Polled } from '@app/serving';
+import { measureProcess, Polled, requestDurations } from '@app/serving';
 
 /** Pending work of one outbox topic. */
 interface Backlog {
@@ -27,14 +27,7 @@ interface WorkerState {
 @Injectable()
 export class Metrics implements OnModuleInit, OnApplicationShutdown {
   readonly registry = new Registry();
-
-  readonly requests = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its response',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [this.registry],
-  });
+  readonly requests = requestDurations(this.registry);
 
   readonly authentications = this.counter(
     'api_key_authentications_total',
@@ -64,19 +57,7 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
         seen_at > now() - ${WORKER_SILENCE_MS} * interval '1 millisecond' AS works,
         CASE WHEN sampled_at = max(sampled_at) OVER () THEN bytes END AS bytes FROM worker_heartbeats`),
     );
-    collectDefaultMetrics({ register: this.registry });
-    const pool = (name: 'total' | 'idle' | 'waiting', help: string) =>
-      new Gauge({
-        name: `database_pool_${name}`,
-        help,
-        registers: [this.registry],
-        collect() {
-          this.set(db.poolState[name]);
-        },
-      });
-    pool('total', 'Connections to PostgreSQL');
-    pool('idle', 'Idle connections');
-    pool('waiting', 'Requests waiting for a connection');
+    measureProcess(this.registry, db);
     this.addBacklog();
     this.addWorkers();
   }

@@ -28,10 +28,9 @@ const CACHED = 'public, max-age=3600';
 /** The pages' files, by name under /docs. The reference itself is RapiDoc's single file. */
 const FILES = { 'docs.js': null, 'style.css': null, 'icon.svg': null, 'rapidoc.js': 'rapidoc/dist/rapidoc-min.js' };
 
-/** The build writes it beside its copies of the pages. When the API runs from its sources, it is read from there. */
 const DOCUMENT = 'openapi.json';
 
-/** Serves `/`, `/docs`, `/openapi.json` and `/openapi.yaml`. The pages load nothing from other hosts. */
+/** Serves `/`, `/docs` and its guides, `/openapi.json` and `/openapi.yaml`. The pages load nothing from other hosts. */
 export function serveDocs(app: INestApplication): void {
   const server = app.getHttpAdapter().getInstance() as Express;
   const routes = app.get(RouteTable);
@@ -60,6 +59,11 @@ export function serveDocs(app: INestApplication): void {
   serve('/docs/', (_request, response) => {
     response.redirect(308, '../docs');
   });
+  for (const name of Object.keys(JSON.parse(readFileSync(asset('guides.json'), 'utf8')) as object)) {
+    serve(`/docs/${name}`, PAGE_POLICY, (_request, response) => {
+      response.type('html').send(readFileSync(built(`guides/${name}.html`), 'utf8'));
+    });
+  }
   for (const [name, source] of Object.entries(FILES)) {
     const file = source && !existsSync(asset(name)) ? createRequire(import.meta.url).resolve(source) : asset(name);
     serve(`/docs/${name}`, (request, response) => {
@@ -75,8 +79,10 @@ interface Document {
 
 /** The document that the build wrote: building it here would hold the event loop and load 10 MB of code. */
 function readDocument(publicUrl: string | null): Document {
-  const file = existsSync(asset(DOCUMENT)) ? asset(DOCUMENT) : asset(`../../../dist/apps/api/assets/${DOCUMENT}`);
-  return { ...(JSON.parse(readFileSync(file, 'utf8')) as Document), servers: [{ url: publicUrl ?? '/' }] } as Document;
+  return {
+    ...(JSON.parse(readFileSync(built(DOCUMENT), 'utf8')) as Document),
+    servers: [{ url: publicUrl ?? '/' }],
+  } as Document;
 }
 
 /** Computes a value when it is first needed. */
@@ -108,6 +114,11 @@ function sendFile(request: Request, response: Response, file: string): void {
   } else {
     response.sendFile(file, { cacheControl: false });
   }
+}
+
+/** What the build writes beside its copies of the pages. When the API runs from its sources, it is read from there. */
+function built(name: string): string {
+  return existsSync(asset(name)) ? asset(name) : asset(`../../../dist/apps/api/assets/${name}`);
 }
 
 function asset(name: string): string {

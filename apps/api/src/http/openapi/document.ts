@@ -14,6 +14,7 @@ import { isWrite } from '../request/attempt.js';
 import { maskable } from '../writes/masked.js';
 import type { ReferenceTag } from './area.decorator.js';
 import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
+import { curlOf } from './curl.js';
 import { exampleOf } from './examples.js';
 import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
 import { parametersOf, shareParameters } from './parameters.js';
@@ -26,7 +27,10 @@ const DESCRIPTION = `The public API of a tutoring organization. Every request ne
 key's organization. Other organizations' records return 404, like records that do not exist.
 
 Send the key as \`Authorization: Token token=<API_KEY>\`. Read a whole list with \`cursor\`, or jump to a page with \`offset\`.
-Unknown parameters are refused. Every response has an \`X-Request-Id\`.`;
+Unknown parameters are refused. Guides: [errors and retries](docs/errors), [idempotency](docs/idempotency),
+[pagination](docs/pagination), [rate limits](docs/rate-limits), [signatures of build hooks](docs/build-hooks),
+[versioning](docs/versioning). To be told of changes there are build hooks for blog posts only; for a key to test with, run the
+demo of a service of your own. Every response has an \`X-Request-Id\`.`;
 
 /** What each scope of a key grants. */
 const SCOPE_TABLE = Object.entries(SCOPES).map(([scope, sentence]) => `\n| \`${scope}\` | ${sentence} |`);
@@ -79,6 +83,9 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     delete operation.requestBody;
     const body = requestBodyOf(route, documented, schemas);
     if (body) operation.requestBody = body;
+    operation['x-codeSamples'] = [
+      { lang: 'shell', label: 'curl', source: curlOf({ method: route.method, path, body: sampleOf(body, schemas) }) },
+    ];
     operation.responses = { ...success(route, documented, schemas), ...errorsOf(path, route, documented) };
   }
   const responses = { ...failureResponses(), NotModified: notModified };
@@ -126,6 +133,13 @@ function requestBodyOf({ handler }: Route, { example }: Operation, schemas: Reco
   if (!shape) return null;
   const schema = documentedSchema(shape, schemas);
   return { required: !mayBeEmpty(shape), content: { 'application/json': { schema, ...(example && { example }) } } };
+}
+
+/** What a call in the reference sends. */
+function sampleOf(body: ReturnType<typeof requestBodyOf>, schemas: Record<string, Schema>) {
+  const json = body?.content['application/json'];
+  if (!body || !json) return body ? 'upload' : 'none';
+  return { example: json.example ?? exampleOf(json.schema, schemas) };
 }
 
 /** A 304 has the headers of the response it stands for, and no body. */
