@@ -83,7 +83,7 @@ describe('a parent by a code', () => {
     const waits = async () => {
       expect([await seen(userId), await linked(userId)]).toEqual([404, 0]);
       const visitor = await desk.signedIn(userId);
-      expect((await visitor.get('/organizations')).text).not.toContain('Demo Tutoring');
+      expect((await visitor.get('/organizations')).text).toContain('Demo Tutoring</strong> is checking your request');
       expect((await desk.api.get(`/v1/students/${child.id}`, school.key)).body).toMatchObject({ parent_ids: [] });
     };
     await waits();

@@ -206,7 +206,8 @@ describe('twenty concurrent requests', () => {
     const visitors = Array.from({ length: 20 }, () => joining.visitor());
     const answers = await Promise.all(visitors.map((visitor) => visitor.post(`/join/${token}`, registration())));
     const statuses = answers.map(({ status }) => status);
-    expect(statuses.toSorted((a, b) => a - b)).toEqual([303, ...Array<number>(19).fill(410)]);
+    // Whoever knows the password that it was just accepted with is welcomed too: a button pressed twice, a second browser.
+    expect(statuses).toEqual(Array<number>(20).fill(303));
     expect(await people()).toHaveLength(1);
     expect(await sql(`SELECT FROM audit_log WHERE organization_id = $1 AND operation = 'join'`, provisioning.id)).toHaveLength(1);
   });

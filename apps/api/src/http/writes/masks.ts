@@ -39,7 +39,9 @@ export class Masks {
     const whole = await work();
     const seen = typeof whole === 'string' ? whole : JSON.stringify(whole);
     const sent = { ...ids(request), ...(JSON.parse(JSON.stringify(request.body ?? {})) as Fields) };
-    return { whole, masked: JSON.stringify(masked(JSON.parse(seen), answer, { now, before, sent })) };
+    const hidden = masked(JSON.parse(seen), answer, { now, before, sent });
+    // Only text from the database is sent with its type already set.
+    return { whole, masked: typeof whole === 'string' ? JSON.stringify(hidden) : hidden };
   }
 
   /** The record of the path as it was, and the time that the transaction stamps on what it makes. */
