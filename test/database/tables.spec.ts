@@ -58,6 +58,20 @@ ${sets.join('')}} as const;
 `;
 }
 
+/** The columns that are NOT NULL, for whoever shows them. */
+function requiredOf(columns: Column[]): string {
+  const lines = [...Map.groupBy(columns, ({ table }) => table)].map(([table, all]) => {
+    const names = all.filter(({ nullable }) => !nullable).map(({ name }) => name);
+    return `  ${table}: '${names.join(' ')}'.split(' '),\n`;
+  });
+  return `
+/** The columns that are never null, by table. */
+// prettier-ignore
+export const REQUIRED: Partial<Record<string, readonly string[]>> = {
+${lines.join('')}};
+`;
+}
+
 /** Columns by which rows belong to organizations: nearly all tables have one, so pictures leave them out. */
 const OWNERS = ['organization_id', 'owner_organization_id'];
 
@@ -144,7 +158,7 @@ describe('written from the migrated schema by `npm run schema`', () => {
   it('libs/database/src/tables.ts is up to date', async () => {
     const closed = columns.filter(({ values }) => values);
     const source = sourceOf(closed, 'The columns with a closed set of values, as their CHECKs list it.');
-    await expect(source + valuesOf(closed)).toMatchFileSnapshot('../../libs/database/src/tables.ts');
+    await expect(source + valuesOf(closed) + requiredOf(columns)).toMatchFileSnapshot('../../libs/database/src/tables.ts');
   });
 
   it('test/support/database/tables.ts is up to date', async () => {

@@ -64,6 +64,22 @@ describe('the document', () => {
     expect(breaking(lines, lines.filter(kept))).toEqual([told]);
   });
 
+  it('may say that an answer’s field is never null, but not take null from requests, nor begin to answer it', () => {
+    const before = [
+      'POST /v1/a takes application/json New',
+      'GET /v1/a 200 Thing',
+      'New.name: null|string',
+      'New.part: Part[]',
+      'Part.on: null|string',
+      'Thing.at: null|string',
+    ];
+    const after = (from: string, to: string) => before.map((line) => (line === from ? to : line));
+    expect(breaking(before, after('Thing.at: null|string', 'Thing.at: string'))).toEqual([]);
+    expect(breaking(after('Thing.at: null|string', 'Thing.at: string'), before)).toEqual(['gone: Thing.at: string']);
+    expect(breaking(before, after('New.name: null|string', 'New.name: string'))).toEqual(['gone: New.name: null|string']);
+    expect(breaking(before, after('Part.on: null|string', 'Part.on: string'))).toEqual(['gone: Part.on: null|string']);
+  });
+
   it('would be refused with a field that requests newly have to give', async () => {
     const lines = interfaceOf(await documentOf(api));
     expect(breaking(lines, [...lines, 'CreateLead.consent: boolean!'])).toEqual(['newly required: CreateLead.consent: boolean!']);

@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { AnswerSchemas } from '../../../apps/api/src/http/openapi/answers.js';
 import { errorSchemas } from '../../../apps/api/src/http/openapi/errors.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
-import { maskable } from '../../../apps/api/src/http/writes/masked.js';
 import type { Route } from '../../../apps/api/src/http/routing/route-table.js';
 
 /** The parts of a response that the check needs. Header names are in lower case. */
@@ -49,11 +49,13 @@ export class AnswerCheck {
   constructor(routes: Route[] = []) {
     formats.default(this.ajv);
     this.errors = Object.entries(errorSchemas).map(([name, schema]) => ({ name, fits: this.ajv.compile(schema) }));
+    const answers = new AnswerSchemas(routes);
     for (const { method, path, handler } of routes) {
       const answer = operationOf(handler)?.answer;
       if (!answer) continue;
-      const components = { schemas: Object.fromEntries(answer.shapes.map((shape) => [shape.name, maskable(shape)])) };
-      this.successes.set(`${method} ${path}`, this.ajv.compile({ ...answer.schema, components }));
+      const schemas = {};
+      const schema = answers.of(method, answer, schemas);
+      this.successes.set(`${method} ${path}`, this.ajv.compile({ ...schema, components: { schemas } }));
     }
   }
 

@@ -42,9 +42,21 @@ export function interfaceOf(document: ApiDocument): string[] {
 export function breaking(before: readonly string[], after: readonly string[]): string[] {
   const [old, now] = [new Set(before.filter((line) => !line.startsWith('version '))), new Set(after)];
   const known = new Set(before.map(ownerOf));
-  const gone = [...old].filter((line) => !now.has(line) && !(line.endsWith('!') && now.has(line.slice(0, -1))));
+  const sent = sentIn(before);
+  // Answers may get narrower: what is no longer null. Requests may demand less.
+  const narrower = (line: string) => !sent.has(ownerOf(line)) && now.has(line.replace(/: null\|/, ': ').replace(/: (.+)\|null$/, ': $1'));
+  const gone = [...old].filter((line) => !now.has(line) && !(line.endsWith('!') && now.has(line.slice(0, -1))) && !narrower(line));
   const demanded = after.filter((line) => line.endsWith('!') && !old.has(line) && known.has(ownerOf(line)));
   return [...gone.map((line) => `gone: ${line}`), ...demanded.map((line) => `newly required: ${line}`)];
+}
+
+/** The shapes that requests send, and those inside them, as the lines say. */
+function sentIn(lines: readonly string[]): Set<string> {
+  const sent = new Set(lines.flatMap((line) => / takes \S+ (\w+)$/.exec(line)?.[1] ?? []));
+  // A set yields what is added to it meanwhile.
+  for (const name of sent)
+    for (const line of lines) if (line.startsWith(`${name}.`)) for (const [part] of line.slice(name.length).matchAll(/\b[A-Z]\w+/g)) sent.add(part);
+  return sent;
 }
 
 /** The operation or shape that a line is about. */
@@ -63,7 +75,12 @@ function describe(schema: Schema): string {
   return shown.sort().join('|');
 }
 
-const nameOf = (reference: string): string => reference.split('/').at(-1)!;
+/** Answers of writes have shapes of their own, which permit null where those of reads do not: for clients they are the same. */
+const nameOf = (reference: string): string =>
+  reference
+    .split('/')
+    .at(-1)!
+    .replace(/Written$/, '');
 
 /** The values of a closed set, each of which a request may have. */
 const valuesOf = (name: string, { enum: values = [] }: Schema & { enum?: unknown[] }): string[] =>

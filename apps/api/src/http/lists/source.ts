@@ -45,11 +45,11 @@ export class Source {
   readonly id: string;
 
   constructor(
-    table: string,
+    private readonly driving: string,
     readonly alias: string,
     private readonly options: SourceOptions = {},
   ) {
-    this.table = raw(`${table} ${alias}`);
+    this.table = raw(`${driving} ${alias}`);
     this.joins = options.joins ?? empty;
     this.id = `${alias}.${options.id ?? 'id'}`;
   }
@@ -62,6 +62,12 @@ export class Source {
   /** Everything that the view's columns refer to. */
   get all(): Sql {
     return sql`${this.table} ${this.joins}`;
+  }
+
+  /** The tables of which every record has a row, by alias: not those of outer joins. */
+  get tables(): Map<string, string> {
+    const inner = this.joins.sql.matchAll(/(?<!(?:LEFT|OUTER) )JOIN (\w+) (\w+) ON/g);
+    return new Map([[this.alias, this.driving], ...[...inner].map(([, table, alias]) => [alias!, table!] as const)]);
   }
 
   /** The rows that the caller may see. */

@@ -11,7 +11,7 @@ import { bodyClassOf, bodyKindOf, queryClassOf } from '../validation/declared.js
 import type { Schema } from '../views/schemas.js';
 import { mayBeEmpty } from '../validation/read-object.js';
 import { isWrite } from '../request/attempt.js';
-import { maskable } from '../writes/masked.js';
+import { AnswerSchemas } from './answers.js';
 import type { ReferenceTag } from './area.decorator.js';
 import { errorSchemas, type FailureName, failureResponses, FAILURES } from './errors.js';
 import { curlOf } from './curl.js';
@@ -56,7 +56,9 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
   const document = SwaggerModule.createDocument(app, config);
   const schemas: Record<string, Schema> = { ...errorSchemas };
   const paths = document.paths as Operations;
-  for (const route of app.get(RouteTable).routes()) {
+  const routes = app.get(RouteTable).routes();
+  const answers = new AnswerSchemas(routes);
+  for (const route of routes) {
     const documented = operationOf(route.handler);
     const path = templateOf(route.path);
     const operation = paths[path]?.[route.method.toLowerCase()];
@@ -64,10 +66,6 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     if (!documented || !operation) continue;
     operation.operationId = documented.id;
     operation.summary = documented.summary;
-    for (const shape of documented.answer?.shapes ?? []) {
-      if (isWrite(route.method)) schemas[shape.name] = maskable(shape);
-      else schemas[shape.name] ??= shape.schema;
-    }
     const scopes = route.access?.public === false ? route.access.scopes : [];
     const byBody = route.access?.public === false && route.access.ofBody !== undefined;
     const scope = `Scope: ${byBody ? 'depending on the body, ' : ''}\`${scopes.join('`, `')}\`.`;
@@ -86,7 +84,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     operation['x-codeSamples'] = [
       { lang: 'shell', label: 'curl', source: curlOf({ method: route.method, path, body: sampleOf(body, schemas) }) },
     ];
-    operation.responses = { ...success(route, documented, schemas), ...errorsOf(path, route, documented) };
+    operation.responses = { ...success(route, documented, answers, schemas), ...errorsOf(path, route, documented) };
   }
   const responses = { ...failureResponses(), NotModified: notModified };
   return Object.assign(document, {
@@ -99,6 +97,7 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
 function success(
   { method, handler }: Route,
   { answer, versioned, repeated }: Operation,
+  answers: AnswerSchemas,
   schemas: Record<string, Schema>,
 ) {
   const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
@@ -110,7 +109,8 @@ function success(
   ]);
   const status = declared ?? (method === 'POST' ? 201 : 200);
   if (!answer) return { [status]: { description: 'Done. The response has no body.', headers } };
-  const content = { 'application/json': { schema: answer.schema, example: exampleOfAnswer(answer, schemas) } };
+  const schema = answers.of(method, answer, schemas);
+  const content = { 'application/json': { schema, example: exampleOfAnswer({ ...answer, schema }, schemas) } };
   return {
     ...(repeated && { 200: { description: repeated, headers, content } }),
     [status]: { description: status === 201 ? 'Created' : 'OK', headers, content },

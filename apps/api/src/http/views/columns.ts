@@ -4,6 +4,8 @@ import { BOOLEAN, enumOf, INSTANT, orNull, type Schema, textLike, UUID, withExam
 export interface Column {
   /** An SQL expression whose JSON form goes over the wire. Never contains input. */
   sql: string;
+  /** The expression whose value that shows: null where it is. */
+  value: string;
   schema: Schema;
   /** SQL for the size in bytes of a variable-size value, given its field: large pages are sent in parts (lists/statements.ts). */
   size?: (field: string) => string;
@@ -11,7 +13,7 @@ export interface Column {
   shown?: (field: string) => string;
 }
 
-const of = (sql: string, schema: Schema, size?: Column['size']): Column => ({ sql, schema, size });
+const of = (sql: string, schema: Schema, size?: Column['size'], value = sql): Column => ({ sql, value, schema, size });
 
 /** PostgreSQL knows this without reading out-of-line (TOAST) values. */
 const bytesOfText = (field: string) => `octet_length(${field})`;
@@ -30,11 +32,11 @@ export const text = (sql: string, example?: string) => of(sql, textLike(example)
 export const oneOf = (sql: string, values: readonly string[]) => of(sql, enumOf(values));
 
 export const instant = (sql: string) =>
-  of(`to_char(${sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`, INSTANT);
+  of(`to_char(${sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`, INSTANT, undefined, sql);
 
 /** A day without a time. */
 export const day = (sql: string) =>
-  of(`to_char(${sql}, 'YYYY-MM-DD')`, { type: 'string', format: 'date', examples: ['2026-05-01'] });
+  of(`to_char(${sql}, 'YYYY-MM-DD')`, { type: 'string', format: 'date', examples: ['2026-05-01'] }, undefined, sql);
 
 export const integer = (sql: string, limits: { minimum?: number; maximum?: number; examples?: number[] } = {}) =>
   of(sql, { type: 'integer', ...limits });
@@ -56,6 +58,7 @@ export const json = (sql: string, schema: Schema) => of(sql, schema, bytesAsText
 /** A jsonb column, without the blanks after colons and commas. Long values keep them: finding them in a megabyte takes 15 ms. */
 export const jsonb = (sql: string, schema: Schema): Column => ({
   sql,
+  value: sql,
   schema,
   size: bytesOfJsonb,
   shown: (field) => String.raw`CASE WHEN pg_column_size(${field}) > 2000 THEN to_json(${field})

@@ -29,6 +29,14 @@ export function orNull(schema: Schema): Schema {
   return Array.isArray(values) ? { ...orNone, enum: [...(values as unknown[]), null] } : orNone;
 }
 
+/** The same without null: the opposite of {@link orNull}. */
+export function withoutNull(schema: Schema): Schema {
+  const { type, enum: values, oneOf } = schema;
+  if (Array.isArray(oneOf)) return oneOf[0] as Schema;
+  const some = { ...schema, ...(Array.isArray(type) && { type: (type as string[])[0] }) };
+  return Array.isArray(values) ? { ...some, enum: (values as unknown[]).filter((value) => value !== null) } : some;
+}
+
 const KEPT = Symbol('of a record that was there before');
 
 /** A property of an object that a service builds which shows what was stored before: {@link isKept}. */

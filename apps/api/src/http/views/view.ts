@@ -16,6 +16,8 @@ export class View implements Shape {
   /** The size in bytes of the variable-size fields in a row of {@link columns}; null when there are none. */
   readonly size: Sql | null;
   readonly schema: Schema;
+  /** The expressions whose values the fields show. */
+  readonly values: ReadonlyMap<string, string>;
 
   /** @param name of the schema in the OpenAPI document */
   constructor(
@@ -31,5 +33,6 @@ export class View implements Shape {
     this.json = raw(`(SELECT row_to_json(v)::text FROM (SELECT ${shown.join(', ')} FROM (SELECT ${list}) row) v)`);
     this.size = sizes.length > 0 ? raw(sizes.join(' + ')) : null;
     this.schema = objectOf(Object.fromEntries(fields.map(([field, { schema }]) => [field, schema])));
+    this.values = new Map(fields.map(([field, { value }]) => [field, value]));
   }
 }
