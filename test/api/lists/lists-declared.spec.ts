@@ -61,7 +61,8 @@ describe('a single record', () => {
 });
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
-const callerOf = (organizationId: string) => ({ organizationId, platformBlog: false, scopes: new Set() }) as Caller;
+const scopes: ReadonlySet<string> = new Set();
+const callerOf = (organizationId: string) => ({ organizationId, platformBlog: false, scopes }) as Caller;
 
 /** The ids on every kind of page of the list, with a filter that is always true. */
 async function pageIds(route: Route, school: OrganizationFixture): Promise<string[]> {
