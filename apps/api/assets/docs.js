@@ -76,3 +76,32 @@ search.addEventListener('change', () => {
   reference.scrollToPath(`${method.toLowerCase()}-${path}`);
   search.blur();
 });
+
+// RapiDoc takes an example with an empty field for a list of examples, and fails: with a name, it is one.
+const named = (key, value) => {
+  if (key !== 'application/json' || value.example === undefined) return value;
+  const { example, ...rest } = value;
+  return { ...rest, examples: { Example: { value: example } } };
+};
+const [text] = await Promise.all([
+  fetch(reference.dataset.specUrl).then((response) => response.text()),
+  customElements.whenDefined('rapi-doc'),
+]);
+label('api-request');
+label('api-response');
+label('rapi-doc');
+reference.loadSpec(JSON.parse(text, named));
+
+/** Its fields have no labels, and its scrolling parts cannot be reached with the keyboard. */
+function label(element) {
+  const { prototype } = customElements.get(element) ?? {};
+  if (!prototype) return;
+  const { updated } = prototype;
+  prototype.updated = function (...changes) {
+    for (const field of this.shadowRoot.querySelectorAll('input, select, textarea')) {
+      field.ariaLabel ??= field.dataset.pname ?? (field.placeholder || field.dataset.ptype || 'Choose');
+    }
+    for (const part of this.shadowRoot.querySelectorAll('pre, .table, .tree, .main-content')) part.tabIndex = 0;
+    return updated?.apply(this, changes);
+  };
+}

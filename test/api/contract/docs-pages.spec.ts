@@ -56,7 +56,7 @@ describe('/ and /docs', () => {
 
   it('/docs shows this document with a single script, compressed if the client accepts it', async () => {
     const page = await send(api, 'GET', '/docs');
-    expect(page.text).toMatch(/<rapi-doc\s+spec-url="openapi\.json"/);
+    expect(page.text).toMatch(/<rapi-doc\s+data-spec-url="openapi\.json"/);
     const code = await send(api, 'GET', '/docs/rapidoc.js', { 'Accept-Encoding': 'gzip' });
     expect(code.headers['content-type']).toMatch(/javascript/);
     expect(code.headers['cache-control']).toBe('public, max-age=3600');
