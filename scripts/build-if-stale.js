@@ -1,6 +1,5 @@
 // Builds dist if a source was changed, added or removed since the last build. Otherwise takes a few milliseconds.
 import './check-node.js';
-import { writeGuides } from './guides.js';
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
@@ -31,7 +30,8 @@ function fingerprint() {
   const configuration = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
   // The Docker image is built without bench.
   const folders = ['apps', 'libs', 'bench'].map((name) => join(root, name)).filter((folder) => existsSync(folder));
-  const guides = Object.keys(JSON.parse(readFileSync(join(assets[0], 'guides.json'), 'utf8')));
+  const listed = join(assets[0], 'guides.json');
+  const guides = existsSync(listed) ? Object.keys(JSON.parse(readFileSync(listed, 'utf8'))) : [];
   const sources = [
     ...folders.flatMap((folder) => [...files(folder)]),
     ...guides.map((name) => join(root, 'docs', `${name}.md`)),
@@ -94,11 +94,13 @@ async function run(command, args) {
 }
 
 /** Also copies the reference's only file, plain and compressed: its package is not needed at run time. */
-function copyAssets() {
+async function copyAssets() {
   const inDist = (path) => join(root, 'dist', relative(root, path));
   const templates = [...files(join(root, 'apps', 'portal', 'src'))].filter((path) => path.endsWith(TEMPLATE));
   for (const path of [...assets, ...templates]) cpSync(path, inDist(path), { recursive: true });
   const rapidoc = join(root, 'node_modules', 'rapidoc', 'dist', 'rapidoc-min.js');
+  // Loads a package, which may not be installed when this script begins.
+  const { writeGuides } = await import('./guides.js');
   writeGuides(root, join(inDist(assets[0]), 'guides'));
   for (const ending of ['', '.gz']) cpSync(`${rapidoc}${ending}`, join(inDist(assets[0]), `rapidoc.js${ending}`));
 }
@@ -114,7 +116,7 @@ export async function buildIfStale() {
       // Starts from scratch: the output of a removed source, such as a deleted migration, would still run.
       rmSync(join(root, 'dist'), { recursive: true, force: true });
       await run(process.execPath, [nest, 'build', 'api']);
-      copyAssets();
+      await copyAssets();
       await run(process.execPath, ['dist/apps/api/src/openapi.js', 'dist/apps/api/assets/openapi.json']);
       writeFileSync(stamp, wanted);
     });
