@@ -68,11 +68,6 @@ async function school(route: Route): Promise<Someone> {
      VALUES (gen_random_uuid(), $1, 'email', 'organization_invite', $2, '\\x00', 'dead', 8, 'smtp_550', now())`,
     [organizationId, address],
   );
-  await make.query(
-    `WITH added AS (INSERT INTO suppressions (email_normalized, reason) VALUES ($2, 'smtp_550'))
-     INSERT INTO suppression_senders (email_normalized, organization_id) VALUES ($2, $1)`,
-    [organizationId, address],
-  );
   return owner;
 }
 

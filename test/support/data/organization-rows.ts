@@ -43,6 +43,8 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
   const adjustment = await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
+  const takenBack = { takenBack: true, takenBackAt: new Date(), voidReason: 'Entered twice' };
+  await make.row('payouts', { organizationId: school, tutorId: tutor.id, amountCents: 700, currency: 'AUD', paidAt: new Date(), ...takenBack });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
   const lessons = await lessonMaterial(make, school, {
     tutor: tutor.id,
