@@ -118,6 +118,7 @@ describe('an import with --update', () => {
     const { tutor } = imports.school;
     const second = await imports.database.organization();
     await imports.load({ users: [tutor], members: [new ImportedOrganization().memberRow(tutor, 'tutor')] }, second);
+    await imports.database.all(`UPDATE members SET status = 'accepted', accepted_at = now() WHERE organization_id = $1`, [second]);
     expect(await refused({ users: [{ id: tutor.id, last_name: 'Other' }] })).toEqual([
       'users.ndjson:1: last_name: cannot be changed: another organization knows this person, too',
     ]);

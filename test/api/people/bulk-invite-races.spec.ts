@@ -189,9 +189,10 @@ describe('50 suppressed addresses', () => {
     const [provisioning, elsewhere] = [await PeopleFixture.open(api, make), await PeopleFixture.open(api, make)];
     const strangers = await Promise.all(Array.from({ length: 25 }, () => make.member(elsewhere.id)));
     const addresses = [...strangers.map(({ email }) => email), ...Array.from({ length: 25 }, newAddress)];
-    await make.query(`INSERT INTO suppressions (email_normalized, reason) SELECT unnest($1::text[]), 'smtp_550'`, [
-      addresses.map((email) => email.toLowerCase()),
-    ]);
+    await make.query(
+      `INSERT INTO suppressions (organization_id, email_normalized, suppressed_until) SELECT $1, unnest($2::text[]), now() + interval '1 day'`,
+      [provisioning.id, addresses.map((email) => email.toLowerCase())],
+    );
     const rows = [...addresses.map((email) => studentRow({ email: email.toUpperCase() })), studentRow()];
     for (const _ of ['first', 'again', 'and again']) {
       const { results } = await provisioning.invite(...rows);

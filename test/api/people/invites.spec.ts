@@ -109,6 +109,7 @@ describe('POST /v1/invites', () => {
     const [audit] = await make.query('SELECT * FROM audit_log ORDER BY id DESC LIMIT 1');
     expect(audit).toMatchObject({ operation: 'POST /v1/invites', status: 201, result: 'done' });
     expect(audit!.details).toEqual({
+      fields: ['scope', ...(given ? ['role'] : []), ...(email ? ['email'] : []), ...needs],
       invite_id: body.id,
       scope,
       role: expected.role,
@@ -142,7 +143,10 @@ describe('POST /v1/invites', () => {
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ emailed: false, join_url: expect.stringContaining('/join/') as string });
     await silent.close();
-    await make.query(`INSERT INTO suppressions (email_normalized, reason) VALUES ($1, 'smtp_550')`, [email]);
+    await make.query(
+      `INSERT INTO suppressions (organization_id, email_normalized, suppressed_until) VALUES ($1, $2, now() + interval '1 day')`,
+      [school, email],
+    );
     expect((await invite({ scope: 'organization', email: email.toUpperCase() })).body).toMatchObject({ emailed: false });
     expect(await mailsTo(email)).toEqual([]);
   });

@@ -9,8 +9,8 @@ const portal = await fixture(TestPortal.start());
 it('files longer than a part are complete and in order, with one header', async () => {
   const someone = await portal.someone('owner');
   await portal.make.query(
-    `INSERT INTO audit_log (id, organization_id, operation, status, request_id, created_at)
-     SELECT gen_random_uuid(), $1, 'retry_mail', 200, 'request-' || n, now() - n * interval '1 minute' FROM generate_series(1, 1234) n`,
+    `INSERT INTO audit_log (id, organization_id, operation, status, result, request_id, created_at)
+     SELECT gen_random_uuid(), $1, 'retry_mail', 200, 'done', 'request-' || n, now() - n * interval '1 minute' FROM generate_series(1, 1234) n`,
     [someone.organization.id],
   );
   const { text } = await portal.get(`/o/${someone.organization.slug}/audit/download`, someone.cookie).expect(200);
