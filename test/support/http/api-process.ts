@@ -61,7 +61,8 @@ export class ApiProcess {
   static async start(settings: Record<string, string>, flags: string[] = [], app: App = 'api'): Promise<ApiProcess> {
     const defaults = {
       NODE_ENV: 'production',
-      APP_URL: 'https://portal.example',
+      // Not https, over which cookies have other names than in the tests' requests.
+      APP_URL: 'http://portal.example',
       HOST: '127.0.0.1',
       PORT: '0',
       ENCRYPTION_KEY: randomBytes(32).toString('hex'),
