@@ -107,7 +107,10 @@ describe('the scopes of a bulk invite', () => {
       const body = users(studentRow(), tutorRow(), parentRow());
       const missing = (['students:write', 'tutors:write'] as const).filter((scope) => !scopes.includes(scope));
       const answer = await provisioning.send('post', PATH, body, { key });
-      expect([answer.status, answer.body]).toMatchObject([403, { error: { details: { required: ['students:write', 'tutors:write'], granted: scopes } } }]);
+      expect([answer.status, answer.body]).toMatchObject([
+        403,
+        { error: { details: { required: ['students:write', 'tutors:write'], granted: scopes } } },
+      ]);
       expect((answer.body as { error: { message: string } }).error.message).toContain(`the scope ${missing.join(', ')}.`);
     }
     expect(await counts()).toEqual(before);

@@ -143,10 +143,10 @@ describe('POST /v1/invites', () => {
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ emailed: false, join_url: expect.stringContaining('/join/') as string });
     await silent.close();
-    await make.query(
-      `INSERT INTO suppressions (organization_id, email_normalized, suppressed_until) VALUES ($1, $2, now() + interval '1 day')`,
-      [school, email],
-    );
+    await make.query(`INSERT INTO suppressions (organization_id, email_normalized, suppressed_until) VALUES ($1, $2, now() + interval '1 day')`, [
+      school,
+      email,
+    ]);
     expect((await invite({ scope: 'organization', email: email.toUpperCase() })).body).toMatchObject({ emailed: false });
     expect(await mailsTo(email)).toEqual([]);
   });

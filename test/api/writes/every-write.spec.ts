@@ -120,13 +120,18 @@ describe('every write of the route table', () => {
       this.release();
     });
     const wrong: string[] = [];
-    for (const [index, write] of (await writes()).entries()) {
+    for (const [index, valid] of (await writes()).entries()) {
+      // Posts of the tests before have their slugs.
+      const write = valid.body && 'slug' in valid.body ? { ...valid, body: { ...valid.body, slug: uuidv7() } } : valid;
       const { method } = write.route;
       if (method === 'POST' && index % 6 > 1) continue;
       const keyed = index % 2 === 0;
       const kept = await leaving(write, keyed ? [['Idempotency-Key', uuidv7()]] : []);
       if (kept !== (keyed || method === 'POST')) wrong.push(`${write.operation}${keyed ? ' with a key' : ''}: ${kept ? 'kept' : 'undone'}`);
-      if (!kept) expect((await ask(write, {})).status, write.operation).toBeLessThan(300);
+      if (!kept) {
+        const { status, text } = await ask(write, {});
+        expect(status, `${write.operation}: ${text}`).toBeLessThan(300);
+      }
       if (!keyed || method === 'POST') continue;
       const [again] = await validWrites([write.route], make, school);
       if (await leaving(again!, [])) wrong.push(`${write.operation}: kept`);

@@ -44,7 +44,9 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   const adjustment = await make.adjustment(school, tutor.id, { note: 'Holiday loading' });
   await make.adjustment(school, tutor.id, { amountCents: -700, voided: true, voidedAt: new Date() });
   const takenBack = { takenBack: true, takenBackAt: new Date(), voidReason: 'Entered twice' };
-  await make.row('payouts', { organizationId: school, tutorId: tutor.id, amountCents: 700, currency: 'AUD', paidAt: new Date(), ...takenBack });
+  const paid = { organizationId: school, tutorId: tutor.id, amountCents: 700, currency: 'AUD', paidAt: new Date() };
+  await make.row('payouts', { ...paid, ...takenBack });
+  const payout = await make.row('payouts', { ...paid, recorded: true });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
   const lessons = await lessonMaterial(make, school, {
     tutor: tutor.id,
@@ -85,6 +87,7 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
       result_id: result,
       post_id: post.id,
       adjustment_id: adjustment.id,
+      payout_id: payout.id,
       ...asked,
       ...money,
     },
