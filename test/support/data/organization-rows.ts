@@ -46,7 +46,7 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   const takenBack = { takenBack: true, takenBackAt: new Date(), voidReason: 'Entered twice' };
   const paid = { organizationId: school, tutorId: tutor.id, amountCents: 700, currency: 'AUD', paidAt: new Date() };
   await make.row('payouts', { ...paid, ...takenBack });
-  const payout = await make.row('payouts', { ...paid, recorded: true });
+  const payout = await make.row('payouts', { ...paid, recorded: true, isGroup: false });
   const money = await moneyOf(make, school, { tutorId: tutor.id, studentId: student.id, sessionId: session.id });
   const lessons = await lessonMaterial(make, school, {
     tutor: tutor.id,
