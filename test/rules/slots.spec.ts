@@ -1,8 +1,15 @@
 import fc from 'fast-check';
-import { atOnce } from '@app/concurrency';
 import {
   addDays, type Calendar, dayOf, dayOfWeek, instantAt, overlappingRules, overlaps, slots, startOfDay, type WeeklyHours,
 } from '@app/scheduling'; // prettier-ignore
+
+/** The result of a computation that yields between its steps. */
+function atOnce<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
 
 const MELBOURNE = 'Australia/Melbourne';
 const MINUTE_MS = 60_000;

@@ -13,11 +13,3 @@ export async function inSlices<Result>(steps: Generator<void, Result>): Promise<
     began = performance.now();
   }
 }
-
-/** Runs it in one piece. */
-export function atOnce<Result>(steps: Generator<void, Result>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}

@@ -1,3 +1,3 @@
 export { Budget, type Holding } from './budget.js';
-export { atOnce, inSlices } from './in-slices.js';
+export { inSlices } from './in-slices.js';
 export { QueueFull, type Turn, Turns } from './turns.js';
