@@ -138,7 +138,7 @@ export const people = /* sql */ `
   CREATE INDEX parents_status_keyset ON parents (organization_id, status, created_at, user_id) WHERE enrolled_at IS NOT NULL;
   CREATE INDEX parents_unaccepted ON parents (organization_id) WHERE accepted_at IS NULL;
   ${acceptance('parents')}
-  ${onRows('parents', 'follow_membership', ['UPDATE'])}
+  ${onRows('parents', 'follow_membership', ['INSERT', 'UPDATE', 'DELETE'])}
   ${counted('parents')}
   ${secure('parents')}
 

@@ -190,20 +190,21 @@ export const people = /* sql */ `
     RETURN NULL;
   END $$;
 
-  -- A change of membership changes what is seen of a person's conversations and of groups that nobody owns.
+  -- A change of membership, or of whether somebody has left, changes what is seen of a person's conversations and of groups
+  -- that nobody owns.
   CREATE FUNCTION follow_membership() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE people uuid[]; ids uuid[];
   BEGIN
     IF TG_OP = 'INSERT' THEN
-      people := ARRAY(SELECT DISTINCT user_id FROM after WHERE status = 'accepted');
+      people := ARRAY(SELECT DISTINCT user_id FROM after WHERE status = 'accepted' OR frozen_at IS NOT NULL);
     ELSIF TG_OP = 'DELETE' THEN
-      people := ARRAY(SELECT DISTINCT user_id FROM before WHERE status = 'accepted');
+      people := ARRAY(SELECT DISTINCT user_id FROM before WHERE status = 'accepted' OR frozen_at IS NOT NULL);
     ELSE
-      -- Those that are accepted on one side only.
+      -- Those of whom one side says what the other does not.
       people := ARRAY(SELECT user_id FROM (
-        SELECT organization_id, user_id FROM before WHERE status = 'accepted'
-        UNION ALL SELECT organization_id, user_id FROM after WHERE status = 'accepted') both_sides
-        GROUP BY organization_id, user_id HAVING count(*) = 1);
+        SELECT organization_id, user_id, status = 'accepted' AS belongs, frozen_at FROM before
+        UNION ALL SELECT organization_id, user_id, status = 'accepted', frozen_at FROM after) both_sides
+        WHERE belongs OR frozen_at IS NOT NULL GROUP BY organization_id, user_id, belongs, frozen_at HAVING count(*) = 1);
     END IF;
     IF cardinality(people) = 0 THEN
       RETURN NULL;
