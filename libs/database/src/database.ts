@@ -218,7 +218,8 @@ export class Database {
    * 1. the organization's provisioning, by whoever adds, ends or changes people;
    * 2. sessions, which are then read again;
    * 3. people ({@link holdPeople}), then their rows and those that name them, such as leads and requests;
-   * 4. the tutor's calendar, accounts, invoices, counters (numbers, the mails of the day);
+   * 4. the tutor's calendar, then those of students who must not be booked twice, accounts, invoices, counters (numbers, the mails of
+   *    the day);
    * 5. rows of `users`, which organizations share: at the very end, so that none waits for another's work.
    *
    * docs/decisions/database.md tells why.

@@ -22,6 +22,8 @@ export interface WantedSession {
   tutorPayRateCents: number | null;
   /** Whether it may take place beside another session of the tutor. */
   allowOverlap: boolean;
+  /** Whether it may take place beside another session of a student who takes part. */
+  allowStudentOverlap: boolean;
   /** The pending request that this session answers. */
   bookingRequestId: string | null;
 }
@@ -42,7 +44,7 @@ export class Bookings {
     private readonly requests: BookingRequests,
   ) {}
 
-  /** @throws Refused for unknown people, a time at which the tutor has another session, and a request that is not pending */
+  /** @throws Refused for unknown people, a time that is taken, and a request that is not pending */
   async book(organizationId: string, wanted: WantedSession, time: Timed): Promise<string> {
     const { ids } = await this.bookAll(organizationId, wanted, [time], { seriesId: null, skipConflicts: false });
     return ids[0]!;
@@ -71,8 +73,10 @@ export class Bookings {
     if (bookingRequestId) await this.requests.hold(organizationId, bookingRequestId);
     const { places, pay } = settle(terms, subject, studentRateCents ?? undefined);
 
-    const skipped = allowOverlap ? [] : clashesOf(times, busy);
-    if (skipped.length > 0 && !(skipConflicts && skipped.length < times.length)) throw overlapWith(skipped[0]!);
+    const ids = places.map(({ studentId }) => studentId);
+    const theirs = wanted.allowStudentOverlap ? [] : await this.calendar.holdStudents(organizationId, ids, times);
+    const skipped = clashesOf(times, [...(allowOverlap ? [] : busy), ...theirs]);
+    if (skipped.length > 0 && !(skipConflicts && skipped.length < times.length)) throw overlapWith(skipped[0]!, who);
     const free = times.filter(({ startsAt }) => !skipped.some((clash) => clash.startsAt === startsAt));
 
     const sessions = free.map((time) => ({

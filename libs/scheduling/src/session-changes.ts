@@ -47,8 +47,8 @@ export class SessionChanges {
 
   /**
    * @returns false without any field: it changes nothing
-   * @throws Refused for a session that is completed or cancelled, unknown people and such as have left, and a time at
-   *   which the tutor has another session
+   * @throws Refused for a session that is completed or cancelled, unknown people and such as have left, and a time
+   *   that is taken
    */
   async change(organizationId: string, id: string, change: SessionChange): Promise<boolean> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
@@ -63,7 +63,7 @@ export class SessionChanges {
     const revived = change.startsAt !== undefined && session.startsAt <= new Date();
     if (revived) await this.terms.holdPeopleOf(organizationId, id);
     const places = await this.settle(organizationId, session, change, changed);
-    await this.move(organizationId, session, change, changed);
+    await this.move(organizationId, session, change, changed, places);
     if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
     if (places) await this.rows.replacePlaces(organizationId, id, places);
     if (revived) await this.terms.requireNobodyLeft(organizationId, id, session.status);
@@ -180,27 +180,40 @@ export class SessionChanges {
     return rate === undefined ? null : before.map((place) => ({ ...place, rateCents: rate, rateGiven: true }));
   }
 
-  /** Sets the columns of a change of time or tutor, once the tutor is free. */
+  /** Sets the columns of a change of time or tutor, once tutor and students are free. @param places of who takes part, if that changes */
   private async move(
     organizationId: string,
     session: Stored,
     change: SessionChange,
     changed: Partial<SessionRow>,
+    places: Place[] | null,
   ): Promise<void> {
     const time = timeOf(session, change);
     const tutorId = change.tutorId ?? session.tutorId;
     const still =
       time.startsAt.getTime() === session.startsAt.getTime() && time.endsAt.getTime() === session.endsAt.getTime();
-    if (still && tutorId === session.tutorId) return;
-    const busy = tutorId ? await this.calendar.hold(organizationId, tutorId, [time], session.id) : [];
-    const [clash] = clashesOf([time], busy);
-    if (clash && !change.allowOverlap) throw overlapWith(clash);
+    const stays = still && tutorId === session.tutorId;
+    const busy = tutorId && !stays ? await this.calendar.hold(organizationId, tutorId, [time], session.id) : [];
+    const asked =
+      change.allowStudentOverlap === false ? await this.taken(organizationId, session.id, places, still) : [];
+    const theirs = asked.length > 0 ? await this.calendar.holdStudents(organizationId, asked, [time], session.id) : [];
+    const [clash] = clashesOf([time], [...(change.allowOverlap ? [] : busy), ...theirs]);
+    if (clash) throw overlapWith(clash, change.who);
+    if (stays) return;
     Object.assign(changed, {
       tutor_id: tutorId,
       starts_at: time.startsAt.toISOString(),
       ends_at: time.endsAt.toISOString(),
     });
     Object.assign(changed, { duration_minutes: minutesOf(time), overlap_allowed: overlapping(time, busy).length > 0 });
+  }
+
+  /** The students whose time a change takes: all who take part, or of a session that is not moved those who join. */
+  private async taken(organizationId: string, id: string, places: Place[] | null, still: boolean): Promise<string[]> {
+    const before = await this.places(organizationId, id);
+    const known = new Map(before.map(({ studentId, takesPart }) => [studentId, takesPart]));
+    const after = (places ?? before).map(({ studentId }) => studentId);
+    return after.filter((studentId) => (still ? !known.has(studentId) : known.get(studentId) !== false));
   }
 
   /** In the order of their ids, which keeps those who cancel a series from waiting for each other. */

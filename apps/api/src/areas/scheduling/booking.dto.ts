@@ -65,6 +65,12 @@ export class CreateSession extends SessionFields implements Interdependent {
   @field.Flag({ default: false, description: 'Books it even if the tutor has another session at this time.' })
   allow_overlap = false;
 
+  @field.Flag({
+    default: true,
+    description: 'False: not if a student who takes part has another session at this time.',
+  })
+  allow_student_overlap = true;
+
   @field.Uuid({ nullable: true, description: 'The pending booking request that it answers, which becomes `matched`.' })
   booking_request_id?: string | null;
 
@@ -90,6 +96,13 @@ export class UpdateSession extends SessionFields implements Interdependent {
 
   @field.Flag({ description: 'Moves it even if the tutor has another session at this time.' })
   allow_overlap?: boolean;
+
+  @field.Flag({
+    description:
+      'False: not if a student who takes part has another session at this time. Asked of all if the time changes, or ' +
+      'else of those who join.',
+  })
+  allow_student_overlap?: boolean;
 
   [TOGETHER](): Fault[] {
     const faults = [...atMostOne(this, WHO), ...atMostOne(this, ['duration_minutes', 'ends_at'])];
@@ -145,6 +158,7 @@ export function wantedBy(body: CreateSession) {
     studentRateCents: body.student_rate_cents ?? null,
     tutorPayRateCents: body.tutor_pay_rate_cents ?? null,
     allowOverlap: body.allow_overlap,
+    allowStudentOverlap: body.allow_student_overlap,
     bookingRequestId: body.booking_request_id ?? null,
   };
   return { wanted, time: { startsAt, endsAt: body.ends_at ?? new Date(startsAt.getTime() + (minutes ?? 0) * 60_000) } };
@@ -161,6 +175,7 @@ export function changeBy(body: UpdateSession): SessionChange {
     studentRateCents: body.student_rate_cents,
     tutorPayRateCents: body.tutor_pay_rate_cents,
     allowOverlap: body.allow_overlap,
+    allowStudentOverlap: body.allow_student_overlap,
     startsAt: body.starts_at,
     endsAt: body.ends_at ?? undefined,
     minutes: body.duration_minutes ?? undefined,

@@ -14,7 +14,7 @@ export class CreateSeries extends CreateSession {
   @field.Day({ nullable: true, description: 'The last day, in the organization’s time zone. Instead of `count`.' })
   until?: string | null;
 
-  @field.Flag({ default: false, description: 'Leaves out times at which the tutor has another session.' })
+  @field.Flag({ default: false, description: 'Leaves out times that are taken.' })
   skip_conflicts = false;
 
   override [TOGETHER](zone: string): Fault[] {
