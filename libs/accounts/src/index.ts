@@ -9,7 +9,7 @@ export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';
 export { type Joiner, Joining, type Newcomer } from './joining/joining.js';
 export { type MembershipOffer, MembershipOffers, type WaitingMembership } from './joining/membership-offers.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
-export { type Hashing, hashPassword, isPassword, refusedPassword } from './joining/passwords.js';
+export { hashAs, type Hashing, hashPassword, refusedPassword } from './joining/passwords.js';
 export { SignIn } from './joining/sign-in.js';
 export { openInvitesOf } from './membership/belongings.js';
 export type { Ended } from './membership/ended.js';

@@ -6,7 +6,7 @@ import { Database, normalizeEmail } from '@app/database';
 import { type EmailLink, sealEmail } from '@app/jobs';
 import { CredentialNotices } from './credential-notices.js';
 import type { Credentials, Shown, UsedPasskey } from './joining/identities.js';
-import { type Hashing, hashPassword, isPassword, unlimited } from './joining/passwords.js';
+import { hashAs, type Hashing, hashPassword, unlimited } from './joining/passwords.js';
 import { ownSender } from './own-sender.js';
 
 const HOUR = 3_600_000;
@@ -21,6 +21,14 @@ export interface LinkedLogin {
   /** The login is in use but its address is not proven: whoever has its current credential keeps everything. */
   unproven: boolean;
   credentials: Credentials;
+}
+
+interface Link {
+  userId: string;
+  email: string;
+  unproven: boolean;
+  passwordSalt: string | null;
+  passkeys: boolean;
 }
 
 /** What comes with a link: the current or a new password, or one of the login's passkeys that was just used. */
@@ -68,8 +76,8 @@ export class PasswordLinks {
   async look(secret: string): Promise<LinkedLogin | null> {
     const link = await this.find(secret);
     if (!link) return null;
-    const { passwordHash, passkeys, ...login } = link;
-    return { ...login, credentials: { password: passwordHash !== null, passkeys } };
+    const { email, unproven, passwordSalt, passkeys } = link;
+    return { email, unproven, credentials: { password: passwordSalt !== null, passkeys } };
   }
 
   /**
@@ -86,19 +94,19 @@ export class PasswordLinks {
     const password = 'password' in credential ? credential.password : null;
     const { known, hash } =
       password === null
-        ? { known: false, hash: null }
+        ? { known: null, hash: null }
         : await hashing(async () => {
-            const known = link.unproven && (await isPassword(password, link.passwordHash));
+            const known = link.unproven ? await this.shown(link, password) : null;
             return { known, hash: known ? null : await hashPassword(password) };
           });
     if (link.unproven && !known && 'password' in credential && !credential.replaces) return 'other_password';
     // Whoever has just followed a mail to choose a first password needs no second one that says so.
-    const first = link.passwordHash === null && !link.passkeys;
+    const first = link.passwordSalt === null && !link.passkeys;
     const notice = hash === null || first ? sql`NULL` : this.notices.mail('password_changed', sql`d.id`);
     const [row] = await this.db.lookUp<{ id: string | null }>(sql`
       SELECT d.id, CASE WHEN d.id IS NOT NULL THEN ${notice} END FROM (SELECT use_password_link(${hashOfToken(secret)}, ${hash},
-        ${known ? link.passwordHash : null}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
-    const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? link.passwordHash)! };
+        ${known}, ${'passkeyId' in credential ? credential.passkeyId : null}) AS id) d`);
+    const shown = 'passkeyId' in credential ? credential : { passwordHash: (hash ?? known)! };
     return row?.id ? { userId: row.id, shown } : null;
   }
 
@@ -115,10 +123,16 @@ export class PasswordLinks {
         ${kind})`);
   }
 
-  private async find(secret: string) {
-    type Link = Pick<LinkedLogin, 'email' | 'unproven'> & { passwordHash: string | null; passkeys: boolean };
+  /** The hash of a password, if it is the login's. */
+  private async shown({ userId, passwordSalt }: Link, password: string): Promise<string | null> {
+    const hash = await hashAs(password, passwordSalt);
+    const [row] = await this.db.lookUp<{ right: boolean }>(sql`SELECT is_password(${userId}, ${hash}) AS right`);
+    return row!.right ? hash : null;
+  }
+
+  private async find(secret: string): Promise<Link | undefined> {
     const [link] = await this.db.lookUp<Link>(sql`
-      SELECT email, unproven, password_hash AS "passwordHash", passkeys FROM password_link(${hashOfToken(secret)})`);
+      SELECT user_id AS "userId", email, unproven, password_salt AS "passwordSalt", passkeys FROM password_link(${hashOfToken(secret)})`);
     return link;
   }
 

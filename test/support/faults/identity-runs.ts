@@ -11,8 +11,9 @@ import { Identities, type IdentityFixture } from './identity-model.js';
 
 export async function openStage(connections = 4): Promise<IdentityFixture> {
   // Hashing thousands of passwords would take most of the time, and its cost does not matter here.
-  vi.spyOn(argon2, 'hash').mockImplementation((password) => Promise.resolve(`hash of ${String(password)}`));
-  vi.spyOn(argon2, 'verify').mockImplementation((stored, password) => Promise.resolve(stored === `hash of ${String(password)}`));
+  vi.spyOn(argon2, 'hash').mockImplementation((password) =>
+    Promise.resolve(`$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$${Buffer.from(password).toString('base64url')}`),
+  );
   const settings = {
     SMTP_URL: 'smtp://127.0.0.1:1',
     ENCRYPTION_KEY: randomBytes(32).toString('hex'),

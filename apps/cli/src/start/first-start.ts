@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { ApiKeys, hashPassword, Identities, isPassword, type Organizations } from '@app/accounts';
+import { ApiKeys, hashPassword, Identities, type Organizations, SignIn } from '@app/accounts';
 import type { Env } from '@app/config';
 import { connect, Database, normalizeEmail } from '@app/database';
 import { DEMO_ORGANIZATIONS, sizeOf } from '../demo/demo.js';
@@ -94,7 +94,7 @@ export class FirstStart {
     const login = await identities.find(normalizeEmail(owner.email));
     if (!login) return null;
     const password = demoPassword(dataSecret(this.env.get('DATA_DIR'), 'demo-owner-secret'));
-    if (login.passwordHash === null) {
+    if (login.passwordSalt === null) {
       await identities.vouchFor(login.address);
       const hash = await hashPassword(password);
       await this.db.transaction({ organizationId }, async () => {
@@ -104,9 +104,8 @@ export class FirstStart {
           ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash WHERE c.password_hash IS NULL`);
       });
     }
-    const stored = login.passwordHash;
-    const still = stored === null || (await isPassword(password, stored));
-    return { email: owner.email, password: still ? password : null };
+    const still = await new SignIn(identities).withPassword(owner.email, password);
+    return { email: owner.email, password: still && password };
   }
 }
 

@@ -5,10 +5,10 @@ import {
   CredentialNotices,
   hashPassword,
   Identities,
-  isPassword,
   type LinkCredential,
   PasswordLinks,
   refusedPassword,
+  SignIn,
 } from '@app/accounts';
 import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
@@ -43,6 +43,7 @@ class PasswordsController {
   constructor(
     private readonly links: PasswordLinks,
     private readonly identities: Identities,
+    private readonly signIn: SignIn,
     private readonly sessions: Sessions,
     private readonly limits: AttemptLimits,
     private readonly browsers: KnownBrowsers,
@@ -126,7 +127,7 @@ class PasswordsController {
   @Get('account/password')
   @ForSignedIn()
   async showChange(@Session() session: SignedIn): Promise<Page | SeeOther> {
-    return (await this.passwordHashOf(session)) === null ? seeOther(FIRST) : passwordPage(CHANGE);
+    return (await this.hasPassword(session)) ? passwordPage(CHANGE) : seeOther(FIRST);
   }
 
   /** Asks for the current password, so it needs no other confirmation. Wrong ones count with those at the sign-in. */
@@ -135,14 +136,13 @@ class PasswordsController {
   async change(@SentForm() form: Form, @Req() request: Request): Promise<Page | SeeOther> {
     const session = request.session!;
     const current = form.exact('current_password');
-    const stored = await this.passwordHashOf(session);
-    if (stored === null) return seeOther(FIRST);
-    const compare = () => isPassword(current.slice(0, 1_000), stored);
+    if (!(await this.hasPassword(session))) return seeOther(FIRST);
+    const compare = () => this.signIn.withPassword(session.email, current.slice(0, 1_000));
     const right = await this.attempts.check(
       request,
       { address: normalizeEmail(session.email), next: CHANGE },
       () => this.work.run(networkOf(request.ip), compare),
-      (known) => !known,
+      (found) => found === null,
     );
     return this.store(CHANGE, form, request, right ? null : 'The current password is wrong.');
   }
@@ -151,7 +151,7 @@ class PasswordsController {
   @ForSignedIn()
   @ConfirmIdentity()
   async showFirst(@Session() session: SignedIn): Promise<Page | SeeOther> {
-    return (await this.passwordHashOf(session)) === null ? passwordPage(FIRST) : seeOther(CHANGE);
+    return (await this.hasPassword(session)) ? seeOther(CHANGE) : passwordPage(FIRST);
   }
 
   /** For somebody who has only passkeys so far. */
@@ -159,8 +159,7 @@ class PasswordsController {
   @ForSignedIn()
   @ConfirmIdentity()
   async setFirst(@SentForm() form: Form, @Req() request: Request): Promise<Page | SeeOther> {
-    const stored = await this.passwordHashOf(request.session!);
-    return stored === null ? this.store(FIRST, form, request, null) : seeOther(CHANGE);
+    return (await this.hasPassword(request.session!)) ? seeOther(CHANGE) : this.store(FIRST, form, request, null);
   }
 
   /** Ends every session; this browser gets a new one. */
@@ -178,8 +177,8 @@ class PasswordsController {
     return seeOther('/account', 'success', 'Your password was changed. All other browsers were signed out.');
   }
 
-  private async passwordHashOf({ email }: SignedIn): Promise<string | null> {
-    return (await this.identities.find(normalizeEmail(email)))?.passwordHash ?? null;
+  private async hasPassword({ email }: SignedIn): Promise<boolean> {
+    return (await this.identities.find(normalizeEmail(email)))?.passwordSalt != null;
   }
 }
 

@@ -79,7 +79,7 @@ export class ConfirmController {
       this.identities.find(normalizeEmail(request.session!.email)),
       this.passkeys.list(request),
     ]);
-    const ways = { password: login?.passwordHash != null, passkey: passkeys.length > 0 };
+    const ways = { password: login?.passwordSalt != null, passkey: passkeys.length > 0 };
     return page('sign-in/confirm', { next, ways, problems }, Object.keys(problems).length > 0 ? 422 : 200);
   }
 }

@@ -1,38 +1,37 @@
 import type { Credential, NewPasskey, Shown } from './identities.js';
-import { type Hashing, hashPassword, isPassword } from './passwords.js';
+import { hashAs, type Hashing, hashPassword } from './passwords.js';
 
-/** How often a password is compared, because another request may have just set or changed the login's. */
+/** How often a password is hashed, because another request may have just set or changed the login's. */
 export const MOST_COMPARISONS = 3;
 
 /** What somebody accepts an invite with, prepared before anything is locked. */
 export interface Given {
   /** A new credential, or the login's current one. null for somebody who is signed in or has used a passkey. */
   credential: Credential | null;
-  /** The login's password hash that the given password was compared with. */
-  stored: string | null;
-  /** Whether it is the login's password. */
-  known: boolean;
+  /** The salt of the login's password, and the hash of the given one with it. */
+  salt: string | null;
+  hash: string | null;
 }
 
-/** The login's password has changed since the given one was compared with it. Rolls the transaction back. */
+/** The login's password has changed since the given one was hashed like it. Rolls the transaction back. */
 export class OtherPassword extends Error {
-  constructor(readonly stored: string | null) {
-    super('The given password was not compared with this login’s');
+  constructor(readonly salt: string | null) {
+    super('The given password was not hashed like this login’s');
   }
 }
 
 /** Takes equally long for known and unknown addresses. */
 export async function prepare(
   who: { password: string } | { passkey: NewPasskey } | object,
-  stored: string | null,
+  salt: string | null,
   hashing: Hashing,
 ): Promise<Given> {
-  if ('passkey' in who) return { credential: { passkey: who.passkey }, stored, known: false };
-  if (!('password' in who)) return { credential: null, stored, known: false };
+  if ('passkey' in who) return { credential: { passkey: who.passkey }, salt, hash: null };
+  if (!('password' in who)) return { credential: null, salt, hash: null };
   const { password } = who;
   return hashing(async () => {
-    const known = await isPassword(password, stored);
-    return { credential: { hash: await hashPassword(password) }, stored, known };
+    const hash = await hashAs(password, salt);
+    return { credential: { hash: await hashPassword(password) }, salt, hash };
   });
 }
 

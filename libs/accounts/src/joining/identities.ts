@@ -13,7 +13,8 @@ export interface Identity {
   lastName: string;
   /** Whether the person has proven the address. */
   verified: boolean;
-  passwordHash: string | null;
+  /** Parameters and salt of its password, which differ for each password that is set; null without one. */
+  passwordSalt: string | null;
   /** Whether it has a password or a passkey. */
   used: boolean;
   /** Whether it has memberships, of any status, in organizations other than the transaction's. */
@@ -53,12 +54,12 @@ export interface Credentials {
 /** The new credential of a login. */
 export type Credential = { hash: string } | { passkey: NewPasskey };
 
-/** The credential that somebody signed in with. A session starts only while it is still valid. */
+/** The credential that somebody signed in with, a password as {@link hashAs} hashes it. A session starts only while it is still valid. */
 export type Shown = { passwordHash: string } | { credentialId: Buffer };
 
 const COLUMNS =
   raw(`id, email, email_normalized AS address, first_name AS "firstName", last_name AS "lastName", verified,
-  password_hash AS "passwordHash", used, elsewhere`);
+  password_salt AS "passwordSalt", used, elsewhere`);
 
 /** Access to logins that bypasses row-level security. The database enforces the rule of each function. */
 @Injectable()
@@ -86,6 +87,17 @@ export class Identities {
     return (await this.db.lookUp<Identity>(statement))[0] ?? null;
   }
 
+  /** Whether a password with this hash opens the login, as the ambient transaction sees it. */
+  isPassword(id: string, hash: string): Promise<boolean> {
+    return this.ask(sql`SELECT is_password(${id}, ${hash}) AS done`);
+  }
+
+  /** The same, outside of any transaction. */
+  async opens(id: string | null, hash: string): Promise<boolean> {
+    const [row] = await this.db.lookUp<{ done: boolean }>(sql`SELECT is_password(${id}, ${hash}) AS done`);
+    return row!.done;
+  }
+
   /** Sets a login's first credential. False if it is in use or proven, or has memberships elsewhere. */
   setFirst(id: string, credential: Credential): Promise<boolean> {
     return this.ask(
@@ -110,8 +122,8 @@ export class Identities {
     return this.ask(sql`SELECT prove_login(${proven}, ${credential?.hash ?? null}, ${!credential}) AS done`);
   }
 
-  async credentialsOf({ id, passwordHash }: Identity): Promise<Credentials> {
-    return { password: passwordHash !== null, passkeys: await this.ask(sql`SELECT has_passkeys(${id}) AS done`) };
+  async credentialsOf({ id, passwordSalt }: Identity): Promise<Credentials> {
+    return { password: passwordSalt !== null, passkeys: await this.ask(sql`SELECT has_passkeys(${id}) AS done`) };
   }
 
   /** Declines a pending membership of the ambient transaction's organization. @returns false when nothing is pending */

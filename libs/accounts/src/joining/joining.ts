@@ -85,10 +85,10 @@ export class Joining {
     if ('password' in who && refusedPassword(who.password) !== null) return { status: 'refused', problem: 'password' };
     // Only a guess: the transaction decides whose password it has to be.
     const guess = 'password' in who && who.email ? await this.identities.find(normalizeEmail(who.email)) : null;
-    let stored = guess?.passwordHash ?? null;
+    let salt = guess?.passwordSalt ?? null;
     for (let comparison = 1; comparison <= MOST_COMPARISONS; comparison++) {
       // Slow by design, so done while nothing is locked.
-      const given = await prepare(who, stored, hashing);
+      const given = await prepare(who, salt, hashing);
       try {
         return await this.db.transaction(found, async () => {
           await this.logins.holdOrganization(found.organizationId);
@@ -101,7 +101,7 @@ export class Joining {
       } catch (error) {
         if (error instanceof Refused) return { status: 'refused', problem: error.problem };
         if (!(error instanceof OtherPassword)) throw error;
-        stored = error.stored;
+        salt = error.salt;
       }
     }
     return { status: 'refused', problem: 'sign_in' };
@@ -114,13 +114,11 @@ export class Joining {
       'signedInAs' in who
         ? await this.identities.hold(who.signedInAs)
         : await this.identities.holdByAddress(normalizeEmail(invite.email ?? ''));
-    if ('password' in who && identity && identity.passwordHash !== given.stored)
-      throw new OtherPassword(identity.passwordHash);
-    const shows = 'signedInAs' in who || ('password' in who && given.known);
+    const shows = 'signedInAs' in who || (identity && (await this.isShown(identity, given)));
     if (!identity || !shows || !(await this.waiting.justCame(invite, identity.id))) throw new Refused('accepted');
-    const { id: userId, verified, passwordHash } = identity;
+    const { id: userId, verified } = identity;
     const { waits } = await this.effects.standing(organizationId, userId, invite.role === 'parent');
-    const shown = 'signedInAs' in who ? null : { passwordHash: passwordHash! };
+    const shown = 'signedInAs' in who ? null : { passwordHash: given.hash! };
     const told = { created: false, confirmationMailed: !verified && this.outbox.sendsMail, repeated: true };
     return { status: 'joined', userId, organizationId, verified, waits, shown, ...told };
   }
@@ -156,10 +154,8 @@ export class Joining {
     if (!isEmail(email)) throw new Refused('address');
     const identity = await this.identities.holdByAddress(normalizeEmail(email));
     if (!identity) return this.register(invite, { ...who, email }, credential);
-    const { passwordHash } = identity;
-    if ('password' in who && passwordHash !== given.stored) throw new OtherPassword(passwordHash);
-    const { known } = given;
-    const arrived = { identity, created: false, shown: known ? { passwordHash: passwordHash! } : shownBy(credential) };
+    const known = await this.isShown(identity, given);
+    const arrived = { identity, created: false, shown: known ? { passwordHash: given.hash! } : shownBy(credential) };
     if (invite.proven && !identity.verified) {
       // A typing error must not change a password, which would also undo what the login has accepted elsewhere.
       if (identity.used && !known && !who.replaces) throw new Refused('other_credential');
@@ -173,6 +169,13 @@ export class Joining {
     if (!first) throw new Refused('sign_in');
     await this.tellOf(invite, identity, credential);
     return arrived;
+  }
+
+  /** Whether the given password is the login's. @throws OtherPassword when it was hashed for another one */
+  private async isShown({ id, passwordSalt }: Identity, { hash, salt }: Given): Promise<boolean> {
+    if (hash === null) return false;
+    if (passwordSalt !== salt) throw new OtherPassword(passwordSalt);
+    return this.identities.isPassword(id, hash);
   }
 
   /** Welcomes somebody with their first credential; otherwise notifies the address that the login has a new one. */
@@ -195,7 +198,7 @@ export class Joining {
     // The id may be taken by the login that had this address when the passkey was created and has since changed it.
     const id = known === null || (await this.identities.hold(known)) ? uuidv7() : known;
     if (!(await this.logins.add([{ id, ...names, email, phone: null }]))) throw new RetryTransaction();
-    const login = { id, ...names, email, address: normalizeEmail(email), passwordHash: null, used: false };
+    const login = { id, ...names, email, address: normalizeEmail(email), passwordSalt: null, used: false };
     const identity = { ...login, verified: false, elsewhere: false };
     const done = invite.proven
       ? await this.identities.prove(identity, invite, credential)

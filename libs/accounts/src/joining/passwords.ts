@@ -4,8 +4,8 @@ const argon2 = async () => (await import('@node-rs/argon2')).default;
 /** OWASP's parameters for argon2id (the library's default): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** The hash of a random password that nobody kept, at the same cost. */
-const NOBODYS = '$argon2id$v=19$m=19456,t=2,p=1$xCsQayjQZPUdPo06wjoGMg$JUhDNetaOKNfunEjynTLxqX2fHE0lWw35cpWWA65/5g';
+/** Salt and parameters for a login without a password: hashing takes as long as for one with. */
+const NOBODYS = '$argon2id$v=19$m=19456,t=2,p=1$xCsQayjQZPUdPo06wjoGMg$';
 
 /** In code points. The maximum bounds the cost of hashing. */
 const SHORTEST = 10;
@@ -29,8 +29,10 @@ export async function hashPassword(password: string): Promise<string> {
   return (await argon2()).hash(password.normalize('NFKC'), COST);
 }
 
-/** Takes equally long with and without a stored hash. */
-export async function isPassword(password: string, stored: string | null): Promise<boolean> {
-  const right = await (await argon2()).verify(stored ?? NOBODYS, password.normalize('NFKC'));
-  return right && stored !== null;
+/** The hash of a password as a login's own was made (`salt`: its PHC string without the hash). Takes equally long without one. */
+export async function hashAs(password: string, salt: string | null): Promise<string> {
+  const { hash, parseOptions } = await argon2();
+  const like = salt ?? NOBODYS;
+  const parameters = parseOptions(`${like}${'A'.repeat(43)}`);
+  return hash(password.normalize('NFKC'), { ...parameters, salt: Buffer.from(like.split('$').at(-2)!, 'base64') });
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { normalizeEmail } from '@app/database';
 import { Identities } from './identities.js';
-import { isPassword } from './passwords.js';
+import { hashAs } from './passwords.js';
 
 /** Signing in with a password. */
 @Injectable()
@@ -13,8 +13,12 @@ export class SignIn {
     email: string,
     password: string,
   ): Promise<{ id: string; verified: boolean; passwordHash: string } | null> {
-    const { id, verified = false, passwordHash = null } = (await this.identities.find(normalizeEmail(email))) ?? {};
-    const right = await isPassword(password, passwordHash);
-    return right && id && passwordHash ? { id, verified, passwordHash } : null;
+    const {
+      id = null,
+      verified = false,
+      passwordSalt = null,
+    } = (await this.identities.find(normalizeEmail(email))) ?? {};
+    const passwordHash = await hashAs(password, passwordSalt);
+    return (await this.identities.opens(id, passwordHash)) && id ? { id, verified, passwordHash } : null;
   }
 }

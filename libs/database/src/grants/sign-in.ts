@@ -21,6 +21,8 @@ export const signIn: Grants = {
     set_first_passkey: ['portal'],
     prove_login_with_passkey: ['portal'],
     take_login_with_passkey: [],
+    is_password: ['portal'],
+    salt_of: [],
     is_used: [],
     has_passkeys: ['portal'],
     store_passkey: [],

@@ -58,9 +58,9 @@ export const passwords = /* sql */ `
 
   -- The login of a link, and what opens it now. Looking changes nothing, because mail scanners open links.
   CREATE FUNCTION password_link(secret bytea) RETURNS TABLE (user_id uuid, email text, unproven boolean,
-    password_hash text, passkeys boolean)
+    password_salt text, passkeys boolean)
     LANGUAGE sql STABLE ROWS 1 ${AS_OWNER} AS $$
-    SELECT u.id, u.email, u.email_verified_at IS NULL AND is_used(u.id), c.password_hash, has_passkeys(u.id)
+    SELECT u.id, u.email, u.email_verified_at IS NULL AND is_used(u.id), salt_of(c.password_hash), has_passkeys(u.id)
     FROM password_links l JOIN users u ON u.id = l.user_id AND u.email_normalized = l.email_normalized
       LEFT JOIN credentials c ON c.user_id = u.id
     WHERE l.secret_hash = secret AND l.expires_at > now()
@@ -81,7 +81,7 @@ export const passwords = /* sql */ `
     IF login.id IS NULL OR NOT FOUND THEN
       RETURN NULL;
     END IF;
-    IF EXISTS (SELECT FROM credentials c WHERE c.user_id = login.id AND c.password_hash = shown)
+    IF is_password(login.id, shown)
       OR EXISTS (SELECT FROM passkeys p WHERE p.user_id = login.id AND p.id = shown_passkey) THEN
       PERFORM take_login(login.id, login.email_normalized, NULL, true);
       DELETE FROM password_links l WHERE l.user_id = login.id;

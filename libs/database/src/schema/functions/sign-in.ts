@@ -17,9 +17,9 @@ export const ALIVE = `s.last_seen_at > now() - ${IDLE} AND s.created_at > now() 
  * belongs to its caller's secret.
  */
 export const signIn = /* sql */ `
-  -- Finds a login by address or id. hold: neither changes until the transaction ends.
+  -- Finds a login by address or id, with the parameters and the salt of its password. hold: neither changes until the transaction ends.
   CREATE FUNCTION identity_of(address text, login uuid, hold boolean) RETURNS TABLE (id uuid, email text,
-    email_normalized text, first_name text, last_name text, verified boolean, password_hash text, elsewhere boolean,
+    email_normalized text, first_name text, last_name text, verified boolean, password_salt text, elsewhere boolean,
     used boolean)
     LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
@@ -27,10 +27,19 @@ export const signIn = /* sql */ `
       PERFORM FROM users u WHERE u.email_normalized = address OR u.id = login ORDER BY u.id FOR NO KEY UPDATE;
     END IF;
     RETURN QUERY SELECT u.id, u.email, u.email_normalized, u.first_name, u.last_name, u.email_verified_at IS NOT NULL,
-      c.password_hash, tied_elsewhere(u.id), is_used(u.id)
+      salt_of(c.password_hash), tied_elsewhere(u.id), is_used(u.id)
     FROM users u LEFT JOIN credentials c ON c.user_id = u.id
     WHERE NOT u.placeholder_email AND (u.email_normalized = address OR u.id = login);
   END $$;
+
+  -- What the portal needs to hash a typed password: all but the hash itself, which it never sees.
+  CREATE FUNCTION salt_of(hash text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT regexp_replace(hash, '[^$]*$', '') $$;
+
+  -- Whether this is the hash of the login's password. The same work whether there is one or not, and wherever they differ.
+  CREATE FUNCTION is_password(login uuid, hash text) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT coalesce((SELECT sha256(convert_to(c.password_hash, 'UTF8')) FROM credentials c WHERE c.user_id = login)
+      = sha256(convert_to(hash, 'UTF8')), false)
+  $$;
 
   -- Whether a password or a passkey opens this login.
   CREATE FUNCTION is_used(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
@@ -124,7 +133,7 @@ export const signIn = /* sql */ `
     PERFORM lock_people(ARRAY[login]);
     INSERT INTO portal_sessions (id, secret_hash, user_id, user_agent, network, confirmed_at)
     SELECT session, secret, login, left(agent, 300), left(from_network, 50), now()
-    WHERE EXISTS (SELECT FROM credentials c WHERE c.user_id = login AND c.password_hash = password)
+    WHERE is_password(login, password)
       OR EXISTS (SELECT FROM passkeys p WHERE p.user_id = login AND p.credential_id = passkey);
     IF NOT FOUND THEN
       RETURN;
@@ -150,7 +159,7 @@ export const signIn = /* sql */ `
   BEGIN
     UPDATE portal_sessions s SET secret_hash = fresh, confirmed_at = now()
       WHERE s.secret_hash = secret AND ${ALIVE}
-        AND (EXISTS (SELECT FROM credentials c WHERE c.user_id = s.user_id AND c.password_hash = password)
+        AND (is_password(s.user_id, password)
         OR EXISTS (SELECT FROM passkeys p WHERE p.user_id = s.user_id AND p.credential_id = passkey));
     RETURN FOUND;
   END $$;
