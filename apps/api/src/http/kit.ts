@@ -16,7 +16,13 @@ export { Page } from './lists/page.js';
 export { Records } from './lists/records.js';
 export { type Shown, Source } from './lists/source.js';
 export { Area } from './openapi/area.decorator.js';
-export { listController, type RecordDeclaration, recordController } from './openapi/read-controllers.js';
+export {
+  listController,
+  readController,
+  type RecordDeclaration,
+  recordController,
+} from './openapi/read-controllers.js';
+export { writeController } from './openapi/write-controller.js';
 export { Documented, many, one, paged } from './openapi/operation.decorator.js';
 export { whileWaiting } from './request/fairness.js';
 export { RouteTable } from './routing/route-table.js';
@@ -25,6 +31,7 @@ export { contentHashOf } from './validation/content-hash.js';
 export { JsonUpTo, OrList, Upload, ValidBody, ValidQuery } from './validation/declared.js';
 export * as field from './validation/fields.js';
 export { PathId } from './validation/path-id.js';
+export { changeOf, inputOf } from './validation/input.js';
 export { given, type Interdependent, TOGETHER } from './validation/read-object.js';
 export { isUnencoded } from './validation/unencoded.js';
 export {

@@ -1,12 +1,13 @@
-import { Controller, Get, type Type } from '@nestjs/common';
+import { Controller, Get, Inject, type Type } from '@nestjs/common';
 import { CurrentCaller, RequireScopes } from '../auth/access.decorators.js';
 import type { Caller } from '../auth/caller.js';
+import type { Answer } from '../lists/answer.js';
 import type { List, PageQuery } from '../lists/list.js';
 import { Lists } from '../lists/lists.js';
 import { Records } from '../lists/records.js';
 import { declare, type Shown } from '../lists/source.js';
 import { ValidQuery } from '../validation/declared.js';
-import { PathId } from '../validation/path-id.js';
+import { byName, type IdNames, idsIn, PathId } from '../validation/path-id.js';
 import { tagged } from '../writes/etag.js';
 import { Documented, one, pageOf } from './operation.decorator.js';
 
@@ -23,7 +24,7 @@ export function listController(list: List): Type {
     @RequireScopes('read')
     @Documented({ id, summary, description, list, answer: pageOf(list) })
     list(@CurrentCaller() caller: Caller, @ValidQuery(queryClass) query: PageQuery, ...ids: string[]) {
-      return this.lists.page(caller, list, query, Object.fromEntries(parameters.map((name, at) => [name, ids[at]!])));
+      return this.lists.page(caller, list, query, byName(parameters, ids));
     }
   }
 
@@ -65,4 +66,45 @@ export function recordController(record: RecordDeclaration): Type {
   return RecordController;
 }
 
-const idsIn = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+/** A read that a rule computes: declared like a list. */
+interface ComputedRead<Path extends string, Query extends object, Rules extends unknown[] | []> {
+  /** The operation's id. */
+  id: string;
+  path: Path;
+  summary: string;
+  description?: string;
+  query?: Type<Query>;
+  answer: Answer;
+  /** Who reads: injected. */
+  rules: { [At in keyof Rules]: Type<Rules[At]> };
+  run: (asked: { caller: Caller; ids: Record<IdNames<Path>, string>; query: Query }, ...rules: Rules) => unknown;
+}
+
+/** The controller of a read that a rule computes: a GET for keys with `read`. */
+export function readController<Path extends string, Query extends object, Rules extends unknown[] | []>(
+  read: ComputedRead<Path, Query, Rules>,
+): Type {
+  const { path, query: queryClass, rules, run, ...operation } = read;
+  const names = idsIn(path);
+
+  @Controller(path)
+  class ReadController {
+    private readonly rules: Rules;
+
+    constructor(...injected: unknown[]) {
+      this.rules = injected as Rules;
+    }
+
+    @Get()
+    @RequireScopes('read')
+    @Documented(operation)
+    read(@CurrentCaller() caller: Caller, ...[query, ...values]: [query: unknown, ...ids: string[]]) {
+      return run({ caller, ids: byName(names, values), query: query as Query }, ...this.rules);
+    }
+  }
+
+  for (const [at, rule] of rules.entries()) Inject(rule)(ReadController, undefined, at);
+  if (queryClass) ValidQuery(queryClass)(ReadController.prototype, 'read', 1);
+  for (const [at, name] of names.entries()) PathId(name)(ReadController.prototype, 'read', at + 2);
+  return ReadController;
+}

@@ -9,3 +9,18 @@ const toUuid: PipeTransform<string, string> = { transform: (text) => canonicalUu
 
 /** The id in a path, as a canonical UUID. */
 export const PathId = (name: string) => Param(name, toUuid);
+
+/** The names of a path's parameters, as a type. */
+export type IdNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | IdNames<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? Name
+    : never;
+
+/** The names of a path's parameters. */
+export const idsIn = <Path extends string>(path: Path) =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as IdNames<Path>);
+
+/** The ids of a path by the names of its parameters. */
+export const byName = <Name extends string>(names: Name[], ids: string[]) =>
+  Object.fromEntries(names.map((name, at) => [name, ids[at]!])) as Record<Name, string>;

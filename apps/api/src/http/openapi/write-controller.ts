@@ -1,0 +1,123 @@
+import { Controller, Inject, Res, type Type } from '@nestjs/common';
+import type { Response } from 'express';
+import type { Scope } from '@app/accounts';
+import type { ApiOperation, AuditDetails, Operation as Worded } from '@app/audit';
+import { CurrentCaller, RequireAnyScope, RequireScopes } from '../auth/access.decorators.js';
+import type { Caller } from '../auth/caller.js';
+import type { Answer } from '../lists/answer.js';
+import { Records } from '../lists/records.js';
+import type { Shown } from '../lists/source.js';
+import { ValidBody } from '../validation/declared.js';
+import { byName, type IdNames, idsIn, PathId } from '../validation/path-id.js';
+import { Audit } from '../writes/audit.js';
+import { Delete, Patch, Post, Put } from '../writes/write-methods.js';
+import { Documented, one, type Operation } from './operation.decorator.js';
+
+/** A write that has words for the audit page: one without does not compile. */
+type Route = Extract<Worded, ApiOperation>;
+
+/** What a request asks for. */
+export interface Asked<Name extends string = string, Body = unknown> {
+  caller: Caller;
+  organizationId: string;
+  ids: Record<Name, string>;
+  body: Body;
+}
+
+/** What a write did. */
+export interface Done {
+  /** Of a new record. */
+  id?: string;
+  /** Whether anything changed; false if it had happened before. */
+  changed?: boolean;
+  /** The record was here already: a POST answers 200. */
+  known?: boolean;
+  /** What its audit row says besides the ids. */
+  noted?: AuditDetails;
+  /** The response, if it is not the record. */
+  answer?: unknown;
+}
+
+/** The result of a rule: the id of a new record, whether anything changed, or nothing; or all that there is to say. */
+type Result = string | boolean | undefined | Done;
+
+/** A write: declared like a list. */
+export interface WriteDeclaration<R extends Route, Body extends object, Rules extends unknown[] | []> extends Pick<
+  Operation,
+  'id' | 'summary' | 'description' | 'repeated' | 'example' | 'conflicts'
+> {
+  route: R;
+  /** Of a success, if it is not the method's usual one. */
+  status?: number;
+  /** One that is needed, or all of several; or some of several, depending on the body. */
+  scope: Scope | [Scope, ...Scope[]] | { anyOf: [Scope, Scope, ...Scope[]]; by: (body: Body) => Scope[] };
+  /** The request class. */
+  body?: Type<Body>;
+  /** Who decides and writes: injected. */
+  rules: { [K in keyof Rules]: Type<Rules[K]> };
+  /** The record that is answered as the write leaves it, or an answer of its own; null for none (204). */
+  answers: Shown | Answer | null;
+  /** What the audit row calls the record's id, if not like the path's first parameter. */
+  named?: string;
+  run: (asked: Asked<IdNames<R>, Body>, ...rules: Rules) => Result | Promise<Result> | Promise<void>;
+}
+
+const METHODS = { POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
+
+/** The controller of a write: one unit of work, documented and audited from its declaration and its rule's result. */
+export function writeController<R extends Route, Body extends object, Rules extends unknown[] | []>(
+  write: WriteDeclaration<R, Body, Rules>,
+): Type {
+  const { route, scope, status, body: bodyClass, rules, answers, named, run, ...operation } = write;
+  const [method, path] = route.split(' /') as [keyof typeof METHODS, string];
+  const names = idsIn<R>(route);
+  const Method = METHODS[method];
+  const Requires =
+    typeof scope === 'object' && 'anyOf' in scope
+      ? RequireAnyScope(scope.anyOf, scope.by)
+      : RequireScopes(...([scope].flat() as [Scope, ...Scope[]]));
+  const record = answers && 'view' in answers ? answers : null;
+  const name = named ?? names[0];
+  if (record && !name) throw new Error(`${route}: say what its audit row calls the new record`);
+
+  @Controller(path)
+  class WriteController {
+    private readonly rules: Rules;
+
+    constructor(
+      private readonly records: Records,
+      private readonly audit: Audit,
+      ...injected: unknown[]
+    ) {
+      this.rules = injected as Rules;
+    }
+
+    @Method(undefined, answers ? status : 204)
+    @Requires
+    @Documented({ ...operation, answer: record ? one(record.view) : (answers as Answer | null) })
+    async write(
+      @CurrentCaller() caller: Caller,
+      @Res({ passthrough: true }) response: Response,
+      ...[body, ...values]: [body: unknown, ...ids: string[]]
+    ) {
+      const ids = byName(names, values);
+      const asked = { caller, organizationId: caller.organizationId, ids, body: body as Body };
+      const { id: made, changed, known, noted, answer } = doneBy((await run(asked, ...this.rules)) ?? {});
+      const id = made ?? values[0];
+      const others = Object.fromEntries(Object.entries<string>(ids).slice(made === undefined ? 1 : 0));
+      this.audit.note({ ...others, ...(name && id && { [name]: id }), ...noted }, changed);
+      if (known) response.status(200);
+      return record ? this.records.written(caller, record, id) : answer;
+    }
+  }
+
+  for (const [at, rule] of rules.entries()) Inject(rule)(WriteController, undefined, at + 2);
+  if (bodyClass) ValidBody(bodyClass)(WriteController.prototype, 'write', 2);
+  for (const [at, name] of names.entries()) PathId(name)(WriteController.prototype, 'write', at + 3);
+  return WriteController;
+}
+
+function doneBy(result: NonNullable<Result>): Done {
+  if (typeof result === 'string') return { id: result };
+  return typeof result === 'boolean' ? { changed: result } : result;
+}
