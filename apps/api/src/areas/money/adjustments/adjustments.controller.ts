@@ -1,22 +1,15 @@
-import { Controller } from '@nestjs/common';
-import {
-  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
-} from '../../../http/kit.js'; // prettier-ignore
+import { Adjustments } from '@app/billing';
+import { inputOf, writeController } from '../../../http/kit.js';
 import { CreateAdjustment } from './adjustments.dto.js';
 import { ADJUSTMENTS } from './adjustments.queries.js';
-import { AdjustmentsService } from './adjustments.service.js';
 
-@Controller('v1/adjustments')
-export class AdjustmentsController {
-  constructor(private readonly adjustments: AdjustmentsService) {}
-
-  @Post()
-  @RequireScopes('payroll:write')
-  @Documented({
+export const ADJUSTMENT_WRITES = [
+  writeController({
     id: 'create_adjustment',
+    route: 'POST /v1/adjustments',
+    scope: 'payroll:write',
     summary: 'Adds a payroll adjustment',
     description: 'It counts as earned on the first day of its period. A wrong one is voided.',
-    answer: one(ADJUSTMENTS.view),
     example: {
       tutor_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
       period_start: '2026-04-13',
@@ -24,20 +17,21 @@ export class AdjustmentsController {
       amount_cents: -2500,
       note: 'Overpaid in the last run',
     },
-  })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateAdjustment) body: CreateAdjustment) {
-    return this.adjustments.create(caller, body);
-  }
-
-  @Post(':adjustment_id/void', 200)
-  @RequireScopes('payroll:write')
-  @Documented({
+    body: CreateAdjustment,
+    rules: [Adjustments],
+    answers: ADJUSTMENTS,
+    named: 'adjustment_id',
+    run: ({ organizationId, body }, adjustments) => adjustments.add(organizationId, inputOf(body)),
+  }),
+  writeController({
     id: 'void_adjustment',
+    route: 'POST /v1/adjustments/:adjustment_id/void',
+    status: 200,
+    scope: 'payroll:write',
     summary: 'Voids a payroll adjustment',
     description: 'It no longer counts as earned, and only `include_voided` lists it. Again: unchanged.',
-    answer: one(ADJUSTMENTS.view),
-  })
-  void(@CurrentCaller() caller: Caller, @PathId('adjustment_id') id: string) {
-    return this.adjustments.void(caller, id);
-  }
-}
+    rules: [Adjustments],
+    answers: ADJUSTMENTS,
+    run: ({ organizationId, ids }, adjustments) => adjustments.void(organizationId, ids.adjustment_id),
+  }),
+];

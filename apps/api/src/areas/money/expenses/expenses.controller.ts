@@ -1,34 +1,30 @@
-import { Controller } from '@nestjs/common';
-import { type Caller, CurrentCaller, PathId, ValidBody } from '../../../http/kit.js';
-import { ClaimDecisions, decisions } from '../claims.js';
+import type { ClaimAction } from '@app/billing';
+import { writeController } from '../../../http/kit.js';
+import { decision } from '../claims.js';
 import { ApproveExpense } from './expenses.dto.js';
 import { EXPENSES } from './expenses.queries.js';
 
-const Decision = decisions('expense', { claim: 'an expense', id: 'claim_id', view: EXPENSES.view });
+const decided = (action: ClaimAction) =>
+  writeController({
+    ...decision('an expense', action),
+    id: `${action}_expense`,
+    route: `POST /v1/expenses/:claim_id/${action}`,
+    answers: EXPENSES,
+    run: ({ organizationId, ids }, claims) => claims.decide(organizationId, 'expense', action, ids.claim_id),
+  });
 
-@Controller('v1/expenses')
-export class ExpensesController {
-  constructor(private readonly claims: ClaimDecisions) {}
-
-  @Decision('approve', {
+export const EXPENSE_WRITES = [
+  writeController({
+    ...decision('an expense', 'approve'),
+    id: 'approve_expense',
+    route: 'POST /v1/expenses/:claim_id/approve',
     description: 'Only a `logged` one. Again: unchanged, unless with another amount, which is a 409.',
     example: { approved_amount_cents: 1000 },
-  })
-  approve(
-    @CurrentCaller() caller: Caller,
-    @PathId('claim_id') id: string,
-    @ValidBody(ApproveExpense) body: ApproveExpense,
-  ) {
-    return this.claims.decide(caller, EXPENSES, 'expense', 'approve', id, body.approved_amount_cents);
-  }
-
-  @Decision('reject')
-  reject(@CurrentCaller() caller: Caller, @PathId('claim_id') id: string) {
-    return this.claims.decide(caller, EXPENSES, 'expense', 'reject', id);
-  }
-
-  @Decision('reimburse')
-  reimburse(@CurrentCaller() caller: Caller, @PathId('claim_id') id: string) {
-    return this.claims.decide(caller, EXPENSES, 'expense', 'reimburse', id);
-  }
-}
+    body: ApproveExpense,
+    answers: EXPENSES,
+    run: ({ organizationId, ids, body }, claims) =>
+      claims.decide(organizationId, 'expense', 'approve', ids.claim_id, body.approved_amount_cents),
+  }),
+  decided('reject'),
+  decided('reimburse'),
+];

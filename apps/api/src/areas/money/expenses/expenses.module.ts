@@ -1,13 +1,11 @@
 import { Module } from '@nestjs/common';
 import { PayModule } from '@app/billing';
 import { HttpModule, listController } from '../../../http/kit.js';
-import { ClaimDecisions } from '../claims.js';
-import { ExpensesController } from './expenses.controller.js';
+import { EXPENSE_WRITES } from './expenses.controller.js';
 import { EXPENSES } from './expenses.queries.js';
 
 @Module({
   imports: [HttpModule, PayModule],
-  controllers: [listController(EXPENSES), ExpensesController],
-  providers: [ClaimDecisions],
+  controllers: [listController(EXPENSES), ...EXPENSE_WRITES],
 })
 export class ExpensesModule {}

@@ -1,6 +1,6 @@
 import { dayFaults, type Received } from '@app/billing';
 import { FIELDS } from '@app/fields';
-import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
+import { Fault, field, inputOf, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 /** The ways in which money is received outside of this service. */
 const TYPES = ['bank_transfer', 'cash', 'external'] as const;
@@ -58,12 +58,7 @@ export class RefundPayment {
 }
 
 export const receivedBy = (body: RecordPayment): Received => ({
+  ...inputOf(body),
   payer: body.student_id ? { studentId: body.student_id } : { parentId: body.parent_id! },
-  amountCents: body.amount_cents,
   type: body.payment_type,
-  currency: body.currency ?? null,
-  invoiceId: body.invoice_id ?? null,
-  sessionId: body.session_id ?? null,
-  receivedOn: body.received_on ?? null,
-  reference: body.reference ?? null,
 });

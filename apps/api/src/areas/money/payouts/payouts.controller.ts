@@ -1,63 +1,76 @@
-import { Controller, Get } from '@nestjs/common';
-import {
-  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody, ValidQuery,
-} from '../../../http/kit.js'; // prettier-ignore
+import { TakenBackNotices } from '@app/accounts';
+import { Earnings, Payouts } from '@app/billing';
+import { Refused } from '@app/rules';
+import { inputOf, one, periodOf, readController, writeController } from '../../../http/kit.js';
 import { TakeBack } from '../taking-back.js';
 import { CreatePayout } from './payouts.dto.js';
 import { EarningsQuery, PAYOUT } from './payouts.queries.js';
-import { PayoutsService } from './payouts.service.js';
 import { earningsShape } from './payouts.view.js';
 
-@Controller('v1')
-export class PayoutsController {
-  constructor(private readonly payouts: PayoutsService) {}
+export const EARNINGS = readController({
+  id: 'get_tutor_earnings',
+  path: 'v1/tutors/:tutor_id/earnings',
+  summary: 'Sums up what a tutor earned and was paid',
+  description:
+    'Earned: the pay of completed sessions, by their start, and adjustments that are not voided, by the first day of their ' +
+    'period. Paid out: payouts of a session by its start, others by `paid_at`. Archived tutors have earnings too.',
+  query: EarningsQuery,
+  answer: one(earningsShape),
+  rules: [Earnings],
+  async run({ caller, ids, query }, earnings) {
+    const period = periodOf(query, caller);
+    const [sums] = await earnings.sums(caller, [period], ids.tutor_id);
+    if (!sums) throw Refused.notFound();
+    const { sessions, earnedCents, paidOutCents } = sums;
+    return {
+      tutor_id: ids.tutor_id,
+      sessions_count: sessions,
+      period_start: period.firstDay,
+      period_end: period.lastDay,
+      earned_cents: earnedCents,
+      paid_out_cents: paidOutCents,
+      unpaid_cents: earnedCents - paidOutCents,
+    };
+  },
+});
 
-  @Get('tutors/:tutor_id/earnings')
-  @RequireScopes('read')
-  @Documented({
-    id: 'get_tutor_earnings',
-    summary: 'Sums up what a tutor earned and was paid',
-    description:
-      'Earned: the pay of completed sessions, by their start, and adjustments that are not voided, by the first day of their ' +
-      'period. Paid out: payouts of a session by its start, others by `paid_at`. Archived tutors have earnings too.',
-    answer: one(earningsShape),
-  })
-  earnings(
-    @CurrentCaller() caller: Caller,
-    @PathId('tutor_id') id: string,
-    @ValidQuery(EarningsQuery) query: EarningsQuery,
-  ) {
-    return this.payouts.earnings(caller, id, query);
-  }
-
-  @Post('payouts')
-  @RequireScopes('payroll:write')
-  @Documented({
+export const PAYOUT_WRITES = [
+  writeController({
     id: 'create_payout',
+    route: 'POST /v1/payouts',
+    scope: 'payroll:write',
     summary: 'Records a payout to a tutor',
     description:
       'The money itself moves elsewhere. With a session it pays for that session, which must be completed and is paid once.',
-    answer: one(PAYOUT.view),
     example: { tutor_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', amount_cents: 7500 },
+    body: CreatePayout,
+    rules: [Payouts],
+    answers: PAYOUT,
+    named: 'payout_id',
     conflicts: ['invalid_state'],
-  })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreatePayout) body: CreatePayout) {
-    return this.payouts.create(caller, body);
-  }
-
-  @Post('payouts/:payout_id/void', 200)
-  @RequireScopes('payroll:write')
-  @Documented({
+    run: ({ organizationId, caller, body }, payouts) => {
+      const { currency } = caller.organization;
+      return payouts.record(organizationId, { ...inputOf(body), currency, paidAt: body.paid_at ?? new Date() });
+    },
+  }),
+  writeController({
     id: 'void_payout',
+    route: 'POST /v1/payouts/:payout_id/void',
+    status: 200,
+    scope: 'payroll:write',
     summary: 'Takes back a payout that was entered by mistake',
     description:
       'Within 24 hours of recording it: it counts nowhere, and its session can be paid out again. Imported payouts are a 409. ' +
       'Again: unchanged.',
-    answer: one(PAYOUT.view),
     example: { reason: 'Entered for the wrong tutor' },
+    body: TakeBack,
+    rules: [Payouts, TakenBackNotices],
+    answers: PAYOUT,
     conflicts: ['invalid_state'],
-  })
-  void(@CurrentCaller() caller: Caller, @PathId('payout_id') id: string, @ValidBody(TakeBack) body: TakeBack) {
-    return this.payouts.void(caller, id, body);
-  }
-}
+    async run({ organizationId, ids, body }, payouts, notices) {
+      const voided = await payouts.void(organizationId, ids.payout_id, body.reason);
+      if (voided) await notices.tell(organizationId);
+      return voided;
+    },
+  }),
+];
