@@ -1,24 +1,19 @@
-import { Controller, Get } from '@nestjs/common';
-import {
-  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody, ValidQuery,
-} from '../../../http/kit.js'; // prettier-ignore
-import { CreateBookingRequest, RecommendedQuery } from './booking-requests.dto.js';
-import { BookingRequestsService } from './booking-requests.service.js';
-import { bookingRequestView, recommendedTutorShape, recommendedTutorsShape } from './booking-requests.view.js';
+import { TutorSearch } from '@app/enquiries';
+import { BookingRequests } from '@app/scheduling';
+import { one, readController, writeController } from '../../../http/kit.js';
+import { CreateBookingRequest, lessonOf, RecommendedQuery } from './booking-requests.dto.js';
+import { BOOKING_REQUESTS } from './booking-requests.queries.js';
+import { recommendedTutorShape, recommendedTutorsShape } from './booking-requests.view.js';
 
-@Controller('v1/booking-requests')
-export class BookingRequestsController {
-  constructor(private readonly requests: BookingRequestsService) {}
-
-  @Post()
-  @RequireScopes('leads:write')
-  @Documented({
+export const BOOKING_REQUEST_WRITES = [
+  writeController({
     id: 'create_booking_request',
+    route: 'POST /v1/booking-requests',
+    scope: 'leads:write',
     summary: 'Records that somebody wants a lesson',
     description:
       'For a student, or for somebody who is known by a name alone. It stays `pending` until a session is booked with its id ' +
       'as `booking_request_id`.',
-    answer: one(bookingRequestView),
     example: {
       student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
       subject_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
@@ -28,27 +23,44 @@ export class BookingRequestsController {
       duration_minutes: 60,
       message: 'She has her first assessment in three weeks.',
     },
-  })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateBookingRequest) body: CreateBookingRequest) {
-    return this.requests.create(caller, body);
-  }
+    body: CreateBookingRequest,
+    rules: [BookingRequests],
+    answers: BOOKING_REQUESTS,
+    named: 'booking_request_id',
+    run: ({ organizationId, body }, requests) => requests.add(organizationId, lessonOf(body)),
+  }),
+];
 
-  @Get(':request_id/recommended-tutors')
-  @RequireScopes('read')
-  @Documented({
-    id: 'get_recommended_tutors',
-    summary: 'Recommends tutors for a booking request',
-    description:
-      'The best first, with up to 100 points: 40 for the subject, 25 for the share of the preferred days on which the weekly hours ' +
-      'have room for the lesson, 15 for online or in person as wished, 10 for few sessions ahead (half of them at 20), and 10 for ' +
-      'living near (none beyond 50 km). For those who do not teach the subject, the other parts count half; they come last.',
-    answer: { ...one(recommendedTutorsShape), shapes: [recommendedTutorShape, recommendedTutorsShape] },
-  })
-  recommended(
-    @CurrentCaller() caller: Caller,
-    @PathId('request_id') id: string,
-    @ValidQuery(RecommendedQuery) { limit }: RecommendedQuery,
-  ) {
-    return this.requests.recommended(caller, id, limit);
-  }
-}
+export const RECOMMENDED_TUTORS = readController({
+  id: 'get_recommended_tutors',
+  path: 'v1/booking-requests/:request_id/recommended-tutors',
+  summary: 'Recommends tutors for a booking request',
+  description:
+    'The best first, with up to 100 points: 40 for the subject, 25 for the share of the preferred days on which the weekly hours ' +
+    'have room for the lesson, 15 for online or in person as wished, 10 for few sessions ahead (half of them at 20), and 10 for ' +
+    'living near (none beyond 50 km). For those who do not teach the subject, the other parts count half; they come last.',
+  query: RecommendedQuery,
+  answer: { ...one(recommendedTutorsShape), shapes: [recommendedTutorShape, recommendedTutorsShape] },
+  rules: [TutorSearch],
+  async run({ caller, ids, query }, search) {
+    const { subjectId, tutors } = await search.recommend(caller, ids.request_id, query.limit);
+    return {
+      request_id: ids.request_id,
+      subject_id: subjectId,
+      data: tutors.map((tutor) => ({
+        tutor_id: tutor.tutorId,
+        first_name: tutor.firstName,
+        last_name: tutor.lastName,
+        score: tutor.score,
+        breakdown: tutor.breakdown,
+        reasons: tutor.reasons,
+        upcoming_sessions_count: tutor.upcoming,
+        teaches_subject: tutor.teaches,
+        distance_km: tutor.distanceKm,
+        nearby: tutor.nearby,
+        road_km: tutor.roadKm,
+        road_minutes: tutor.roadMinutes,
+      })),
+    };
+  },
+});

@@ -1,26 +1,18 @@
-import { Controller, Res } from '@nestjs/common';
-import type { Response } from 'express';
-import {
-  type Caller, CurrentCaller, Documented, one, Patch, PathId, Post, RequireScopes, ValidBody,
-} from '../../../http/kit.js'; // prettier-ignore
+import { Leads } from '@app/enquiries';
+import { changeOf, inputOf, reads, writeController } from '../../../http/kit.js';
 import { CreateLead, UpdateLead } from './leads.dto.js';
 import { LEAD } from './leads.queries.js';
-import { LeadsService } from './leads.service.js';
 
-@Controller('v1/leads')
-export class LeadsController {
-  constructor(private readonly leads: LeadsService) {}
-
-  @Post()
-  @RequireScopes('leads:write')
-  @Documented({
+export const LEAD_WRITES = [
+  writeController({
     id: 'create_lead',
+    route: 'POST /v1/leads',
+    scope: 'leads:write',
     summary: 'Records a lead',
     description:
       'Send an email address or a phone number. The same address again within a day corrects its lead while that is neither ' +
       'converted nor lost, and the status is 200: fields that are sent replace the stored ones, or with a key without `read` ' +
       'fill empty ones, and are added to `notes`.',
-    answer: one(LEAD.view),
     repeated: 'The lead of the same address was corrected.',
     example: {
       name: 'Priya Sharma',
@@ -30,28 +22,26 @@ export class LeadsController {
       source_url: 'https://tutoring.example.org/contact',
       source_form_name: 'Free consultation',
     },
-  })
-  async create(
-    @CurrentCaller() caller: Caller,
-    @ValidBody(CreateLead) body: CreateLead,
-    @Res({ passthrough: true }) response: Response,
-  ) {
-    const { lead, created } = await this.leads.create(caller, body);
-    if (!created) response.status(200);
-    return lead;
-  }
-
-  @Patch(':lead_id')
-  @RequireScopes('leads:write', 'read')
-  @Documented({
+    body: CreateLead,
+    rules: [Leads],
+    answers: LEAD,
+    named: 'lead_id',
+    async run({ organizationId, caller, body }, leads) {
+      const { id, created } = await leads.receive(organizationId, inputOf(body), reads(caller));
+      return { id, known: !created, noted: { created } };
+    },
+  }),
+  writeController({
     id: 'update_lead',
+    route: 'PATCH /v1/leads/:lead_id',
+    scope: ['leads:write', 'read'],
     summary: 'Changes the status, the tutor or the notes of a lead',
     description: 'Omitted fields stay unchanged. A lost lead can become `new` or `contacted` again.',
-    answer: one(LEAD.view),
-    conflicts: ['invalid_state'],
     example: { status: 'contacted', staff_notes: 'Called back; wants a trial lesson.' },
-  })
-  update(@CurrentCaller() caller: Caller, @PathId('lead_id') id: string, @ValidBody(UpdateLead) body: UpdateLead) {
-    return this.leads.update(caller, id, body);
-  }
-}
+    body: UpdateLead,
+    rules: [Leads],
+    answers: LEAD,
+    conflicts: ['invalid_state'],
+    run: ({ organizationId, ids, body }, leads) => leads.change(organizationId, ids.lead_id, changeOf(body)),
+  }),
+];
