@@ -30,7 +30,7 @@ export interface NewPlan extends PlanFields {
 }
 
 /** What to change: a field that is undefined stays. */
-export type PlanChange = { [Field in keyof PlanFields]: PlanFields[Field] | undefined };
+export type PlanChange = Partial<PlanFields>;
 
 interface Look {
   known: boolean;
@@ -69,7 +69,7 @@ export class LessonPlans {
     if (!stored) throw Refused.notFound();
     const moves = change.scope !== undefined && change.scope !== stored.scope;
     const before = moves ? { ...stored, classroomId: null, groupId: null, studentId: null } : stored;
-    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    const given = Object.entries<unknown>({ ...change }).filter(([, value]) => value !== undefined);
     if (given.length === 0) return false;
     const plan = { ...before, ...Object.fromEntries(given) } as typeof stored;
     requireTarget(plan);

@@ -1,21 +1,23 @@
-import { Injectable } from '@nestjs/common';
 import { type PlaceRole, Places, type Room } from '@app/people';
-import { Audit, type Caller, uuid, View } from '../../http/kit.js';
+import { one, uuid, View } from '../../http/kit.js';
 
-export const memberAddView = new View('MemberAddResult', { member_id: uuid('m.id') });
+/** What all ways to add somebody to a room have in common. */
+export const MEMBER_ADDED = {
+  status: 200,
+  scope: 'tutors:write' as const,
+  example: { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
+  rules: [Places] as [typeof Places],
+  answers: one(new View('MemberAddResult', { member_id: uuid('m.id') })),
+};
 
-/** Adds members of the organization to its classrooms and groups. */
-@Injectable()
-export class RoomMembers {
-  constructor(
-    private readonly places: Places,
-    private readonly audit: Audit,
-  ) {}
-
-  /** @throws Refused for an unknown room or person, and for a member with another role */
-  async add(caller: Caller, room: Room, userId: string, as: PlaceRole): Promise<{ member_id: string }> {
-    const { id: memberId, changed } = await this.places.give(caller.organizationId, room, userId, as);
-    this.audit.note({ [`${room.kind}_id`]: room.id, user_id: userId, member_id: memberId }, changed);
-    return { member_id: memberId };
-  }
+/** @throws Refused for an unknown room or person, and for a member with another role */
+export async function addMember(
+  places: Places,
+  organizationId: string,
+  room: Room,
+  { user_id }: { user_id: string },
+  as: PlaceRole,
+) {
+  const { id: member_id, changed } = await places.give(organizationId, room, user_id, as);
+  return { changed, noted: { user_id, member_id }, answer: { member_id } };
 }

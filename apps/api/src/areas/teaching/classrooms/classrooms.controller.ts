@@ -1,72 +1,49 @@
-import { Controller } from '@nestjs/common';
-import {
-  type Caller, CurrentCaller, Documented, one, PathId, Post, RequireScopes, ValidBody,
-} from '../../../http/kit.js'; // prettier-ignore
-import { memberAddView, RoomMembers } from '../room-members.js';
+import { Rooms } from '@app/people';
+import { inputOf, writeController } from '../../../http/kit.js';
+import { addMember, MEMBER_ADDED } from '../room-members.js';
 import { AddClassroomMember, CreateClassroom } from './classrooms.dto.js';
 import { CLASSROOMS } from './classrooms.queries.js';
-import { ClassroomsService } from './classrooms.service.js';
 
-const EXAMPLE = { user_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' };
-
-@Controller('v1/classrooms')
-export class ClassroomsController {
-  constructor(
-    private readonly classrooms: ClassroomsService,
-    private readonly members: RoomMembers,
-  ) {}
-
-  @Post()
-  @RequireScopes('tutors:write')
-  @Documented({
+export const CLASSROOM_WRITES = [
+  writeController({
     id: 'create_classroom',
+    route: 'POST /v1/classrooms',
+    scope: 'tutors:write',
     summary: 'Creates a classroom',
     description:
       'The tutor becomes its teacher. Students join by its `join_code`, or are added. A tutor of another organization, ' +
       'or one who has not accepted, is a 404; a student is a 422.',
-    answer: one(CLASSROOMS.view),
     example: { name: 'Year 12 Methods', price_cents: 12000, billing_interval: 'month' },
-  })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateClassroom) body: CreateClassroom) {
-    return this.classrooms.create(caller, body);
-  }
-
-  @Post(':classroom_id/tutors', 200)
-  @RequireScopes('tutors:write')
-  @Documented({
+    body: CreateClassroom,
+    rules: [Rooms],
+    answers: CLASSROOMS,
+    named: 'classroom_id',
+    run: ({ caller, body }, rooms) =>
+      rooms.openClassroom(caller, { ...inputOf(body), subject: body.subject_id ?? null }),
+  }),
+  writeController({
+    ...MEMBER_ADDED,
     id: 'add_classroom_tutor',
+    route: 'POST /v1/classrooms/:classroom_id/tutors',
     summary: 'Adds an accepted tutor or admin as a teacher of the classroom',
     description:
       'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
       '422; a person who is not an accepted member is a 404. A student of the classroom becomes its teacher, ' +
       'with the same `member_id`.',
-    answer: one(memberAddView),
-    example: EXAMPLE,
-  })
-  addTutor(
-    @CurrentCaller() caller: Caller,
-    @PathId('classroom_id') id: string,
-    @ValidBody(AddClassroomMember) body: AddClassroomMember,
-  ) {
-    return this.members.add(caller, { kind: 'classroom', id }, body.user_id, 'teacher');
-  }
-
-  @Post(':classroom_id/students', 200)
-  @RequireScopes('tutors:write')
-  @Documented({
+    body: AddClassroomMember,
+    run: ({ organizationId, ids: { classroom_id: id }, body }, places) =>
+      addMember(places, organizationId, { kind: 'classroom', id }, body, 'teacher'),
+  }),
+  writeController({
+    ...MEMBER_ADDED,
     id: 'add_classroom_student',
+    route: 'POST /v1/classrooms/:classroom_id/students',
     summary: 'Adds an accepted student to the classroom',
     description:
       'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
       '422; a person who is not an accepted member is a 404.',
-    answer: one(memberAddView),
-    example: EXAMPLE,
-  })
-  addStudent(
-    @CurrentCaller() caller: Caller,
-    @PathId('classroom_id') id: string,
-    @ValidBody(AddClassroomMember) body: AddClassroomMember,
-  ) {
-    return this.members.add(caller, { kind: 'classroom', id }, body.user_id, 'student');
-  }
-}
+    body: AddClassroomMember,
+    run: ({ organizationId, ids: { classroom_id: id }, body }, places) =>
+      addMember(places, organizationId, { kind: 'classroom', id }, body, 'student'),
+  }),
+];

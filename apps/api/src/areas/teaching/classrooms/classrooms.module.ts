@@ -1,10 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
-import { RoomMembers } from '../room-members.js';
-import { ClassroomsController } from './classrooms.controller.js';
+import { CLASSROOM_WRITES } from './classrooms.controller.js';
 import { CLASSROOMS } from './classrooms.queries.js';
-import { ClassroomsService } from './classrooms.service.js';
 
 const CLASSROOM = recordController({
   ...CLASSROOMS,
@@ -15,7 +13,6 @@ const CLASSROOM = recordController({
 
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [listController(CLASSROOMS), CLASSROOM, ClassroomsController],
-  providers: [ClassroomsService, RoomMembers],
+  controllers: [listController(CLASSROOMS), CLASSROOM, ...CLASSROOM_WRITES],
 })
 export class ClassroomsModule {}

@@ -1,10 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
-import { RoomMembers } from '../room-members.js';
-import { GroupsController } from './groups.controller.js';
+import { GROUP_WRITES } from './groups.controller.js';
 import { GROUPS } from './groups.queries.js';
-import { GroupsService } from './groups.service.js';
 
 const GROUP = recordController({
   ...GROUPS,
@@ -15,7 +13,6 @@ const GROUP = recordController({
 
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [listController(GROUPS), GROUP, GroupsController],
-  providers: [GroupsService, RoomMembers],
+  controllers: [listController(GROUPS), GROUP, ...GROUP_WRITES],
 })
 export class GroupsModule {}

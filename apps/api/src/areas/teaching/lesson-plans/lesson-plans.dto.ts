@@ -1,7 +1,7 @@
 import { VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
-import { type NewPlan, type PlanChange, targetFaults } from '@app/teaching';
-import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
+import { type NewPlan, targetFaults } from '@app/teaching';
+import { Fault, field, inputOf, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 const { status, scope } = VALUES.lesson_plans;
 
@@ -64,33 +64,4 @@ export class UpdateLessonPlan extends PlanFields {
   status?: NewPlan['status'];
 }
 
-export function newPlanBy(body: CreateLessonPlan): NewPlan {
-  const { title, scope, status } = body;
-  return {
-    title,
-    scope,
-    planData: body.plan_data ?? {},
-    status,
-    classroomId: body.classroom_id ?? null,
-    groupId: body.group_id ?? null,
-    studentId: body.student_id ?? null,
-    sessionId: body.session_id ?? null,
-    scheduledFor: body.scheduled_for ?? null,
-    createdBy: body.created_by ?? null,
-  };
-}
-
-export function planChangeBy(body: UpdateLessonPlan): PlanChange {
-  const { title, scope, status } = body;
-  return {
-    title,
-    scope,
-    status,
-    planData: body.plan_data,
-    classroomId: body.classroom_id,
-    groupId: body.group_id,
-    studentId: body.student_id,
-    sessionId: body.session_id,
-    scheduledFor: body.scheduled_for,
-  };
-}
+export const newPlanBy = (body: CreateLessonPlan): NewPlan => ({ ...inputOf(body), planData: body.plan_data ?? {} });

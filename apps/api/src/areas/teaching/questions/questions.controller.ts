@@ -1,22 +1,19 @@
-import { Controller } from '@nestjs/common';
-import { type Caller, CurrentCaller, Documented, one, Post, RequireScopes, ValidBody } from '../../../http/kit.js';
+import { Questions } from '@app/teaching';
+import { inputOf, writeController } from '../../../http/kit.js';
 import { CreateQuestion } from './questions.dto.js';
 import { QUESTIONS } from './questions.queries.js';
-import { QuestionsService } from './questions.service.js';
 
-@Controller('v1/questions')
-export class QuestionsController {
-  constructor(private readonly questions: QuestionsService) {}
-
-  @Post()
-  @RequireScopes('coursework:write')
-  @Documented({
+export const QUESTION_WRITES = [
+  writeController({
     id: 'create_question',
+    route: 'POST /v1/questions',
+    scope: 'coursework:write',
     summary: 'Adds a question of the organization’s own',
-    answer: one(QUESTIONS.view),
     example: { topic: 'Quadratics', intro_text: 'Complete the square: x² + 6x + 2.', tags: ['exam'], total_marks: 3 },
-  })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateQuestion) body: CreateQuestion) {
-    return this.questions.create(caller, body);
-  }
-}
+    body: CreateQuestion,
+    rules: [Questions],
+    answers: QUESTIONS,
+    named: 'question_id',
+    run: ({ organizationId, body }, questions) => questions.add(organizationId, inputOf(body)),
+  }),
+];

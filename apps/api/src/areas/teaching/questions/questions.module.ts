@@ -1,12 +1,8 @@
 import { Module } from '@nestjs/common';
+import { TeachingModule } from '@app/teaching';
 import { HttpModule, listController } from '../../../http/kit.js';
-import { QuestionsController } from './questions.controller.js';
+import { QUESTION_WRITES } from './questions.controller.js';
 import { QUESTIONS } from './questions.queries.js';
-import { QuestionsService } from './questions.service.js';
 
-@Module({
-  imports: [HttpModule],
-  controllers: [listController(QUESTIONS), QuestionsController],
-  providers: [QuestionsService],
-})
+@Module({ imports: [HttpModule, TeachingModule], controllers: [listController(QUESTIONS), ...QUESTION_WRITES] })
 export class QuestionsModule {}
