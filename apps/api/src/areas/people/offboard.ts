@@ -1,14 +1,13 @@
-import { Injectable } from '@nestjs/common';
-import { type Departure, type Ended, Offboarding } from '@app/accounts';
+import { type Departure, Offboarding } from '@app/accounts';
 import {
-  Audit, BOOLEAN, type Caller, Fault, field, type Interdependent, objectOf, orNull, type Shape,
+  BOOLEAN, type Caller, Fault, field, type Interdependent, objectOf, one, orNull, type Shape,
   textLike, TOGETHER,
 } from '../../http/kit.js'; // prettier-ignore
 
 const COUNT = { type: 'integer', minimum: 0 };
 
 /** What a removal did; zeros if it had happened before. */
-export const offboardShape: Shape = {
+const offboardShape: Shape = {
   name: 'OffboardResult',
   schema: objectOf({
     success: BOOLEAN,
@@ -53,36 +52,26 @@ export class OffboardTutor implements Interdependent {
   }
 }
 
-/** Ends memberships for the API's callers. */
-@Injectable()
-export class Offboard {
-  constructor(
-    private readonly offboarding: Offboarding,
-    private readonly audit: Audit,
-  ) {}
-
-  /** @throws Refused for nobody of this kind in the organization, and for owners and admins */
-  async end({ organizationId, keyId }: Caller, departure: Departure) {
-    const ended = await this.offboarding.end(organizationId, { userId: null, apiKeyId: keyId }, departure);
-    this.audit.note({ user_id: departure.userId, ...ended }, ended.changed);
-    return resultOf(ended);
-  }
-
-  /** @throws Refused when there is no such link */
-  async unlinkChild({ organizationId }: Caller, parentId: string, studentId: string): Promise<void> {
-    await this.offboarding.unlinkChild(organizationId, parentId, studentId);
-    this.audit.note({ parent_id: parentId, student_id: studentId });
-  }
-}
-
-function resultOf({ relations, classrooms }: Ended) {
-  return {
+/** Ends a membership. @throws Refused for nobody of this kind in the organization, and for owners and admins */
+export async function ended(offboarding: Offboarding, { organizationId, keyId }: Caller, departure: Departure) {
+  const done = await offboarding.end(organizationId, { userId: null, apiKeyId: keyId }, departure);
+  const answer = {
     success: true,
     scope: 'organization',
-    archived_relationships: relations,
-    classrooms_removed: classrooms,
+    archived_relationships: done.relations,
+    classrooms_removed: done.classrooms,
     // Nothing of the organization's covers a person.
     coverage_revoked: 0,
     reason: null,
   };
+  return { changed: done.changed, noted: { ...done }, answer };
 }
+
+/** What the removals of all kinds of people have in common. */
+export const OFFBOARDED = {
+  status: 200,
+  scope: 'accounts:write' as const,
+  rules: [Offboarding] as [typeof Offboarding],
+  answers: one(offboardShape),
+  named: 'user_id',
+};

@@ -1,5 +1,5 @@
-import { isEmail } from '@app/people';
-import { Fault, field, type Interdependent, TOGETHER, VariantsBy } from '../../../http/kit.js';
+import { isEmail, type WantedInvite } from '@app/people';
+import { type Caller, Fault, field, type Interdependent, TOGETHER, VariantsBy } from '../../../http/kit.js';
 import { INVITE_ROLES, INVITE_SCOPES } from './invites.view.js';
 
 export type InviteScope = (typeof INVITE_SCOPES)[number];
@@ -85,4 +85,21 @@ export class CreateInvite implements Interdependent {
     }
     return faults;
   }
+}
+
+/** What a valid body asks for. */
+export function wishOf(body: CreateInvite, { organizationId, keyId }: Caller): WantedInvite {
+  const { scope, email = null, subject_id: subject = null } = body;
+  const targets: Record<InviteScope, string | null | undefined> = {
+    organization: organizationId,
+    classroom: body.classroom_id,
+    group: body.group_id,
+    tutor_student: body.tutor_id,
+    parent: body.student_id,
+  };
+  const roles: Partial<Record<InviteScope, WantedInvite['role']>> = {
+    organization: body.role ?? 'tutor',
+    parent: 'parent',
+  };
+  return { scope, role: roles[scope] ?? 'student', targetId: targets[scope]!, subject, email, apiKeyId: keyId };
 }

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule } from '../../../http/kit.js';
-import { InvitesController } from './invites.controller.js';
-import { InvitesService } from './invites.service.js';
+import { INVITE_CONTROLLERS } from './invites.controller.js';
 
-@Module({ imports: [AccountsModule, HttpModule], controllers: [InvitesController], providers: [InvitesService] })
+@Module({ imports: [AccountsModule, HttpModule], controllers: INVITE_CONTROLLERS })
 export class InvitesModule {}

@@ -1,93 +1,83 @@
-import { Controller, Res } from '@nestjs/common';
-import type { Response } from 'express';
-import {
-  type Caller, CurrentCaller, Documented, one, Patch, PathId, Post, RequireScopes, ValidBody,
-} from '../../../http/kit.js'; // prettier-ignore
+import { AccountInvites, MemberProfiles, Provisioning } from '@app/people';
+import { changeOf, one, writeController } from '../../../http/kit.js';
 import { accountInviteSentShape } from '../account-invite.js';
+import { ended, OFFBOARDED } from '../offboard.js';
+import { toStudent } from '../people.dto.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
-import { Offboard, offboardShape } from '../offboard.js';
-import { StudentsService } from './students.service.js';
 import { STUDENTS } from './students.queries.js';
 
-@Controller('v1/students')
-export class StudentsController {
-  constructor(
-    private readonly students: StudentsService,
-    private readonly offboarding: Offboard,
-  ) {}
-
-  @Post()
-  @RequireScopes('accounts:write')
-  @Documented({
+export const STUDENT_WRITES = [
+  writeController({
     id: 'create_student',
+    route: 'POST /v1/students',
+    scope: 'accounts:write',
     summary: 'Creates or invites a student, with a parent if one is given',
     description:
       'Works like a `student` row of the bulk invite. An accepted or pending student with this address is returned ' +
       'unchanged, with status 200; a `parent` for them is a 422: link the parent instead. Add a child without an ' +
       'address of their own without `email`. What would be a row’s `error` is a 422 here.',
-    answer: one(STUDENTS.view),
     repeated: 'The student was here already.',
     example: { first_name: 'Mia', last_name: 'Nguyen', email: 'mia@example.org' },
-  })
-  async create(
-    @CurrentCaller() caller: Caller,
-    @ValidBody(CreateStudent) body: CreateStudent,
-    @Res({ passthrough: true }) response: Response,
-  ) {
-    const { student, known } = await this.students.create(caller, body);
-    if (known) response.status(200);
-    return student;
-  }
-
-  @Patch(':student_id')
-  @RequireScopes('students:write')
-  @Documented({
+    body: CreateStudent,
+    rules: [Provisioning],
+    answers: STUDENTS,
+    named: 'student_id',
+    async run({ caller, body }, provisioning) {
+      const { id, created, invited, known } = await provisioning.provisionOne(caller, toStudent(body));
+      return { id, known, noted: { created, invited } };
+    },
+  }),
+  writeController({
     id: 'update_student',
+    route: 'PATCH /v1/students/:student_id',
+    scope: 'students:write',
     summary: 'Changes a student’s names, email, phone or rate band',
     description:
       'Omitted fields stay unchanged. For a `pending` student, this changes what the organization supplied, but ' +
       'not the address they were invited at. If another organization has a membership for the login, only the ' +
       'person can change it, and an archived student cannot be changed: 422. A new `email` is confirmed by ' +
       'email, and the previous address loses all access.',
-    answer: one(STUDENTS.view),
     example: { phone: '+61 400 000 000' },
-  })
-  update(
-    @CurrentCaller() caller: Caller,
-    @PathId('student_id') id: string,
-    @ValidBody(UpdateStudent) body: UpdateStudent,
-  ) {
-    return this.students.update(caller, id, body);
-  }
-
-  @Post(':student_id/send-invite', 200)
-  @RequireScopes('accounts:write')
-  @Documented({
+    body: UpdateStudent,
+    rules: [MemberProfiles],
+    answers: STUDENTS,
+    run: ({ caller, ids, body }, profiles) => {
+      const { rateBandId, phone, ...change } = changeOf(body);
+      return profiles.changeStudent(
+        caller,
+        ids.student_id,
+        { ...change, phone: phone === '' ? null : phone },
+        rateBandId,
+      );
+    },
+  }),
+  writeController({
     id: 'send_student_invite',
+    route: 'POST /v1/students/:student_id/send-invite',
+    status: 200,
+    scope: 'accounts:write',
     summary: 'Emails a student a link to their account',
     description:
       '`sent` says whether an email was queued. None is queued without a mail server, if the address ' +
       'permanently rejects mail or got one in the last ten minutes, or beyond the daily limit. A student who is ' +
       'archived or has no address is a 422.',
-    answer: one(accountInviteSentShape),
-  })
-  sendInvite(@CurrentCaller() caller: Caller, @PathId('student_id') id: string) {
-    return this.students.sendInvite(caller, id);
-  }
-
-  @Post(':student_id/offboard', 200)
-  @RequireScopes('accounts:write')
-  @Documented({
+    rules: [AccountInvites],
+    answers: one(accountInviteSentShape),
+    async run({ caller, ids }, invites) {
+      const answer = await invites.sendToStudent(caller, ids.student_id);
+      return { changed: answer.sent, noted: { sent: answer.sent }, answer };
+    },
+  }),
+  writeController({
+    ...OFFBOARDED,
     id: 'offboard_student',
+    route: 'POST /v1/students/:student_id/offboard',
     summary: 'Ends a student’s time in the organization',
     description:
       'The student is archived; their account stays theirs. Relations to tutors are archived, places in ' +
       'classrooms and groups and open invites end, and so do bookings ahead: the student leaves each session, ' +
       'and one without other students is cancelled. What was taught, results, messages and invoices stay. Again: ' +
       'zeros.',
-    answer: one(offboardShape),
-  })
-  offboard(@CurrentCaller() caller: Caller, @PathId('student_id') id: string) {
-    return this.offboarding.end(caller, { userId: id, as: 'student' });
-  }
-}
+    run: ({ caller, ids }, offboarding) => ended(offboarding, caller, { userId: ids.student_id, as: 'student' }),
+  }),
+];

@@ -1,10 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
-import { StudentsController } from './students.controller.js';
+import { STUDENT_WRITES } from './students.controller.js';
 import { STUDENT_BALANCE, STUDENTS } from './students.queries.js';
-import { Offboard } from '../offboard.js';
-import { StudentsService } from './students.service.js';
 
 const STUDENT = recordController({
   ...STUDENTS,
@@ -16,7 +14,6 @@ const STUDENT = recordController({
 
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [listController(STUDENTS), STUDENT, recordController(STUDENT_BALANCE), StudentsController],
-  providers: [Offboard, StudentsService],
+  controllers: [listController(STUDENTS), STUDENT, recordController(STUDENT_BALANCE), ...STUDENT_WRITES],
 })
 export class StudentsModule {}

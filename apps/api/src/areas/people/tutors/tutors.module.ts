@@ -1,10 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule, listController, recordController } from '../../../http/kit.js';
-import { TutorsController } from './tutors.controller.js';
+import { TUTOR_WRITES } from './tutors.controller.js';
 import { STAFF } from './tutors.queries.js';
-import { Offboard } from '../offboard.js';
-import { TutorsService } from './tutors.service.js';
 
 const TUTOR = recordController({
   ...STAFF,
@@ -15,7 +13,6 @@ const TUTOR = recordController({
 
 @Module({
   imports: [AccountsModule, HttpModule],
-  controllers: [listController(STAFF), TUTOR, TutorsController],
-  providers: [Offboard, TutorsService],
+  controllers: [listController(STAFF), TUTOR, ...TUTOR_WRITES],
 })
 export class TutorsModule {}

@@ -1,35 +1,29 @@
-import { Controller, Get } from '@nestjs/common';
-import {
-  type Caller, CurrentCaller, Documented, one, Post, RequireAnyScope, RequireScopes, ValidBody, ValidQuery,
-} from '../../../http/kit.js'; // prettier-ignore
-import { BulkInvite, FindUser } from './users.dto.js';
-import { userLookupView } from './users.queries.js';
-import { UsersService, scopesOfRows } from './users.service.js';
-import { bulkInviteShape } from './users.view.js';
+import { Provisioning } from '@app/people';
+import { one, readController, Records, writeController } from '../../../http/kit.js';
+import { BulkInvite, FindUser, scopesOfRows, toPerson } from './users.dto.js';
+import { personByEmail, personByPhone, userLookupView } from './users.queries.js';
+import { answerOf, bulkInviteShape } from './users.view.js';
 
-@Controller('v1/users')
-export class UsersController {
-  constructor(private readonly people: UsersService) {}
-
-  @Get()
-  @RequireScopes('read')
-  @Documented({
+export const USER_CONTROLLERS = [
+  readController({
     id: 'find_user',
+    path: 'v1/users',
     summary: 'Finds a person of the organization by email or phone',
     description:
       'Give exactly one of the two. Members and linked parents are found by what the organization sees of them; ' +
       'phone numbers are the same if their digits are. Of several people, the one who accepted first is returned; ' +
       'nobody is a 404.',
+    query: FindUser,
     answer: one(userLookupView),
-  })
-  find(@CurrentCaller() caller: Caller, @ValidQuery(FindUser) query: FindUser) {
-    return this.people.find(caller, query);
-  }
-
-  @Post('bulk-invite', 200)
-  @RequireAnyScope(['students:write', 'tutors:write'], scopesOfRows)
-  @Documented({
+    rules: [Records],
+    run: ({ caller, query: { email, phone } }, records) =>
+      records.get(caller, email === undefined ? personByPhone(caller, phone!) : personByEmail(caller, email)),
+  }),
+  writeController({
     id: 'bulk_invite_users',
+    route: 'POST /v1/users/bulk-invite',
+    status: 200,
+    scope: { anyOf: ['students:write', 'tutors:write'], by: scopesOfRows },
     summary: 'Creates or invites 1 to 100 students, tutors and parents in one call',
     description:
       'Rows are provisioned independently, and results are in the same order. A row with invalid values gets ' +
@@ -39,7 +33,6 @@ export class UsersController {
       'sends another email after a day at the earliest. `exists` is a member who has already accepted: nothing ' +
       'is done, not even for the row’s `parent`.\n\nStudents and parents need `students:write`, tutors ' +
       '`tutors:write`; a key that lacks a required scope is refused before anything is done.',
-    answer: one(bulkInviteShape),
     example: {
       users: [
         {
@@ -53,8 +46,14 @@ export class UsersController {
         { type: 'parent', first_name: 'Ana', last_name: 'Silva' },
       ],
     },
-  })
-  invite(@CurrentCaller() caller: Caller, @ValidBody(BulkInvite) body: BulkInvite) {
-    return this.people.invite(caller, body);
-  }
-}
+    body: BulkInvite,
+    rules: [Provisioning],
+    answers: one(bulkInviteShape),
+    async run({ caller, body: { users } }, provisioning) {
+      const answer = answerOf(users, await provisioning.provision(caller, users.map(toPerson)));
+      const { exists, errors } = answer.summary;
+      const ids = answer.results.filter(({ status }) => status === 'ok').map(({ id }) => id!);
+      return { noted: { user_ids: ids, exists, errors }, answer };
+    },
+  }),
+];

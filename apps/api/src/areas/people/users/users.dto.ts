@@ -1,4 +1,5 @@
-import type { RefusedPerson } from '@app/people';
+import type { Scope } from '@app/accounts';
+import type { NewPerson, RefusedPerson } from '@app/people';
 import {
   Fault,
   type Faults,
@@ -8,7 +9,7 @@ import {
   MALFORMED_ADDRESS,
   TOGETHER,
 } from '../../../http/kit.js';
-import { ParentFields, StudentFields, TutorFields } from '../people.dto.js';
+import { ParentFields, StudentFields, toParent, toStudent, toTutor, TutorFields } from '../people.dto.js';
 
 const MOST_ROWS = 100;
 
@@ -76,4 +77,16 @@ export class BulkInvite {
     },
   )
   users: Row[];
+}
+
+/** The scopes that the request requires: one for each kind of row. */
+export function scopesOfRows({ users }: BulkInvite): Scope[] {
+  const needed = users.map(({ type }) => (type === 'tutor' ? 'tutors:write' : 'students:write'));
+  return [...new Set(needed)].sort();
+}
+
+export function toPerson(row: Row): NewPerson | RefusedPerson {
+  if (row instanceof RefusedRow) return row.person;
+  if (row.type === 'student') return toStudent(row);
+  return row.type === 'tutor' ? toTutor(row) : toParent(row);
 }

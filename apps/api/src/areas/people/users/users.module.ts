@@ -1,12 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '@app/accounts';
 import { HttpModule } from '../../../http/kit.js';
-import { UsersController } from './users.controller.js';
-import { UsersService } from './users.service.js';
+import { USER_CONTROLLERS } from './users.controller.js';
 
-@Module({
-  imports: [AccountsModule, HttpModule],
-  controllers: [UsersController],
-  providers: [UsersService],
-})
+@Module({ imports: [AccountsModule, HttpModule], controllers: USER_CONTROLLERS })
 export class UsersModule {}

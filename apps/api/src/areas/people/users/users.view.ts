@@ -1,3 +1,4 @@
+import type { ProvisioningResult } from '@app/people';
 import { objectOf, orNull, type Schema, type Shape, UUID } from '../../../http/kit.js';
 
 /** The result for one row. */
@@ -52,3 +53,32 @@ export const bulkInviteShape: Shape = {
     }),
   }),
 };
+
+export function answerOf(
+  rows: { type: string; email?: string | null }[],
+  outcomes: ProvisioningResult[],
+): BulkInviteAnswer {
+  const results = rows.map((row, index) => toResult(row, index, outcomes[index]!));
+  const count = (holds: (result: ResultItem) => boolean) => results.filter(holds).length;
+  const summary = {
+    total: results.length,
+    ok: count(({ status }) => status === 'ok'),
+    exists: count(({ status }) => status === 'exists'),
+    errors: count(({ status }) => status === 'error'),
+    created: count(({ created }) => created === true),
+  };
+  return { results, summary };
+}
+
+function toResult(
+  { type, email = null }: { type: string; email?: string | null },
+  index: number,
+  outcome: ProvisioningResult,
+): ResultItem {
+  const row = { index, type, email, status: outcome.status };
+  if (outcome.status === 'error') {
+    return { ...row, id: null, created: null, invited: null, error: outcome.refusal.reason };
+  }
+  const { id, created, invited } = outcome;
+  return { ...row, id, created, invited, error: null };
+}
