@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -49,12 +50,34 @@ function cyclesIn(edges: (readonly [from: string, to: string])[]): string[] {
   return [...new Set(edges.map(([from]) => from))].filter((name) => reaches(name, name));
 }
 
-/** The first segments, after the version, of the routes that a controller or a list's declaration serves. */
+/** The first segments, after the version, of the routes that a controller or a declaration serves. */
 function firstSegments(text: string): string[] {
   const [, prefix = ''] = /@Controller\('v1\/?([^']*)'\)/.exec(text) ?? [];
   const routes = [...text.matchAll(/@(?:Get|Post|Put|Patch|Delete)\((?:'([^']*)'(?:, \d+)?)?\)/g)];
-  const paths = [...routes.map(([, route = '']) => `${prefix}/${route}`), ...[...text.matchAll(/^ +path: 'v1\/([^']*)'/gm)].map(([, path]) => path!)];
+  const declared = [...text.matchAll(/^ +(?:path: 'v1|route: ['`]\w+ \/v1)\/([^'`]*)['`]/gm)].map(([, path]) => path!);
+  const paths = [...routes.map(([, route = '']) => `${prefix}/${route}`), ...declared];
   return paths.flatMap((path) => path.split('/').find((part) => part !== '') ?? []);
+}
+
+/** The services whose every method passes a request on to one rule, besides noting and answering what it did. */
+function forwarders(text: string): string[] {
+  const some = (node: ts.Node, holds: (node: ts.Node) => boolean): number => {
+    let count = holds(node) ? 1 : 0;
+    ts.forEachChild(node, (child) => void (count += some(child, holds)));
+    return count;
+  };
+  const decides = (node: ts.Node) =>
+    ts.isTaggedTemplateExpression(node) || ts.isThrowStatement(node) || ts.isNewExpression(node) || ts.isIterationStatement(node, false);
+  const classes = ts.createSourceFile('', text, ts.ScriptTarget.Latest, true).statements.filter(ts.isClassDeclaration);
+  const services = classes.filter((one) => !one.heritageClauses && /^@Injectable\(/.test(ts.getDecorators(one)?.[0]?.getText() ?? ''));
+  const forward = ({ members }: ts.ClassDeclaration) => {
+    const injected = members.filter(ts.isConstructorDeclaration).flatMap(({ parameters }) => [...parameters]);
+    const rules = injected.filter(({ type }) => !/^(Records|Audit)$/.test(type!.getText())).map(({ name }) => `this.${name.getText()}.`);
+    const asks = (node: ts.Node) => ts.isCallExpression(node) && rules.some((rule) => node.expression.getText().startsWith(rule));
+    const methods = members.filter(ts.isMethodDeclaration);
+    return rules.length > 0 && methods.every((method) => some(method, decides) === 0 && some(method, asks) <= 1);
+  };
+  return services.filter(forward).map(({ name }) => name!.text);
 }
 
 describe('imports', () => {
@@ -209,11 +232,22 @@ describe('one place for each thing', () => {
     const controllers = product.filter(({ path }) => resourceOf(path) && path.endsWith('.controller.ts'));
     const bare = /import \{[^}]*\b(Post|Put|Patch|Delete)\b[^}]*\} from '@nestjs\/common'/;
     expect(files(bare, controllers)).toEqual([]);
-    const written = controllers.filter(({ text }) => /@(Post|Put|Patch|Delete)\(/.test(text));
+    const written = controllers.filter(({ text }) => /@(Post|Put|Patch|Delete)\(|writeController\(/.test(text));
     expect(written.length).toBeGreaterThan(7);
     const specs = sources.filter(({ path }) => /^test\/api\/.*\.spec\.ts$/.test(path)).map(({ text }) => text);
     const named = (segment: string) => specs.some((text) => new RegExp(`['"\`]/v1/${segment}\\b`).test(text));
     expect(written.flatMap(({ text }) => firstSegments(text)).filter((segment) => !named(segment))).toEqual([]);
+  });
+
+  it('no service of the API only forwards to a rule: writeController and readController do', () => {
+    const services = product.filter(({ path }) => areaOf(path) && areaOf(path) !== 'scheduling');
+    expect(services.flatMap(({ text }) => forwarders(text))).toEqual([]);
+    const planted = (body: string) => `@Injectable() class Planted {
+      constructor(private readonly records: Records, private readonly rule: Rule, private readonly audit: Audit) {}
+      async create(caller: Caller, body: Body) { ${body} this.audit.note({ id }); return this.records.written(caller, SHOWN, id); }
+    }`;
+    expect(forwarders(planted('const id = await this.rule.add(caller.organizationId, body.name ?? null);'))).toEqual(['Planted']);
+    expect(forwarders(planted('const id = await this.rule.add(sql`SELECT 1`);'))).toEqual([]);
   });
 
   it('no file has more than 300 lines', () => {
