@@ -10,7 +10,9 @@ declare module 'autocannon' {
     url: string;
     headers: Record<string, string>;
     connections: number;
-    duration: number;
+    duration?: number;
+    amount?: number;
+    sampleInt: number;
     overallRate?: number;
   }): Instance;
 }

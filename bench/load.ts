@@ -1,12 +1,13 @@
 /** The load generator. It runs in its own process, so that it shares only the CPU with the measured one. */
 import autocannon from 'autocannon';
 
-/** What to send, over how many connections, and for how many seconds. */
+/** What to send, over how many connections, and for how many seconds, or how often. */
 export interface Load {
   url: string;
   key: string;
   connections: number;
   seconds: number;
+  amount?: number;
   /** Requests per second, evenly spaced; unlimited by default. */
   rate?: number;
 }
@@ -22,12 +23,15 @@ export interface LoadResult {
   failures: number;
 }
 
-async function run({ url, key, connections, seconds, rate }: Load): Promise<LoadResult> {
+async function run({ url, key, connections, seconds, amount, rate }: Load): Promise<LoadResult> {
   const times: number[] = [];
   let failures = 0;
   const headers = { Authorization: `Token token=${key}` };
   const started = performance.now();
-  const load = autocannon({ url, headers, connections, duration: seconds, ...(rate && { overallRate: rate }) });
+  const length = amount ? { amount } : { duration: seconds };
+  // How often autocannon looks whether it has ended (ms).
+  const sampleInt = amount ? 50 : 1_000;
+  const load = autocannon({ url, headers, connections, sampleInt, ...length, ...(rate && { overallRate: rate }) });
   let last = started;
   // Measured here, because autocannon's histogram has a resolution of one millisecond.
   load.on('response', (_client, status, _bytes, milliseconds) => {

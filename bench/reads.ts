@@ -9,20 +9,21 @@ import { brief, BRIEF_HEADING, fullReport, type Round, type Rounds } from './rep
 
 export const CONNECTIONS = 16;
 
-/** Seconds of warm-up, number of rounds, and seconds per round. */
+/** Seconds of warm-up, number of rounds, and seconds per round, or how many requests instead. */
 interface Plan {
   warmUp: number;
   rounds: number;
   seconds: number;
+  amount?: number;
   connections?: number;
 }
 
 /** With few connections, because a busy machine refuses what waits too long. */
-const ONCE: Plan = { warmUp: 0.2, rounds: 1, seconds: 0.5, connections: 2 };
+const ONCE: Plan = { warmUp: 0, rounds: 1, seconds: 0, amount: 4, connections: 2 };
 
 /** The page with targets gets more than the others. */
 const PLANS: Record<Length, { main: Plan; others: Plan }> = {
-  smoke: { main: { ...ONCE, warmUp: 1 }, others: ONCE },
+  smoke: { main: ONCE, others: ONCE },
   quick: { main: { warmUp: 2, rounds: 3, seconds: 2 }, others: { warmUp: 1, rounds: 1, seconds: 1 } },
   full: { main: { warmUp: 5, rounds: 7, seconds: 5 }, others: { warmUp: 2, rounds: 3, seconds: 3 } },
 };
@@ -110,11 +111,11 @@ async function get({ url, key }: Server, page: Page): Promise<{ body: string; he
  * @param asked a page for each server; the last one serves the remaining servers
  */
 export async function inTurns(load: Child, servers: Server[], asked: Page[], plan: Plan): Promise<Rounds[]> {
-  const { connections = CONNECTIONS } = plan;
+  const { connections = CONNECTIONS, amount } = plan;
   const run = (index: number, seconds: number) => {
     const { url, key } = servers[index]!;
     const { path } = asked[index] ?? asked.at(-1)!;
-    return load.load({ url: url + path, key, connections, seconds });
+    return load.load({ url: url + path, key, connections, seconds, amount });
   };
   for (const index of servers.keys()) await run(index, plan.warmUp);
   const rounds: Rounds[] = servers.map(() => []);
@@ -123,7 +124,8 @@ export async function inTurns(load: Child, servers: Server[], asked: Page[], pla
       const before = await server.child.usage();
       const { requests, requestsPerSecond, p50, p99, failures } = await run(index, plan.seconds);
       const after = await server.child.usage();
-      if (failures > 0) throw new Error(`${server.child.module}: ${failures} requests of ${asked[0]!.name} failed`);
+      if (failures > 0 || requests === 0)
+        throw new Error(`${server.child.module}: ${failures} requests of ${asked[0]!.name} failed`);
       const cpu = ((after.cpuSeconds - before.cpuSeconds) * 1000) / requests;
       rounds[index]!.push({ requestsPerSecond, p50, p99, cpu } satisfies Round);
     }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { type Bench, say, type Server } from '../bench.js';
+import { type Bench, type Length, say, type Server } from '../bench.js';
 import type { Child } from '../children.js';
 import { asAdmin } from '../database.js';
 import { pages } from '../pages.js';
@@ -9,8 +9,14 @@ import { atMost, judged, medianOf, ratioOf, row } from '../tables.js';
 import { postgresCpu } from './postgres-cpu.js';
 
 const MOST_OF_A_READ = atMost(1.03);
-const PLANS = {
-  smoke: { pairs: 1, seconds: 0.5 },
+interface Plan {
+  pairs: number;
+  seconds: number;
+  amount?: number;
+}
+
+const PLANS: Record<Length, Plan> = {
+  smoke: { pairs: 1, seconds: 0, amount: 20 },
   quick: { pairs: 6, seconds: 2 },
   full: { pairs: 14, seconds: 2 },
 };
@@ -34,10 +40,10 @@ export async function measureRequestLog(bench: Bench): Promise<void> {
   const [page] = await pages(bench.database);
   const server = await bench.serveApi({}, [new URL('./switch.js', import.meta.url).href]);
   const generator = bench.start('./load.js', { measured: false });
-  const { pairs, seconds } = PLANS[bench.length];
+  const { pairs, seconds, amount } = PLANS[bench.length];
   say(`\nRequest log, ${page.name}: ${pairs} pairs of ${seconds} s with and without it, ${CONNECTIONS} connections`);
   await asAdmin(bench.database.adminUrl, async (admin) => {
-    const run = (on: boolean) => measure(admin, generator, server, page.path, { on, seconds });
+    const run = (on: boolean) => measure(admin, generator, server, page.path, { on, seconds, amount });
     for (const on of bench.length === 'smoke' ? [] : [true, false, true, false]) await run(on);
     const [on, off]: [Cost[], Cost[]] = [[], []];
     for (let pair = 0; pair < pairs; pair++) {
@@ -52,12 +58,12 @@ async function measure(
   generator: Child,
   { child, url, key }: Server,
   path: string,
-  { on, seconds }: { on: boolean; seconds: number },
+  { on, ...plan }: { on: boolean; seconds: number; amount?: number },
 ): Promise<Cost> {
   child.send({ requestLog: on });
   const usage = async () => ({ api: (await child.usage()).cpuSeconds, ...(await postgresCpu(admin, LOGS_NAME)) });
   const before = await usage();
-  const { requests, failures } = await generator.load({ url: url + path, key, connections: CONNECTIONS, seconds });
+  const { requests, failures } = await generator.load({ url: url + path, key, connections: CONNECTIONS, ...plan });
   if (failures > 0) throw new Error(`${failures} requests of ${path} failed`);
   await sleep(REST_MS);
   const after = await usage();

@@ -23,8 +23,8 @@ export async function measurePayments(bench: Bench, api: Server): Promise<void> 
   const [student, other] = [idOf(organizationId, 'student1'), idOf(organizationId, 'student2')];
   const [paid, barelyPaid] = [uuidv7(), uuidv7()];
   await asAdmin(adminUrl, async (admin) => {
-    await admin.query(INVOICE, [paid, organizationId, student, 'INV-000001']);
-    await admin.query(INVOICE, [barelyPaid, organizationId, other, 'INV-000002']);
+    await admin.query(INVOICE, [paid, organizationId, student, 'BENCH-1']);
+    await admin.query(INVOICE, [barelyPaid, organizationId, other, 'BENCH-2']);
   });
   const bare = () => {
     const payment = uuidv7();

@@ -6,23 +6,23 @@ import { Client } from './client.js';
 import { noise } from './picture.js';
 import { forgetPeak, sizeOf } from './process-memory.js';
 
-/** A new process in each round, which receives small images first. */
-const PLANS = {
-  smoke: { rounds: 1, smallUploads: 1, largeUploads: 1 },
-  quick: { rounds: 2, smallUploads: 20, largeUploads: 10 },
-  full: { rounds: 5, smallUploads: 20, largeUploads: 10 },
-};
-
 /** Side lengths in pixels: of a 9 MB image, and of a 12 KB one. */
 const LARGE_SIDE = 1_772;
 const SMALL_SIDE = 64;
+
+/** A new process in each round, which receives small images first. */
+const PLANS = {
+  smoke: { rounds: 1, smallUploads: 1, largeUploads: 1, side: 128 },
+  quick: { rounds: 2, smallUploads: 20, largeUploads: 10, side: LARGE_SIDE },
+  full: { rounds: 5, smallUploads: 20, largeUploads: 10, side: LARGE_SIDE },
+};
 
 const EXTRA_MB = under(30);
 
 /** Measures how much an API process grows at most while it receives a large image. */
 export async function measureUploads(bench: Bench): Promise<void> {
-  const { rounds, smallUploads, largeUploads } = PLANS[bench.length];
-  const large = formOf(noise(LARGE_SIDE));
+  const { rounds, smallUploads, largeUploads, side } = PLANS[bench.length];
+  const large = formOf(noise(side));
   const small = formOf(noise(SMALL_SIDE));
   say(`\nAn image of ${(large.body.length / 2 ** 20).toFixed(1)} MB, a new process in each of ${rounds} rounds\n`);
   if (!existsSync('/proc/self/clear_refs')) {
