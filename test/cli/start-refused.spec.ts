@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'tutoring-refused-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('npm start fails with one line', () => {
-  const start = (settings: Record<string, string>) => runCli(['start'], { DATA_DIR: join(folder, 'data'), ...settings });
+  const start = (settings: Record<string, string>) => runHere(['start'], { DATA_DIR: join(folder, 'data'), ...settings });
   let server: Server | undefined;
   afterEach(() => server?.close());
 
@@ -93,11 +93,11 @@ describe("an operator's own database is left unchanged", () => {
   ])('when it is not safe (%s): the error comes before any migration and shows the SQL that fixes it', async (_, change, remedy) => {
     database = await createEmptyDatabase();
     const unsafe = { ...settings(), ...change() };
-    for (const [args, environment] of [
-      [['start'], unsafe],
-      [['migrate'], { ...unsafe, NODE_ENV: 'production' }],
+    for (const [command, environment] of [
+      ['start', unsafe],
+      ['migrate', { ...unsafe, NODE_ENV: 'production' }],
     ] as const) {
-      const { code, stdout, stderr } = await (args[0] === 'start' ? runCli : runHere)([...args], environment);
+      const { code, stdout, stderr } = await runHere([command], environment);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/not safe, so nothing was changed/);
       expect(stderr).toMatch(remedy);
@@ -128,7 +128,7 @@ describe("an operator's own database is left unchanged", () => {
       S3_ACCESS_KEY_ID: 'a',
       S3_SECRET_ACCESS_KEY: 'b',
     };
-    const { code, stderr } = await runCli(['start'], { ...settings(), ...s3 });
+    const { code, stderr } = await runHere(['start'], { ...settings(), ...s3 });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^S3_BUCKET: images cannot be stored in "media" \([^\n]+\): check the S3_\* settings\n$/);
   });
@@ -217,9 +217,12 @@ describe('a checkout that cannot be built', () => {
     expect(existsSync(join(folder, 'node_modules', '.build-lock'))).toBe(false);
   });
 
-  it.each(['start:prod', 'start:worker', 'start:portal'])('%s says that nothing is built', (script) => {
+  it('says that nothing is built, whichever of its processes is started', () => {
     for (const name of ['scripts', 'package.json']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-    const { status, stderr } = spawnSync('npm', ['run', '--silent', script], { cwd: folder, encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, 'The service has not been built: run "npm ci && npm run build" first.\n']);
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+    for (const name of ['start:prod', 'start:worker', 'start:portal']) {
+      const { status, stderr } = spawnSync('sh', ['-c', scripts[name]!], { cwd: folder, encoding: 'utf8' });
+      expect([name, status, stderr]).toEqual([name, 1, 'The service has not been built: run "npm ci && npm run build" first.\n']);
+    }
   });
 });

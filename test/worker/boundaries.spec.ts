@@ -2,7 +2,7 @@ import { WorkerBoundaries } from '../support/worker/worker-boundaries.js';
 import { fixture } from '../support/process/fixture.js';
 
 /** A sample of test/faults/writes/boundaries.spec.ts: cuts at every nth message. */
-const EVERY = 4;
+const EVERY = 8;
 
 const boundaries = await fixture(WorkerBoundaries.open());
 

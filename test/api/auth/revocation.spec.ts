@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApi } from '../../support/http/api.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { repeated } from '../../support/http/repeated.js';
-import { reached } from '../../support/faults/promise.js';
+import { inReport, reached } from '../../support/faults/promise.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** A revoked or expired key opens nothing on any process from that moment on, even under traffic. */
 const PROCESSES = 4;
-const KEYS = 50;
+const KEYS = inReport(50, 20);
 /** Requests per second, over all processes and keys. */
 const RATE = 500;
 /** Requests in flight at least. */

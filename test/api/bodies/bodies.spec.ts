@@ -67,7 +67,7 @@ const takesBody = ({ handler }: Route) => bodyClassOf(handler);
 
 /** Gives each case its share of the writes. */
 const numbered = <T extends unknown[]>(cases: T[]) =>
-  cases.map((one, number) => [...one, someOf(routes, number, cases.length, 20)] as [...T, Route[]]);
+  cases.map((one, number) => [...one, someOf(routes, number, cases.length, 10)] as [...T, Route[]]);
 
 describe('every write refuses a body', () => {
   it.each(numbered<[string, string]>([
@@ -82,23 +82,36 @@ describe('every write refuses a body', () => {
     expect(await everywhere({ body }, faulty('json_invalid'), some)).toEqual([]);
   }); // prettier-ignore
 
-  it.each(['null', '"a"', '7', 'true', '[]', '[{}]', '[[{}]]', '1e400', '-0'])('%s, not an object', async (body) => {
-    // Some bodies may be the list that is their only field.
-    const among = routes.filter((route) => !body.startsWith('[') || !listFieldOf(takesBody(route) ?? Object));
-    expect(await everywhere({ body }, faulty('dict_type'), among)).toEqual([]);
-  });
-
-  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'id', 'organization_id', 'created_at', '', 'x'])(
-    'with the unknown field %j, without prototype pollution',
-    async (name) => {
-      const body = `{${JSON.stringify(name)}:{"polluted":true,"isAdmin":true}}`;
-      const among = routes.filter((route) => !Object.keys(propertiesOf(route)).includes(name));
-      expect(await everywhere({ body }, faulty('extra_forbidden', name), among)).toEqual([]);
-      expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  it.each(numbered<[string]>([['null'], ['"a"'], ['7'], ['true'], ['[]'], ['[{}]'], ['[[{}]]'], ['1e400'], ['-0']]))(
+    '%s, not an object',
+    async (body, some) => {
+      // Some bodies may be the list that is their only field.
+      const among = some.filter((route) => !body.startsWith('[') || !listFieldOf(takesBody(route) ?? Object));
+      expect(await everywhere({ body }, faulty('dict_type'), among)).toEqual([]);
     },
   );
 
-  it('with names of objects inside any field: each field takes some of them, at three depths', async () => {
+  it.each(
+    numbered<[string]>([
+      ['__proto__'],
+      ['constructor'],
+      ['prototype'],
+      ['toString'],
+      ['hasOwnProperty'],
+      ['id'],
+      ['organization_id'],
+      ['created_at'],
+      [''],
+      ['x'],
+    ]),
+  )('with the unknown field %j, without prototype pollution', async (name, some) => {
+    const body = `{${JSON.stringify(name)}:{"polluted":true,"isAdmin":true}}`;
+    const among = some.filter((route) => !Object.keys(propertiesOf(route)).includes(name));
+    expect(await everywhere({ body }, faulty('extra_forbidden', name), among)).toEqual([]);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  it('with names of objects inside any field: each field takes one of them, at one of three depths', async () => {
     const INSIDE = [
       '"constructor":"javascript:alert(1)"', '"constructor":null', '"constructor":{"name":"Array"}', '"constructor":[]', '"__proto__":[]',
       '"__proto__":null', '"then":"x"', '"length":4294967295', '"toString":null', '"toJSON":1',
@@ -109,14 +122,12 @@ describe('every write refuses a body', () => {
       Object.entries(propertiesOf(route)).flatMap(([field, schema]) => (closed(schema) ? [{ route, field }] : [])),
     );
     const wrong: string[] = [];
-    await inLots(fields, async ({ route, field }) => {
-      for (const depth of [0, 1, 2]) {
-        const inside = INSIDE[(fields.findIndex((one) => one.route === route && one.field === field) + 3 * depth) % INSIDE.length]!;
-        const sent = `{"${field}":${'['.repeat(depth)}{${inside}}${']'.repeat(depth)}}`;
-        const { status, body } = await ask(route, { body: sent });
-        const { detail = [] } = JSON.parse(body) as { detail?: { loc: unknown[] }[] };
-        if (status !== 422 || !detail.some(({ loc }) => loc[1] === field)) wrong.push(`${nameOf(route)} ${sent} ${body}`);
-      }
+    await inLots([...fields.entries()], async ([number, { route, field }]) => {
+      const depth = number % 3;
+      const sent = `{"${field}":${'['.repeat(depth)}{${INSIDE[number % INSIDE.length]}}${']'.repeat(depth)}}`;
+      const { status, body } = await ask(route, { body: sent });
+      const { detail = [] } = JSON.parse(body) as { detail?: { loc: unknown[] }[] };
+      if (status !== 422 || !detail.some(({ loc }) => loc[1] === field)) wrong.push(`${nameOf(route)} ${sent} ${body}`);
     });
     expect(wrong).toEqual([]);
   });
@@ -155,7 +166,7 @@ describe('every write refuses a body', () => {
     const odd = [7, true, [], [[{}]], {}, '', '\0', '\ud800', 'x'.repeat(6_000), `${'x'.repeat(6_000)}@example.org`, '1e400', '\u202e'];
     const values = [...odd.map((one) => JSON.stringify(one)), '1e400', '-1e400', '1e-400', '9007199254740993'];
     const fields = routes.flatMap((route) => Object.keys(propertiesOf(route)).map((name) => ({ route, name })));
-    const cases = fields.flatMap((field, number) => someOf(values, number, fields.length, 5).map((value) => ({ ...field, value })));
+    const cases = fields.flatMap((field, number) => someOf(values, number, fields.length, 2).map((value) => ({ ...field, value })));
     const wrong: string[] = [];
     await inLots(cases, async ({ route, name, value }) => {
       const { status } = await ask(route, { body: `{${JSON.stringify(name)}:${value}}` });
@@ -178,19 +189,21 @@ function propertiesOf(route: Route): Record<string, unknown> {
 }
 
 describe('every write accepts', () => {
-  it.each([
-    'application/json', 'APPLICATION/JSON', 'application/json;charset=utf-8', 'application/json; charset="UTF-8"', ' application/json ; charset=UTF-8 ',
-    'application/json;', 'application/json; charset=utf-8;', 'application/json ;; charset=utf-8',
-  ])('the type %j', async (type) => {
-    expect(await everywhere({ body: '{"x":1}', type }, faulty('extra_forbidden', 'x'))).toEqual([]);
+  it.each(numbered<[string]>([
+    ['application/json'], ['APPLICATION/JSON'], ['application/json;charset=utf-8'], ['application/json; charset="UTF-8"'],
+    [' application/json ; charset=UTF-8 '], ['application/json;'], ['application/json; charset=utf-8;'], ['application/json ;; charset=utf-8'],
+  ]))('the type %j', async (type, some) => {
+    expect(await everywhere({ body: '{"x":1}', type }, faulty('extra_forbidden', 'x'), some)).toEqual([]);
   }); // prettier-ignore
 
   it('the encoding identity, a leading byte order mark, and chunks', async () => {
-    const unknown = faulty('extra_forbidden', 'x');
-    expect(await everywhere({ body: '{"x":1}', headers: [['Content-Encoding', 'identity']] }, unknown)).toEqual([]);
-    expect(await everywhere({ body: '\xef\xbb\xbf{"x":1}' }, unknown)).toEqual([]);
     const chunked: [string, string][] = [['Transfer-Encoding', 'chunked']];
-    expect(await everywhere({ body: '3\r\n{"x\r\n1\r\n"\r\n3\r\n:1}\r\n0\r\n\r\n', headers: chunked, length: null }, unknown)).toEqual([]);
+    for (const [sent, some] of numbered<[Sent]>([
+      [{ body: '{"x":1}', headers: [['Content-Encoding', 'identity']] }],
+      [{ body: '\xef\xbb\xbf{"x":1}' }],
+      [{ body: '3\r\n{"x\r\n1\r\n"\r\n3\r\n:1}\r\n0\r\n\r\n', headers: chunked, length: null }],
+    ]))
+      expect(await everywhere(sent, faulty('extra_forbidden', 'x'), some)).toEqual([]);
   });
 });
 

@@ -20,7 +20,7 @@ describe('a query parameter of every route', () => {
   it.each(kinds)('of type %s is refused with one fault when its value is invalid', async (kind) => {
     const same = parameters.filter((parameter) => parameter.kind === kind);
     const cases = same.flatMap((parameter, number) =>
-      badValues(parameter, (values) => someOf(values, number, same.length, 8)).map((value) => ({ parameter, value })),
+      badValues(parameter, (values) => someOf(values, number, same.length, 3)).map((value) => ({ parameter, value })),
     );
     expect(cases.length).toBeGreaterThan(10);
     await inLots(cases, async ({ parameter: { route, name }, value }) => {
@@ -55,14 +55,14 @@ describe('a query parameter of every route', () => {
   });
 
   it.each([
-    ['twice', (name: string, good: string) => `${name}=${good}&${name}=${good}`, ['value_error']],
-    ['a hundred times', (name: string, good: string) => Array(100).fill(`${name}=${good}`).join('&'), ['value_error']],
-    ['once plain and once encoded', (name: string, good: string) => `${name}=${good}&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=${good}`, ['value_error']],
-  ])('given %s is refused', async (_, query, types) => {
-    await inLots(parameters, async (parameter) => {
+    ['twice', 0, (name: string, good: string) => `${name}=${good}&${name}=${good}`],
+    ['a hundred times', 1, (name: string, good: string) => Array(100).fill(`${name}=${good}`).join('&')],
+    ['once plain and once encoded', 2, (name: string, good: string) => `${name}=${good}&%${name.charCodeAt(0).toString(16)}${name.slice(1)}=${good}`],
+  ])('given %s is refused', async (_, number, query) => {
+    await inLots(someOf(parameters, number, 3, 60), async (parameter) => {
       const { route, name } = parameter;
       const faults = faultsOf(await client.ask(pathTo(route, query(name, goodValues(parameter)[0]!))));
-      expect(faults.map(({ loc, type }) => [...loc, type])).toEqual([['query', name, ...types]]);
+      expect(faults.map(({ loc, type }) => [...loc, type])).toEqual([['query', name, 'value_error']]);
     });
   }); // prettier-ignore
 
@@ -80,7 +80,7 @@ describe('a query parameter of every route', () => {
   ];
 
   it.each(SPELLINGS.map(([spelt, spell], number) => [spelt, spell, number] as const))('spelt %s is unknown', async (_, spell, number) => {
-    await inLots(someOf(parameters, number, SPELLINGS.length, 60), async (parameter) => {
+    await inLots(someOf(parameters, number, SPELLINGS.length, 20), async (parameter) => {
       const { route, name } = parameter;
       const faults = faultsOf(await client.ask(pathTo(route, `${spell(name)}=${goodValues(parameter)[0]!}`)));
       expect(faults.map(({ type }) => type)).toEqual(['extra_forbidden']);
@@ -97,7 +97,7 @@ describe('a query string', () => {
   ]; // prettier-ignore
 
   it.each(QUERIES.map((query, number) => [query, number] as const))('%s is refused without prototype pollution', async (query, number) => {
-    await inLots(someOf(keyedReads(client.api), number, QUERIES.length, 20), async (route) => {
+    await inLots(someOf(keyedReads(client.api), number, QUERIES.length, 8), async (route) => {
       const faults = faultsOf(await client.ask(pathTo(route, query)));
       expect(
         faults.map(({ type }) => type),
@@ -142,7 +142,7 @@ describe('the id in a path', () => {
   it.each(IDS.map((bad, number) => [bad, number] as const))('%s returns the same 404 as an id of another organization', async (bad, number) => {
     const routes = keyedReads(client.api).filter(({ path }) => path.includes(':'));
     expect(routes.length).toBeGreaterThan(3);
-    await inLots(someOf(routes, number, IDS.length, 10), async (route) => {
+    await inLots(someOf(routes, number, IDS.length, 4), async (route) => {
       const [unknown, foreign] = [
         await client.ask(pathWith(route, client.fixtures.a, null, bad)),
         await client.ask(validPath(route, client.fixtures.b)),

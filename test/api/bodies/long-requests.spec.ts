@@ -148,11 +148,11 @@ describe('control characters', () => {
     expect(places.length).toBeGreaterThan(30);
     const wrong: string[] = [];
     await inLots([...places.entries()], async ([number, place]) => {
-      for (const code of someOf(REFUSED, number, places.length, 4)) {
+      for (const code of someOf(REFUSED, number, places.length, 1)) {
         const found = await faultsAt(place, `\\u${code.toString(16).padStart(4, '0')}`);
         if (found.join() !== 'value_error') wrong.push(`${nameOf(place.route)} ${place.name} ${code}: ${found.join()}`);
       }
-      for (const text of someOf(ALLOWED, number, places.length, 2)) {
+      for (const text of someOf(ALLOWED, number, places.length, 1)) {
         if ((await faultsAt(place, text)).length > 0) wrong.push(`${nameOf(place.route)} ${place.name} takes no ${text}`);
       }
     });
@@ -163,7 +163,7 @@ describe('control characters', () => {
     const parameters = await parametersOfReads(api);
     await inLots([...parameters.entries()], async ([number, { route, name }]) => {
       const path = route.path.replaceAll(/:[^/]+/g, () => uuidv7());
-      for (const code of someOf(REFUSED, number, parameters.length, 4)) {
+      for (const code of someOf(REFUSED, number, parameters.length, 1)) {
         const [fault] = told(await ask('GET', `${path}?${name}=a%${code.toString(16).padStart(2, '0')}`));
         expect(fault!.loc).toEqual(['query', name]);
       }

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/accounts';
 import { TestApi } from '../../support/http/api.js';
 import { type Answer, call, keyedReads, keyedRoutes, nameOf, pathWith, type Route, send } from '../../support/http/routes.js';
+import { someOf } from '../../support/fuzz/hostile-client.js';
 import { createFixtures, parametersOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -24,7 +25,7 @@ const WRONG = '?unheard_of=1';
 describe('a request with two faults gets', () => {
   it('401 before 429: a revoked key is not asked to retry', async () => {
     const wrong: string[] = [];
-    for (const route of keyedRoutes(strict)) {
+    for (const route of someOf(keyedRoutes(strict), 0, 10, 20)) {
       const { id, key } = await strict.keys.create(fixtures.a.id, { name: 'spent' });
       await call(strict, route, fixtures.a, { key });
       const spent = await call(strict, route, fixtures.a, { key });
@@ -37,7 +38,7 @@ describe('a request with two faults gets', () => {
 
   it('429 before 403: a key without the scope is asked to retry later', async () => {
     const wrong: string[] = [];
-    for (const route of keyedRoutes(strict)) {
+    for (const route of someOf(keyedRoutes(strict), 1, 10, 20)) {
       const key = await strict.key(fixtures.a.id, { scopes: [unrelated(route)] });
       const first = await call(strict, route, fixtures.a, { key });
       const second = await call(strict, route, fixtures.a, { key, query: WRONG });
@@ -55,7 +56,6 @@ describe('a request with two faults gets', () => {
       const key = await api.key(fixtures.a.id, { scopes: [unrelated(route)] });
       for (const [school, query] of [
         [fixtures.a, WRONG],
-        [fixtures.a, ''],
         [fixtures.b, ''],
       ] as const) {
         const answer = await call(api, route, school, { key, query });

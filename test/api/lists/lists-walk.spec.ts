@@ -4,14 +4,14 @@ import { listRows } from '../../support/data/list-rows.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** A sample of test/faults/writes/cursor-walks.spec.ts. */
-const HISTORIES = 20;
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
+const HISTORIES = 10;
+/** Fixed, so that what lands does not depend on luck; the fault run tries others. */
+const SEED = Number(process.env.SEED ?? 20_261_124);
 
 const api = await fixture(TestApi.start());
 const { make } = api;
 const lists = await walkedLists(api);
 const operations = [...listRows(api).keys()];
-process.stdout.write(`Cursor walks: SEED=${SEED}\n`);
 
 /** The list with its own seed. */
 function listOf(operation: string) {
@@ -19,7 +19,7 @@ function listOf(operation: string) {
   return { on: { api, make, list: lists[index]! }, seed: SEED + index * 1000 };
 }
 
-describe('a cursor walk', () => {
+describe(`a cursor walk (seed ${SEED})`, () => {
   it('is possible on every list ordered by (created_at, id)', () => {
     expect(lists.map(({ operation }) => operation).sort()).toEqual(operations.sort());
   });
@@ -31,6 +31,6 @@ describe('a cursor walk', () => {
 
   it.each(operations)('of %s neither repeats nor omits rows that exist throughout, while others write', async (operation) => {
     const { on, seed } = listOf(operation);
-    await walkAmongWriters(on, 3, seed + 500_000);
+    await walkAmongWriters(on, 1, seed + 500_000);
   });
 });

@@ -4,10 +4,10 @@ import { type BulkInviteAnswer, newAddress, PeopleFixture, parentRow, type RowWi
 import { Random } from '../../support/data/random.js';
 import { SqlWatch } from '../../support/database/sql-watch.js';
 import { repeated } from '../../support/http/repeated.js';
-import { reached } from '../../support/faults/promise.js';
+import { inReport, reached } from '../../support/faults/promise.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const ROUNDS = 30;
+const ROUNDS = inReport(30, 10);
 /** Rounds that must have raced for the run to prove anything. */
 const ENOUGH = 0.8 * ROUNDS;
 const BATCHES = 8;
@@ -19,9 +19,9 @@ const MOST_STATEMENTS = 16;
 const MOST_WAIT = 4_000;
 /** SQLSTATEs of a statement that waited or took too long, and of those behind it in the transaction. */
 const TOO_SLOW = ['55P03', '57014', '25P02'];
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+/** Fixed, so that what lands does not depend on luck. */
+const SEED = Number(process.env.SEED ?? 20_261_124);
 
-console.log(`bulk-invite races: SEED=${SEED}`);
 const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', DATABASE_POOL_SIZE: String(POOL) }));
 const { make } = api;
 

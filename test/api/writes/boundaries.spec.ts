@@ -1,8 +1,8 @@
 import { Boundaries } from '../../support/faults/boundaries.js';
 import { fixture } from '../../support/process/fixture.js';
 
-/** A shorter run of test/faults/writes/boundaries.spec.ts: a few writes, cut at every fifth message. */
-const EVERY = 5;
+/** A shorter run of test/faults/writes/boundaries.spec.ts: a few writes, cut at every tenth message. */
+const EVERY = 10;
 
 const boundaries = await fixture(Boundaries.open());
 

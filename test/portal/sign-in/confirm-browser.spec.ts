@@ -13,8 +13,11 @@ const keysOf = ({ organization }: Someone) => `/o/${organization.slug}/keys`;
 const age = ({ user }: Someone) =>
   portal.make.query(`UPDATE portal_sessions SET confirmed_at = now() - interval '1 hour' WHERE user_id = $1`, [user.id]);
 
-describe.each([true, false])('with JavaScript: %s', (javaScript) => {
-  it.each([390, 1440])('at %d px, an owner shows the password, and goes on', async (width) => {
+describe('an owner', () => {
+  it.each([
+    [true, 390],
+    [false, 1440],
+  ])('with JavaScript: %s, at %d px, shows the password, and goes on', async (javaScript, width) => {
     const owner = await portal.someone('owner');
     await portal.setPassword(owner.user.id);
     const page = await browser.visit(portal, { javaScript, cookie: owner.cookie, width });

@@ -9,6 +9,9 @@ export interface Reached {
   seed?: number | string;
 }
 
+/** All that is promised where the promises are reported, and a sample of it in `npm test`. */
+export const inReport = (all: number, sample: number): number => (process.env.PROMISES_REPORT === undefined ? sample : all);
+
 /** Records what the running test measured for a row of the table of promises. `test:faults -- --report` prints it. */
 export function reached(row: number, figures: string, seed?: number | string): void {
   const test = TestRunner.getCurrentTest();

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { AnswerCheck } from '../http/answer-check.js';
 import type { TestApi } from '../http/api.js';
 import { bytesOf, exchange, type RawAnswer, type RawRequest } from '../http/raw-http.js';
+import { inReport } from '../faults/promise.js';
 import { keyedReads } from '../http/routes.js';
 import { createFixtures, type Fixtures } from '../data/fixtures.js';
 
@@ -68,9 +69,9 @@ export async function inLots<T>(items: T[], work: (item: T) => Promise<void>): P
 
 /**
  * Its share of many cases for each of several things that the same code serves, by the thing's number: enough for all cases,
- * and at least so many.
+ * and at least so many. Where promises are reported, every thing gets all of them.
  */
 export function someOf<T>(cases: readonly T[], number: number, things: number, least: number): T[] {
-  const count = Math.min(cases.length, Math.max(least, Math.ceil(cases.length / things)));
+  const count = Math.min(cases.length, inReport(cases.length, Math.max(least, Math.ceil(cases.length / things))));
   return Array.from({ length: count }, (_, n) => cases[(number * count + n) % cases.length]!);
 }

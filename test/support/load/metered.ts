@@ -39,7 +39,7 @@ export interface Finding {
 }
 
 /** Positions of each family in a sample. */
-const SAMPLE = 4;
+const SAMPLE = 2;
 
 /** How often to measure a position that exceeds its bounds, because other load inflates costs. */
 const TRIES = 4;

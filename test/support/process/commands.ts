@@ -54,10 +54,13 @@ function valueOf(name: string, command: string): string {
   return value;
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Runs a command in this process, which is fast, with only these environment variables. */
 export async function runHere(args: string[], settings: Record<string, string>): Promise<CliResult> {
   const result: CliResult = { code: 0, stdout: '', stderr: '' };
   const before = process.env;
+  const heard = SIGNALS.map((signal) => process.listeners(signal));
   process.env = { PATH: '/usr/bin:/bin', DATA_DIR: inject('scratch'), ...settings };
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
@@ -72,6 +75,9 @@ export async function runHere(args: string[], settings: Record<string, string>):
   } finally {
     for (const spy of spies) spy.mockRestore();
     process.env = before;
+    // What the command does when it is interrupted, this process must not.
+    for (const [index, signal] of SIGNALS.entries())
+      for (const listener of process.listeners(signal)) if (!heard[index]!.includes(listener)) process.off(signal, listener);
   }
   return result;
 }

@@ -11,14 +11,19 @@ const LONG = [
   'cli/embedded-postgres', 'api/money/histories', 'api/contract/order-of-refusal', 'api/writes/audit',
 ].map((name) => `/test/${name}.spec.ts`); // prettier-ignore
 
-/** Runs the long files first, the others in a random order that the seed determines. */
+/**
+ * Runs the long files first, the others in a random order that the seed determines. A process ends when the next file is of
+ * another project, and its successor loads everything again: so the few of a second project come before all others.
+ */
 export class LongestFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { seed } = this.ctx.config.sequence;
-    const placeOf = ({ moduleId }: TestSpecification) => {
+    const second = this.ctx.projects.at(-1);
+    const placeOf = ({ moduleId, project }: TestSpecification) => {
       const place = LONG.findIndex((name) => moduleId.endsWith(name));
       const chance = createHash('sha1').update(`${seed} ${moduleId}`).digest('hex');
-      return place < 0 ? chance : ` ${String(place).padStart(2, '0')}`;
+      const among = place < 0 ? chance : ` ${String(place).padStart(2, '0')}`;
+      return project === second ? `  ${among}` : among;
     };
     return Promise.resolve(files.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)));
   }
