@@ -49,7 +49,7 @@ export class TutorProfiles {
   async change(by: Provisioner, userId: string, change: TutorChange, mayRenameManager: () => void): Promise<void> {
     const { organizationId } = by;
     const { first_name: firstName, last_name: lastName, tutor_subjects: subjects, ...fields } = change;
-    await this.members.changeStaff(by, userId, { firstName, lastName }, mayRenameManager);
+    const writeLogin = await this.members.changeStaff(by, userId, { firstName, lastName }, mayRenameManager);
     await this.db.query(sql`
       INSERT INTO tutor_profiles (organization_id, user_id) VALUES (${organizationId}, ${userId}) ON CONFLICT DO NOTHING`);
     if (fields.tutor_tier_id) await this.requireTier(organizationId, fields.tutor_tier_id);
@@ -59,6 +59,7 @@ export class TutorProfiles {
       FROM tutor_profiles WHERE organization_id = ${organizationId} AND user_id = ${userId} FOR NO KEY UPDATE`);
     await this.store(organizationId, userId, changed(profile!, fields));
     if (subjects) await this.teach(organizationId, userId, subjects);
+    await writeLogin();
   }
 
   private async requireTier(organizationId: string, id: string): Promise<void> {

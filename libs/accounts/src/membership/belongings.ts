@@ -43,11 +43,17 @@ export class Belongings {
     return ended;
   }
 
-  /** The link of a parent to one of their children. @returns whether there was one */
-  async child(organizationId: string, parentId: string, studentId: string): Promise<boolean> {
-    const unlinked = sql`DELETE FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}
-      AND student_id = ${studentId}`;
-    return (await this.count(unlinked)) > 0;
+  /** The children of a parent, who is held: nobody links another one meanwhile. */
+  async children(organizationId: string, parentId: string): Promise<string[]> {
+    const links = await this.db.query<{ student_id: string }>(sql`
+      SELECT student_id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}`);
+    return links.map(({ student_id: id }) => id);
+  }
+
+  async unlink(organizationId: string, parentId: string, studentId: string): Promise<void> {
+    await this.db
+      .query(sql`DELETE FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}
+      AND student_id = ${studentId}`);
   }
 
   /** Of groups that the organization sees. student_ids is part of the group's record, so the group changes too. */

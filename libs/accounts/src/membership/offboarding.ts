@@ -119,6 +119,8 @@ export class Offboarding {
   /** The last step: it locks rows of `users`, for which other organizations may wait. */
   async close(organizationId: string, ended: readonly Closing[]): Promise<void> {
     const ids = (kind: 'member' | 'parent' | 'talks') => ended.filter((one) => one[kind]).map(({ userId }) => userId);
+    // All at once, in the order of their ids.
+    await this.db.query(sql`SELECT FROM hold_ties_elsewhere(${ended.map(({ userId }) => userId)}::uuid[])`);
     await this.belongings.conversations(ids('talks'));
     await this.db.query(sql`
       UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
@@ -126,6 +128,8 @@ export class Offboarding {
     await this.db.query(sql`
       UPDATE parents SET status = 'archived'
       WHERE organization_id = ${organizationId} AND user_id = ANY (${ids('parent')}::uuid[]) AND status <> 'archived'`);
+    // A parent's last link ends what shows their login, too.
+    for (const userId of ids('parent')) await this.belongings.rows(organizationId, userId, 'parent');
   }
 
   /** Holds those who leave and what is ahead of them: all at once, if they are many, so that the order of locks stays. */
@@ -153,13 +157,15 @@ export class Offboarding {
    */
   async unlinkChild(organizationId: string, parentId: string, studentId: string): Promise<void> {
     await this.logins.holdOrganization(organizationId);
-    if (!(await this.belongings.child(organizationId, parentId, studentId))) throw Refused.notFound();
-    const [left] = await this.db.query(sql`
-      SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${parentId} AND enrolled_at IS NULL`);
-    if (!left) return;
+    await this.db.holdPeople(organizationId, [], [parentId]);
+    const children = await this.belongings.children(organizationId, parentId);
+    if (!children.includes(studentId)) throw Refused.notFound();
+    if (children.length > 1) return this.belongings.unlink(organizationId, parentId, studentId);
     const { status } = await this.find(organizationId, parentId);
-    if (status !== 'accepted') await this.belongings.conversations([parentId]);
     await this.belongings.accountLinks(organizationId, parentId);
+    // Last, as in `close`.
+    await this.belongings.unlink(organizationId, parentId, studentId);
+    if (status !== 'accepted') await this.belongings.conversations([parentId]);
   }
 
   /** The person is held alone: a booking comes before, and its session is found, or later, and finds nobody. */
@@ -192,10 +198,10 @@ export class Offboarding {
     await this.places.requireStaff(organizationId, successor, 'hand_over_to');
   }
 
+  /** @returns how many children there are: {@link close} unlinks them */
   private async endParent(organizationId: string, userId: string): Promise<number> {
-    const rows = await this.belongings.rows(organizationId, userId, 'parent');
     await this.belongings.accountLinks(organizationId, userId);
-    return rows['parent_students']!;
+    return (await this.belongings.children(organizationId, userId)).length;
   }
 
   private async find(organizationId: string, userId: string): Promise<Person> {

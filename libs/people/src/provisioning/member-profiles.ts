@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
+import type { Admission } from '@app/jobs';
 import { type Refusal, Refused } from '@app/rules';
 import { visibleColumns } from '../visible-person.js';
 import { placeholderOf } from '../email.js';
@@ -43,20 +44,23 @@ export class MemberProfiles {
    */
   async changeStudent(by: Provisioner, id: string, change: ProfileChange, rateBandId?: string | null): Promise<void> {
     const { organizationId } = by;
-    await this.change(by, id, sql`role = 'student'`, change);
-    if (rateBandId === undefined) return;
-    const bands = await this.db.query(
-      sql`SELECT FROM rate_bands WHERE organization_id = ${organizationId} AND id = ${rateBandId}`,
-    );
-    if (rateBandId !== null && bands.length === 0) throw Refused.notFound();
-    await this.db.query(sql`
-      UPDATE members SET rate_band_id = ${rateBandId} WHERE organization_id = ${organizationId} AND user_id = ${id}`);
+    const writeLogin = await this.change(by, id, sql`role = 'student'`, change);
+    if (rateBandId !== undefined) {
+      const bands = await this.db.query(
+        sql`SELECT FROM rate_bands WHERE organization_id = ${organizationId} AND id = ${rateBandId}`,
+      );
+      if (rateBandId !== null && bands.length === 0) throw Refused.notFound();
+      await this.db.query(sql`
+        UPDATE members SET rate_band_id = ${rateBandId} WHERE organization_id = ${organizationId} AND user_id = ${id}`);
+    }
+    await writeLogin();
   }
 
   /**
-   * Changes an owner's, admin's or tutor's names inside the ambient transaction, and locks the membership until its end.
+   * Changes an owner's, admin's or tutor's names inside the ambient transaction, and holds the person until its end.
    *
    * @param mayRenameManager called before another name of an owner or admin is written; throws if that is not allowed
+   * @returns the last step, to be taken once all else is written: it locks the login, for which other organizations may wait
    * @throws Refused, which must roll it back
    */
   changeStaff(
@@ -64,7 +68,7 @@ export class MemberProfiles {
     id: string,
     names: Pick<ProfileChange, 'firstName' | 'lastName'>,
     mayRenameManager: () => void,
-  ): Promise<void> {
+  ): Promise<() => Promise<void>> {
     return this.change(by, id, sql`role <> 'student'`, names, mayRenameManager);
   }
 
@@ -74,20 +78,16 @@ export class MemberProfiles {
     role: Sql,
     change: ProfileChange,
     mayRenameManager?: () => void,
-  ): Promise<void> {
+  ): Promise<() => Promise<void>> {
     const { organizationId } = by;
     await this.logins.holdOrganization(organizationId);
     await this.db.holdPeople(organizationId, [], [id]);
-    // Locked before reading, so that the login and its memberships cannot change in between.
-    await this.db.query(sql`
-      SELECT (SELECT count(*) FROM hold_ties_elsewhere(ARRAY[user_id])) FROM members
-      WHERE organization_id = ${organizationId} AND user_id = ${id} AND ${role}`);
+    // The login may still change, by its person or another organization: the database decides again once it is locked.
     const [member] = await this.db.query<MemberRow & { shared: boolean; offered: boolean }>(sql`
       SELECT m.role, m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])},
         kept_elsewhere(m.user_id, false) AS shared, kept_elsewhere(m.user_id, true) AS offered
       FROM members m LEFT JOIN users u ON u.id = m.user_id
-      WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND ${role}
-      FOR NO KEY UPDATE OF m`);
+      WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND ${role}`);
     if (!member) throw Refused.notFound();
     if (member.status === 'archived') throw Refused.invalid(ARCHIVED);
     const wanted = differences(member, change);
@@ -96,12 +96,22 @@ export class MemberProfiles {
     const kept = member.shared ? wanted : member.offered && 'email' in wanted ? { email: wanted.email } : {};
     const refusals = pending ? refusedOfPending(member, wanted) : refusedWith('shared', kept);
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
-    if (Object.keys(wanted).length === 0) return;
+    const nothing = () => Promise.resolve();
+    if (Object.keys(wanted).length === 0) return nothing;
     const merged = { ...member, ...wanted };
-    if (pending) return this.changeSupplied(organizationId, id, merged);
-    const hindrance = await this.changeLogin(id, merged);
-    if (hindrance) throw Refused.invalidAt(refusedWith(hindrance, wanted));
-    if (!sameAddress(member.email, merged.email)) await this.tell(by, id, member.email, merged);
+    if (pending) {
+      await this.changeSupplied(organizationId, id, merged);
+      return nothing;
+    }
+    const moved = !sameAddress(member.email, merged.email);
+    // The lock of mails comes before the login's.
+    const addresses = [member.email, merged.email].filter((email) => email !== null);
+    const admit = moved ? await this.mails.admission(by, addresses) : null;
+    return async () => {
+      const hindrance = await this.changeLogin(id, wanted);
+      if (hindrance) throw Refused.invalidAt(refusedWith(hindrance, wanted));
+      if (admit) await this.tell(by, id, member.email, merged, admit);
+    };
   }
 
   private async changeSupplied(organizationId: string, id: string, to: MemberRow): Promise<void> {
@@ -116,18 +126,21 @@ export class MemberProfiles {
    *
    * @returns why the database rejects it, or null
    */
-  private async changeLogin(id: string, to: MemberRow): Promise<Hindrance | null> {
-    const address = to.email ?? placeholderOf(id);
+  private async changeLogin(id: string, { email, ...to }: Differences): Promise<Hindrance | null> {
+    const address = email ?? placeholderOf(id);
+    const assigned = Object.entries(to).map(([column, value]) => sql`${raw(column)} = ${value}`);
+    if (email !== undefined) {
+      assigned.push(
+        sql`email = ${address}, email_normalized = ${normalizeEmail(address)}, placeholder_email = ${email === null}`,
+      );
+    }
     try {
-      // A login with a new membership elsewhere is hidden by the policy, or refused by the trigger.
-      const changed = await this.db.query(sql`
-        WITH changed AS (
-          UPDATE users SET first_name = ${to.first_name}, last_name = ${to.last_name}, phone = ${to.phone},
-            email = ${address}, email_normalized = ${normalizeEmail(address)}, placeholder_email = ${to.email === null},
-            updated_at = now()
-          WHERE id = ${id} RETURNING 1)
-        SELECT FROM changed`);
-      return changed.length === 0 ? 'shared' : null;
+      // A login with a new membership elsewhere is hidden by the policy, or refused by the trigger: both look once it is locked.
+      const [, changed] = await Promise.all([
+        this.db.query(sql`SELECT FROM hold_ties_elsewhere(ARRAY[${id}::uuid])`),
+        this.db.count(sql`UPDATE users SET ${join(assigned, ', ')}, updated_at = now() WHERE id = ${id}`),
+      ]);
+      return changed === 0 ? 'shared' : null;
     } catch (error) {
       const hindrance = HINDRANCES[sqlStateOf(error) ?? ''];
       if (hindrance) return hindrance;
@@ -135,11 +148,18 @@ export class MemberProfiles {
     }
   }
 
-  /** Asks the new address for confirmation and notifies the old one. */
-  private async tell(by: Provisioner, id: string, former: string | null, to: MemberRow): Promise<void> {
+  /** Asks the new address for confirmation and notifies the old one. The invite names the login, hence after its change. */
+  private async tell(
+    by: Provisioner,
+    id: string,
+    former: string | null,
+    to: MemberRow,
+    admit: Admission,
+  ): Promise<void> {
     const { email, first_name: firstName } = to;
     if (email !== null) {
-      await this.mails.queue(by, [{ kind: 'address_confirmation', role: 'student', id, to: email, firstName }]);
+      const asking = { kind: 'address_confirmation', role: 'student', id, to: email, firstName } as const;
+      await this.mails.queueAdmitted(by, admit([asking]));
     }
     if (former !== null) await this.mails.notify(by, 'address_changed', 'student', [{ to: former, firstName }]);
   }
