@@ -44,6 +44,31 @@ describe('a student who has left', () => {
     expect((await send('put', `/v1/sessions/${lesson.id}/complete`, {})).status).toBe(200);
   });
 
+  it.each(['first', 'last'])('keeps no place that they are given at the same moment (removed %s)', async (when) => {
+    const rooms = await Promise.all(
+      Array.from({ length: 9 }, async (_, n) => {
+        const group = n % 2 === 0;
+        const { id } = group ? await make.group(at.school) : await make.classroom(at.school);
+        return `/v1/${group ? 'groups' : 'classrooms'}/${id}/students`;
+      }),
+    );
+    const seen = new Set<number>();
+    for (let round = 0; round < 5; round++) {
+      const gone = await someone();
+      const adding = () => rooms.map(async (path) => (await send('post', path, { user_id: gone })).status);
+      const before = when === 'last' ? adding() : [];
+      const removing = send('post', `/v1/students/${gone}/offboard`);
+      const statuses = await Promise.all(when === 'last' ? before : adding());
+      expect((await removing).status).toBe(200);
+      for (const status of statuses) seen.add(status);
+      const left = await make.query(
+        'SELECT FROM student_group_members WHERE user_id = $1 UNION ALL SELECT FROM classroom_members WHERE user_id = $1', [gone],
+      ); // prettier-ignore
+      expect(left).toEqual([]);
+    }
+    expect([...seen].filter((status) => ![200, 201, 404].includes(status))).toEqual([]);
+  });
+
   it('asks for nothing any more, whatever becomes of the session', async () => {
     const gone = await someone();
     await make.row('locations', { organizationId: at.school, ownerType: 'student', studentId: gone, postcode: '9009', isDefault: true });

@@ -1,4 +1,5 @@
 import { CalendarFixture } from '../../support/data/calendar-fixture.js';
+import { SqlWatch } from '../../support/database/sql-watch.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -29,6 +30,24 @@ describe('of requests at the same time', () => {
       ]);
       for (const { status } of answers) expect([200, 201, 409]).toContain(status);
     }
+  });
+
+  it('eight sessions with four students in common change who takes part, without a deadlock', async () => {
+    const { make } = api;
+    const students = [...at.students, (await make.student(at.school)).id];
+    const tutors = await Promise.all(Array.from({ length: 8 }, () => make.tutor(at.school)));
+    const sessions = await Promise.all(
+      tutors.map(({ id }, n) => at.book(time(1), { tutor_id: id, student_ids: [students[n % 4], students[(n + 1) % 4]] })),
+    );
+    const watch = SqlWatch.start();
+    const statuses = new Set<number>();
+    for (let round = 0; round < 12; round++) {
+      const turned = (n: number) => students.map((_, index) => students[(n + index) % 4]).slice(0, 2 + ((n + round) % 3));
+      const puts = sessions.map(({ body }, n) => at.put(body.id, { student_ids: n % 2 ? turned(n + round) : turned(n + round).reverse() }));
+      for (const { status } of await Promise.all(puts)) statuses.add(status);
+    }
+    watch.stop();
+    expect([[...statuses], watch.failures]).toEqual([[200], []]);
   });
 
   it('a booking beside a writer that takes no lock waits for it, and finds its session', async () => {
