@@ -7,7 +7,7 @@ import type { LargeAnswers } from '../apps/api/src/http/lists/large-answers.js';
 import type { PageQuery } from '../apps/api/src/http/lists/list.js';
 import { Lists } from '../apps/api/src/http/lists/lists.js';
 import type { Fairness } from '../apps/api/src/http/request/fairness.js';
-import { HOMEWORK } from '../apps/api/src/areas/teaching/homework.module.js';
+import { HOMEWORK } from '../apps/api/src/areas/teaching/homework.controller.js';
 import { STUDENTS } from '../apps/api/src/areas/people/students/students.queries.js';
 import { asAdmin, type BenchDatabase } from './database.js';
 

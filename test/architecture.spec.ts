@@ -38,7 +38,7 @@ const areaOf = (path: string) => /^apps\/api\/src\/areas\/([^/]+)/.exec(path)?.[
 
 /** A folder of an area, or a file that holds a whole resource; undefined for what an area keeps beside its resources. */
 function resourceOf(path: string): string | undefined {
-  const [, area, name, rest] = /^apps\/api\/src\/areas\/([^/]+)\/([^/]+?)(\/.*|\.module\.[jt]s)$/.exec(path) ?? [];
+  const [, area, name, rest] = /^apps\/api\/src\/areas\/([^/]+)\/([^/]+?)(\/.*|\.(?:module|controller)\.[jt]s)$/.exec(path) ?? [];
   const own = name === 'media' || (name === area && !rest?.startsWith('/'));
   return own ? undefined : name;
 }
@@ -213,7 +213,7 @@ describe('one place for each thing', () => {
   });
 
   it('a resource has only the listed kinds of file', () => {
-    const kinds = /\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$|^[^.]*\/areas\/[a-z]+\/[a-z-]+\.module\.ts$/;
+    const kinds = /\/([a-z-]+)\/\1\.(module|controller|guard|service|queries|dto|view)\.ts$|^[^.]*\/areas\/[a-z]+\/[a-z-]+\.(module|controller)\.ts$/;
     const strays = product.map(({ path }) => path).filter((path) => resourceOf(path) && !kinds.test(path));
     expect(strays).toEqual([]);
   });

@@ -11,13 +11,13 @@ export interface WantedLesson {
   /** Its id or code. */
   subject: string | null;
   studentId: string | null;
-  displayName: string | null;
-  mode: Values['preferred_mode'][number] | null;
+  studentDisplayName: string | null;
+  preferredMode: Values['preferred_mode'][number] | null;
   /** `monday` and so on. */
-  days: readonly string[];
+  preferredDays: readonly string[];
   /** By day, hours such as `16:00-18:00` on the organization's clock. */
-  times: Readonly<Record<string, readonly string[]>>;
-  minutes: number | null;
+  preferredTimes: Readonly<Record<string, readonly string[]>>;
+  durationMinutes: number | null;
   message: string | null;
 }
 
@@ -30,13 +30,13 @@ export class BookingRequests {
   async add(organizationId: string, wanted: WantedLesson): Promise<string> {
     const subjectId = await findId(this.db, 'subjects', organizationId, wanted.subject);
     if (wanted.studentId && !(await this.holdStudent(organizationId, wanted.studentId))) throw Refused.notFound();
-    const { studentId, displayName, mode, days, times, minutes, message } = wanted;
+    const { studentId, studentDisplayName, preferredMode, preferredDays, preferredTimes, durationMinutes } = wanted;
     const id = uuidv7();
     await this.db.query(sql`
       INSERT INTO booking_requests (id, organization_id, subject_id, student_id, student_display_name, preferred_mode,
         preferred_days, preferred_times, duration_minutes, message)
-      VALUES (${id}, ${organizationId}, ${subjectId}, ${studentId}, ${displayName}, ${mode}, ${[...days]}::text[],
-        ${JSON.stringify(times)}::jsonb, ${minutes}, ${message})`);
+      VALUES (${id}, ${organizationId}, ${subjectId}, ${studentId}, ${studentDisplayName}, ${preferredMode},
+        ${[...preferredDays]}::text[], ${JSON.stringify(preferredTimes)}::jsonb, ${durationMinutes}, ${wanted.message})`);
     return id;
   }
 

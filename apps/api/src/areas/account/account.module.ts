@@ -1,11 +1,12 @@
-import { Area } from '../../http/kit.js';
-import { MeModule } from './me.module.js';
-import { ReportsModule } from './reports.module.js';
-import { RequestLogModule } from './request-log.module.js';
+import { Area, HttpModule } from '../../http/kit.js';
+import { ME_CONTROLLERS } from './me.controller.js';
+import { REPORTS_CONTROLLERS } from './reports.controller.js';
+import { REQUEST_LOG_CONTROLLERS } from './request-log.controller.js';
 
 /** The key itself: its organization, its requests, and the figures of the day. */
 @Area({
-  imports: [MeModule, ReportsModule, RequestLogModule],
+  imports: [HttpModule],
+  controllers: [...ME_CONTROLLERS, ...REPORTS_CONTROLLERS, ...REQUEST_LOG_CONTROLLERS],
   tags: {
     ping: ['Ping', 'Check that a key works.'],
     me: ['Me', 'The organization and the scopes of a key.'],

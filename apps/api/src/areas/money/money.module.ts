@@ -1,20 +1,30 @@
-import { Area } from '../../http/kit.js';
-import { AdjustmentsModule } from './adjustments/adjustments.module.js';
-import { ExpensesModule } from './expenses/expenses.module.js';
-import { InvoicesModule } from './invoices/invoices.module.js';
-import { MileageModule } from './mileage/mileage.module.js';
-import { PaymentsModule } from './payments/payments.module.js';
-import { PayoutsModule } from './payouts/payouts.module.js';
-import { RateBandsModule } from './rate-bands.module.js';
-import { RateCellsModule } from './rate-cells.module.js';
-import { TutorTiersModule } from './tutor-tiers.module.js';
-
-const PAY = [PayoutsModule, AdjustmentsModule, MileageModule, ExpensesModule];
-const RATES = [RateCellsModule, RateBandsModule, TutorTiersModule];
+import { AccountsModule } from '@app/accounts';
+import { BillingModule, PayModule } from '@app/billing';
+import { Area, HttpModule } from '../../http/kit.js';
+import { ADJUSTMENTS_CONTROLLERS } from './adjustments/adjustments.controller.js';
+import { EXPENSES_CONTROLLERS } from './expenses/expenses.controller.js';
+import { INVOICES_CONTROLLERS } from './invoices/invoices.controller.js';
+import { MILEAGE_CONTROLLERS } from './mileage/mileage.controller.js';
+import { PAYMENTS_CONTROLLERS } from './payments/payments.controller.js';
+import { PAYOUTS_CONTROLLERS } from './payouts/payouts.controller.js';
+import { RATE_BANDS_CONTROLLERS } from './rate-bands.controller.js';
+import { RATE_CELLS_CONTROLLERS } from './rate-cells.controller.js';
+import { TUTOR_TIERS_CONTROLLERS } from './tutor-tiers.controller.js';
 
 /** What is paid, and to whom. */
 @Area({
-  imports: [InvoicesModule, PaymentsModule, ...PAY, ...RATES],
+  imports: [HttpModule, AccountsModule, BillingModule, PayModule],
+  controllers: [
+    ...INVOICES_CONTROLLERS,
+    ...PAYMENTS_CONTROLLERS,
+    ...PAYOUTS_CONTROLLERS,
+    ...ADJUSTMENTS_CONTROLLERS,
+    ...MILEAGE_CONTROLLERS,
+    ...EXPENSES_CONTROLLERS,
+    ...RATE_CELLS_CONTROLLERS,
+    ...RATE_BANDS_CONTROLLERS,
+    ...TUTOR_TIERS_CONTROLLERS,
+  ],
   tags: {
     invoices: ['Invoices', 'What students owe: drafts, which collect what lessons cost, and issued invoices.'],
     payments: ['Payments', 'Payments by card, by bank transfer, in cash or made elsewhere.'],

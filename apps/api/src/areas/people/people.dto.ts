@@ -1,7 +1,7 @@
 import { type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
 import { VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
-import { field } from '../../http/kit.js';
+import { field, inputOf } from '../../http/kit.js';
 
 /** The request fields of a person, shared by every way to provision people. */
 
@@ -63,14 +63,7 @@ export function toStudent(fields: StudentFields): NewStudent {
 }
 
 export function toTutor(fields: TutorFields): NewTutor {
-  return {
-    type: 'tutor',
-    ...toPerson(fields),
-    sendInvite: fields.send_invite,
-    bio: fields.bio ?? null,
-    teachingMode: fields.teaching_mode ?? null,
-    isPublished: fields.is_published ?? null,
-  };
+  return { ...inputOf(fields), ...toPerson(fields), type: 'tutor' };
 }
 
 export function toParent(fields: ParentFields): NewParent {

@@ -1,15 +1,29 @@
-import { Area } from '../../http/kit.js';
-import { CoverageModule } from './coverage/coverage.module.js';
-import { InvitesModule } from './invites/invites.module.js';
-import { LocationsModule } from './locations.module.js';
-import { ParentsModule } from './parents/parents.module.js';
-import { StudentsModule } from './students/students.module.js';
-import { TutorsModule } from './tutors/tutors.module.js';
-import { UsersModule } from './users/users.module.js';
+import { AccountsModule } from '@app/accounts';
+import { EnquiriesModule } from '@app/enquiries';
+import { Area, HttpModule } from '../../http/kit.js';
+import { CoverageGuard } from './coverage/coverage.guard.js';
+import { CoverageService } from './coverage/coverage.service.js';
+import { COVERAGE_CONTROLLERS } from './coverage/coverage.controller.js';
+import { INVITES_CONTROLLERS } from './invites/invites.controller.js';
+import { LOCATIONS_CONTROLLERS } from './locations.controller.js';
+import { PARENTS_CONTROLLERS } from './parents/parents.controller.js';
+import { STUDENTS_CONTROLLERS } from './students/students.controller.js';
+import { TUTORS_CONTROLLERS } from './tutors/tutors.controller.js';
+import { USERS_CONTROLLERS } from './users/users.controller.js';
 
 /** Who belongs to the organization, and how they join. */
 @Area({
-  imports: [UsersModule, InvitesModule, StudentsModule, TutorsModule, ParentsModule, LocationsModule, CoverageModule],
+  imports: [HttpModule, AccountsModule, EnquiriesModule],
+  controllers: [
+    ...USERS_CONTROLLERS,
+    ...INVITES_CONTROLLERS,
+    ...STUDENTS_CONTROLLERS,
+    ...TUTORS_CONTROLLERS,
+    ...PARENTS_CONTROLLERS,
+    ...LOCATIONS_CONTROLLERS,
+    ...COVERAGE_CONTROLLERS,
+  ],
+  providers: [CoverageGuard, CoverageService],
   tags: {
     users: ['Users', 'Find a person; create or invite up to 100 students, tutors and parents in one request.'],
     invites: ['Invites', 'Join links and codes, for one person or for many.'],

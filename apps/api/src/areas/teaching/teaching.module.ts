@@ -1,26 +1,29 @@
-import { Area } from '../../http/kit.js';
-import { ClassroomsModule } from './classrooms/classrooms.module.js';
-import { FilesModule } from './files.module.js';
-import { GroupsModule } from './groups/groups.module.js';
-import { HomeworkModule } from './homework.module.js';
-import { LessonPlansModule } from './lesson-plans/lesson-plans.module.js';
-import { QuestionsModule } from './questions/questions.module.js';
-import { ResultsModule } from './results.module.js';
-import { SessionFeedbackModule } from './session-feedback.module.js';
-import { SubjectsModule } from './subjects.module.js';
+import { AccountsModule } from '@app/accounts';
+import { TeachingModule as Teaching } from '@app/teaching';
+import { Area, HttpModule } from '../../http/kit.js';
+import { CLASSROOMS_CONTROLLERS } from './classrooms/classrooms.controller.js';
+import { FILES_CONTROLLERS } from './files.controller.js';
+import { GROUPS_CONTROLLERS } from './groups/groups.controller.js';
+import { HOMEWORK_CONTROLLERS } from './homework.controller.js';
+import { LESSON_PLANS_CONTROLLERS } from './lesson-plans/lesson-plans.controller.js';
+import { QUESTIONS_CONTROLLERS } from './questions/questions.controller.js';
+import { RESULTS_CONTROLLERS } from './results.controller.js';
+import { SESSION_FEEDBACK_CONTROLLERS } from './session-feedback.controller.js';
+import { SUBJECTS_CONTROLLERS } from './subjects.controller.js';
 
 /** What is taught to whom, and with what outcome. */
 @Area({
-  imports: [
-    SubjectsModule,
-    ClassroomsModule,
-    GroupsModule,
-    LessonPlansModule,
-    HomeworkModule,
-    FilesModule,
-    QuestionsModule,
-    ResultsModule,
-    SessionFeedbackModule,
+  imports: [HttpModule, AccountsModule, Teaching],
+  controllers: [
+    ...SUBJECTS_CONTROLLERS,
+    ...CLASSROOMS_CONTROLLERS,
+    ...GROUPS_CONTROLLERS,
+    ...LESSON_PLANS_CONTROLLERS,
+    ...HOMEWORK_CONTROLLERS,
+    ...FILES_CONTROLLERS,
+    ...QUESTIONS_CONTROLLERS,
+    ...RESULTS_CONTROLLERS,
+    ...SESSION_FEEDBACK_CONTROLLERS,
   ],
   tags: {
     subjects: ['Subjects', 'What is taught.'],

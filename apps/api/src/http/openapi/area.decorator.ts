@@ -10,16 +10,15 @@ export interface ReferenceTag {
   description: string;
 }
 
-/** What an area's module declares: the modules of its resources, and how the reference names their operations. */
-export interface AreaDeclaration {
-  imports: NonNullable<ModuleMetadata['imports']>;
+/** What an area's module declares: the routes of its resources, and how the reference names them. */
+export interface AreaDeclaration extends Omit<ModuleMetadata, 'exports'> {
   /** By the first segment of the operations' paths. */
   tags: Record<string, [title: string, description: string]>;
 }
 
 /** The module of an area. */
 export const Area =
-  ({ imports, tags }: AreaDeclaration): ClassDecorator =>
+  ({ tags, ...module }: AreaDeclaration): ClassDecorator =>
   (area) => {
     const declared = Object.entries(tags).map(([name, [title, description]]): ReferenceTag => ({
       name,
@@ -27,7 +26,7 @@ export const Area =
       description,
     }));
     Reflect.defineMetadata(TAGS, declared, area);
-    Module({ imports })(area);
+    Module(module)(area);
   };
 
 /** The tags of these areas, in the order in which the reference shows them. */

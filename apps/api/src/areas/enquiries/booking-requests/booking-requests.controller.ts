@@ -1,11 +1,12 @@
 import { TutorSearch } from '@app/enquiries';
 import { BookingRequests } from '@app/scheduling';
-import { one, readController, writeController } from '../../../http/kit.js';
+import { listController, one, readController, writeController } from '../../../http/kit.js';
 import { CreateBookingRequest, lessonOf, RecommendedQuery } from './booking-requests.dto.js';
 import { BOOKING_REQUESTS } from './booking-requests.queries.js';
 import { recommendedTutorShape, recommendedTutorsShape } from './booking-requests.view.js';
 
-export const BOOKING_REQUEST_WRITES = [
+export const BOOKING_REQUESTS_CONTROLLERS = [
+  listController(BOOKING_REQUESTS),
   writeController({
     id: 'create_booking_request',
     route: 'POST /v1/booking-requests',
@@ -29,38 +30,37 @@ export const BOOKING_REQUEST_WRITES = [
     named: 'booking_request_id',
     run: ({ organizationId, body }, requests) => requests.add(organizationId, lessonOf(body)),
   }),
+  readController({
+    id: 'get_recommended_tutors',
+    path: 'v1/booking-requests/:request_id/recommended-tutors',
+    summary: 'Recommends tutors for a booking request',
+    description:
+      'The best first, with up to 100 points: 40 for the subject, 25 for the share of the preferred days on which the weekly hours ' +
+      'have room for the lesson, 15 for online or in person as wished, 10 for few sessions ahead (half of them at 20), and 10 for ' +
+      'living near (none beyond 50 km). For those who do not teach the subject, the other parts count half; they come last.',
+    query: RecommendedQuery,
+    answer: { ...one(recommendedTutorsShape), shapes: [recommendedTutorShape, recommendedTutorsShape] },
+    rules: [TutorSearch],
+    async run({ caller, ids, query }, search) {
+      const { subjectId, tutors } = await search.recommend(caller, ids.request_id, query.limit);
+      return {
+        request_id: ids.request_id,
+        subject_id: subjectId,
+        data: tutors.map((tutor) => ({
+          tutor_id: tutor.tutorId,
+          first_name: tutor.firstName,
+          last_name: tutor.lastName,
+          score: tutor.score,
+          breakdown: tutor.breakdown,
+          reasons: tutor.reasons,
+          upcoming_sessions_count: tutor.upcoming,
+          teaches_subject: tutor.teaches,
+          distance_km: tutor.distanceKm,
+          nearby: tutor.nearby,
+          road_km: tutor.roadKm,
+          road_minutes: tutor.roadMinutes,
+        })),
+      };
+    },
+  }),
 ];
-
-export const RECOMMENDED_TUTORS = readController({
-  id: 'get_recommended_tutors',
-  path: 'v1/booking-requests/:request_id/recommended-tutors',
-  summary: 'Recommends tutors for a booking request',
-  description:
-    'The best first, with up to 100 points: 40 for the subject, 25 for the share of the preferred days on which the weekly hours ' +
-    'have room for the lesson, 15 for online or in person as wished, 10 for few sessions ahead (half of them at 20), and 10 for ' +
-    'living near (none beyond 50 km). For those who do not teach the subject, the other parts count half; they come last.',
-  query: RecommendedQuery,
-  answer: { ...one(recommendedTutorsShape), shapes: [recommendedTutorShape, recommendedTutorsShape] },
-  rules: [TutorSearch],
-  async run({ caller, ids, query }, search) {
-    const { subjectId, tutors } = await search.recommend(caller, ids.request_id, query.limit);
-    return {
-      request_id: ids.request_id,
-      subject_id: subjectId,
-      data: tutors.map((tutor) => ({
-        tutor_id: tutor.tutorId,
-        first_name: tutor.firstName,
-        last_name: tutor.lastName,
-        score: tutor.score,
-        breakdown: tutor.breakdown,
-        reasons: tutor.reasons,
-        upcoming_sessions_count: tutor.upcoming,
-        teaches_subject: tutor.teaches,
-        distance_km: tutor.distanceKm,
-        nearby: tutor.nearby,
-        road_km: tutor.roadKm,
-        road_minutes: tutor.roadMinutes,
-      })),
-    };
-  },
-});

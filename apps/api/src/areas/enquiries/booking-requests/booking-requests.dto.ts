@@ -4,6 +4,7 @@ import type { WantedLesson } from '@app/scheduling';
 import {
   Fault,
   field,
+  inputOf,
   type Interdependent,
   kinds,
   orDefault,
@@ -53,7 +54,7 @@ export class CreateBookingRequest implements Interdependent {
   subject_id?: string | null;
 
   @field.OneOf(MODES, { nullable: true })
-  preferred_mode?: WantedLesson['mode'];
+  preferred_mode?: WantedLesson['preferredMode'];
 
   @field.bodyField(FIELDS.booking_requests.preferred_days, { nullable: true })
   preferred_days?: string[] | null;
@@ -76,14 +77,10 @@ export class CreateBookingRequest implements Interdependent {
 export function lessonOf(body: CreateBookingRequest): WantedLesson {
   const times = Object.entries((body.preferred_times ?? {}) as Record<string, string[] | null | undefined>);
   return {
+    ...inputOf(body),
     subject: body.subject_id ?? null,
-    studentId: body.student_id ?? null,
-    displayName: body.student_display_name ?? null,
-    mode: body.preferred_mode ?? null,
-    days: body.preferred_days ?? [],
-    times: Object.fromEntries(times.filter((entry): entry is [string, string[]] => Array.isArray(entry[1]))),
-    minutes: body.duration_minutes ?? null,
-    message: body.message ?? null,
+    preferredDays: body.preferred_days ?? [],
+    preferredTimes: Object.fromEntries(times.filter((entry): entry is [string, string[]] => Array.isArray(entry[1]))),
   };
 }
 

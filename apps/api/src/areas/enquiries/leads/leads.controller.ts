@@ -1,9 +1,11 @@
 import { Leads } from '@app/enquiries';
-import { changeOf, inputOf, reads, writeController } from '../../../http/kit.js';
+import { changeOf, inputOf, listController, reads, recordController, writeController } from '../../../http/kit.js';
 import { CreateLead, UpdateLead } from './leads.dto.js';
-import { LEAD } from './leads.queries.js';
+import { LEAD, LEADS } from './leads.queries.js';
 
-export const LEAD_WRITES = [
+export const LEADS_CONTROLLERS = [
+  listController(LEADS),
+  recordController(LEAD),
   writeController({
     id: 'create_lead',
     route: 'POST /v1/leads',

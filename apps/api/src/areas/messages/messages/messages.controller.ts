@@ -1,9 +1,10 @@
 import { Messages } from '@app/messaging';
-import { inputOf, writeController } from '../../../http/kit.js';
+import { inputOf, listController, writeController } from '../../../http/kit.js';
 import { CreateMessage } from './messages.dto.js';
-import { MESSAGE } from './messages.queries.js';
+import { MESSAGE, MESSAGES } from './messages.queries.js';
 
-export const MESSAGE_WRITES = [
+export const MESSAGES_CONTROLLERS = [
+  listController(MESSAGES),
   writeController({
     id: 'create_message',
     route: 'POST /v1/messages',

@@ -1,9 +1,10 @@
 import { Adjustments } from '@app/billing';
-import { inputOf, writeController } from '../../../http/kit.js';
+import { inputOf, listController, writeController } from '../../../http/kit.js';
 import { CreateAdjustment } from './adjustments.dto.js';
 import { ADJUSTMENTS } from './adjustments.queries.js';
 
-export const ADJUSTMENT_WRITES = [
+export const ADJUSTMENTS_CONTROLLERS = [
+  listController(ADJUSTMENTS),
   writeController({
     id: 'create_adjustment',
     route: 'POST /v1/adjustments',

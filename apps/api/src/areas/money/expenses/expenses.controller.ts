@@ -1,5 +1,5 @@
 import type { ClaimAction } from '@app/billing';
-import { writeController } from '../../../http/kit.js';
+import { listController, writeController } from '../../../http/kit.js';
 import { decision } from '../claims.js';
 import { ApproveExpense } from './expenses.dto.js';
 import { EXPENSES } from './expenses.queries.js';
@@ -13,7 +13,8 @@ const decided = (action: ClaimAction) =>
     run: ({ organizationId, ids }, claims) => claims.decide(organizationId, 'expense', action, ids.claim_id),
   });
 
-export const EXPENSE_WRITES = [
+export const EXPENSES_CONTROLLERS = [
+  listController(EXPENSES),
   writeController({
     ...decision('an expense', 'approve'),
     id: 'approve_expense',

@@ -1,9 +1,11 @@
 import { Invoices } from '@app/billing';
-import { writeController } from '../../../http/kit.js';
+import { listController, recordController, writeController } from '../../../http/kit.js';
 import { AddLine, CreateInvoice, FinalizeInvoice, lineOf, VoidInvoice } from './invoices.dto.js';
-import { INVOICE } from './invoices.queries.js';
+import { INVOICE, INVOICES } from './invoices.queries.js';
 
-export const INVOICE_WRITES = [
+export const INVOICES_CONTROLLERS = [
+  listController(INVOICES),
+  recordController(INVOICE),
   writeController({
     id: 'create_invoice',
     route: 'POST /v1/invoices',

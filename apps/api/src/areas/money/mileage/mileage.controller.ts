@@ -1,5 +1,5 @@
 import type { ClaimAction } from '@app/billing';
-import { writeController } from '../../../http/kit.js';
+import { listController, writeController } from '../../../http/kit.js';
 import { decision } from '../claims.js';
 import { MILEAGE } from './mileage.queries.js';
 
@@ -12,4 +12,9 @@ const decided = (action: ClaimAction) =>
     run: ({ organizationId, ids }, claims) => claims.decide(organizationId, 'mileage', action, ids.trip_id),
   });
 
-export const MILEAGE_WRITES = [decided('approve'), decided('reject'), decided('reimburse')];
+export const MILEAGE_CONTROLLERS = [
+  listController(MILEAGE),
+  decided('approve'),
+  decided('reject'),
+  decided('reimburse'),
+];

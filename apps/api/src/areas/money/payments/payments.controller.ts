@@ -1,11 +1,13 @@
 import { TakenBackNotices } from '@app/accounts';
 import { Payments } from '@app/billing';
-import { writeController } from '../../../http/kit.js';
+import { listController, recordController, writeController } from '../../../http/kit.js';
 import { TakeBack } from '../taking-back.js';
 import { receivedBy, RecordPayment, RefundPayment } from './payments.dto.js';
-import { PAYMENT } from './payments.queries.js';
+import { PAYMENT, PAYMENTS } from './payments.queries.js';
 
-export const PAYMENT_WRITES = [
+export const PAYMENTS_CONTROLLERS = [
+  listController(PAYMENTS),
+  recordController(PAYMENT),
   writeController({
     id: 'create_payment',
     route: 'POST /v1/payments',

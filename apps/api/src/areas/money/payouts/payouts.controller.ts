@@ -1,13 +1,21 @@
 import { TakenBackNotices } from '@app/accounts';
 import { Earnings, Payouts } from '@app/billing';
 import { Refused } from '@app/rules';
-import { inputOf, one, periodOf, readController, writeController } from '../../../http/kit.js';
+import {
+  inputOf,
+  listController,
+  one,
+  periodOf,
+  readController,
+  recordController,
+  writeController,
+} from '../../../http/kit.js';
 import { TakeBack } from '../taking-back.js';
 import { CreatePayout } from './payouts.dto.js';
-import { EarningsQuery, PAYOUT } from './payouts.queries.js';
+import { EarningsQuery, PAYOUT, PAYOUTS } from './payouts.queries.js';
 import { earningsShape } from './payouts.view.js';
 
-export const EARNINGS = readController({
+const EARNINGS = readController({
   id: 'get_tutor_earnings',
   path: 'v1/tutors/:tutor_id/earnings',
   summary: 'Sums up what a tutor earned and was paid',
@@ -34,7 +42,10 @@ export const EARNINGS = readController({
   },
 });
 
-export const PAYOUT_WRITES = [
+export const PAYOUTS_CONTROLLERS = [
+  listController(PAYOUTS),
+  recordController(PAYOUT),
+  EARNINGS,
   writeController({
     id: 'create_payout',
     route: 'POST /v1/payouts',

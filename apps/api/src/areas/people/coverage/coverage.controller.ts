@@ -1,42 +1,58 @@
-import { Controller, Get, Req, UseGuards } from '@nestjs/common';
+import { Controller, Req, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
+import { Coverage } from '@app/enquiries';
 import {
-  type Caller, CurrentCaller, Documented, one, paged, Post, RequireScopes, ValidQuery,
+  type Caller, CurrentCaller, Documented, listController, one, Page, paged, Post, readController, RequireScopes, ValidQuery,
 } from '../../../http/kit.js'; // prettier-ignore
 import { CoverageGuard } from './coverage.guard.js';
-import { GapsQuery, RefreshQuery, SummaryQuery } from './coverage.queries.js';
+import { COVERAGE, GapsQuery, RefreshQuery, SummaryQuery } from './coverage.queries.js';
 import { CoverageService } from './coverage.service.js';
 import { gapShape, refreshShape, summaryShape } from './coverage.view.js';
 
+const SUMMARY = readController({
+  id: 'get_coverage_summary',
+  path: 'v1/coverage/summary',
+  summary: 'Counts tutors by how they teach, and those who cover a postcode',
+  description: 'Who teaches both ways counts in `in_person` and in `online`.',
+  query: SummaryQuery,
+  answer: one(summaryShape),
+  rules: [Coverage],
+  async run({ caller, query: { subject = null, postcode = null } }, coverage) {
+    const { subjectId, total, inPerson, online, coveringArea } = await coverage.summary(caller, subject, postcode);
+    return { subject_id: subjectId, postcode, total, in_person: inPerson, online, covering_area: coveringArea };
+  },
+});
+
+const GAPS = readController({
+  id: 'list_coverage_gaps',
+  path: 'v1/coverage/gaps',
+  summary: 'Lists postcodes with requests and too few tutors, those with the most demand first',
+  description:
+    'From the booking requests of the last 180 days, by subject and by the postcode of the student’s default location. A gap has ' +
+    'fewer than `min_tutors` tutors who teach the subject and cover the postcode.',
+  query: GapsQuery,
+  answer: paged(gapShape),
+  rules: [Coverage],
+  async run({ caller, query: { subject = null, min_tutors: minTutors, limit } }, coverage) {
+    const gaps = await coverage.gaps(caller, { subject, minTutors, limit });
+    const shown = gaps.map(({ postcode, suburb, subjectId, demandScore, requestCount, supplyCount }) =>
+      JSON.stringify({
+        postcode,
+        suburb,
+        subject_id: subjectId,
+        demand_score: demandScore,
+        request_count: requestCount,
+        supply_count: supplyCount,
+      }),
+    );
+    return new Page({ count: shown.length, data: shown.join(',') }, { limit, offset: 0, count: shown.length });
+  },
+});
+
+/** The routing service is asked before the write begins: no declared write. */
 @Controller('v1/coverage')
-export class CoverageController {
+class CoverageController {
   constructor(private readonly coverage: CoverageService) {}
-
-  @Get('summary')
-  @RequireScopes('read')
-  @Documented({
-    id: 'get_coverage_summary',
-    summary: 'Counts tutors by how they teach, and those who cover a postcode',
-    description: 'Who teaches both ways counts in `in_person` and in `online`.',
-    answer: one(summaryShape),
-  })
-  summary(@CurrentCaller() caller: Caller, @ValidQuery(SummaryQuery) query: SummaryQuery) {
-    return this.coverage.summary(caller, query);
-  }
-
-  @Get('gaps')
-  @RequireScopes('read')
-  @Documented({
-    id: 'list_coverage_gaps',
-    summary: 'Lists postcodes with requests and too few tutors, those with the most demand first',
-    description:
-      'From the booking requests of the last 180 days, by subject and by the postcode of the student’s default location. A gap has ' +
-      'fewer than `min_tutors` tutors who teach the subject and cover the postcode.',
-    answer: paged(gapShape),
-  })
-  gaps(@CurrentCaller() caller: Caller, @ValidQuery(GapsQuery) query: GapsQuery) {
-    return this.coverage.gaps(caller, query);
-  }
 
   @Post('isochrones/refresh', 200)
   @RequireScopes('write')
@@ -61,3 +77,5 @@ export class CoverageController {
     return this.coverage.refresh(caller, refreshed ?? null);
   }
 }
+
+export const COVERAGE_CONTROLLERS = [listController(COVERAGE), SUMMARY, GAPS, CoverageController];

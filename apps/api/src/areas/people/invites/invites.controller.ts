@@ -12,7 +12,7 @@ const linksOf = (invites: Invites, { student, tutor }: Record<StandingRole, stri
   tutor_url: tutor && invites.joinUrl(tutor),
 });
 
-export const INVITE_CONTROLLERS = [
+export const INVITES_CONTROLLERS = [
   writeController({
     id: 'create_invite',
     route: 'POST /v1/invites',

@@ -1,13 +1,16 @@
 import { Offboarding } from '@app/accounts';
 import { AccountInvites, Families, Provisioning } from '@app/people';
-import { one, Records, writeController } from '../../../http/kit.js';
+import { listController, one, recordController, Records, writeController } from '../../../http/kit.js';
 import { accountInviteSentShape } from '../account-invite.js';
 import { ended, OFFBOARDED } from '../offboard.js';
 import { toParent } from '../people.dto.js';
 import { CreateParent, LinkStudent } from './parents.dto.js';
-import { ANY_PARENT, linkOf, parentStudentLinkView } from './parents.queries.js';
+import { ANY_PARENT, BALANCE, linkOf, PARENT, PARENTS, parentStudentLinkView } from './parents.queries.js';
 
-export const PARENT_WRITES = [
+export const PARENTS_CONTROLLERS = [
+  listController(PARENTS),
+  recordController(PARENT),
+  recordController(BALANCE),
   writeController({
     id: 'create_parent',
     route: 'POST /v1/parents',

@@ -1,12 +1,23 @@
 import { AccountInvites, MemberProfiles, Provisioning } from '@app/people';
-import { changeOf, one, writeController } from '../../../http/kit.js';
+import { changeOf, listController, one, recordController, writeController } from '../../../http/kit.js';
 import { accountInviteSentShape } from '../account-invite.js';
 import { ended, OFFBOARDED } from '../offboard.js';
 import { toStudent } from '../people.dto.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
-import { STUDENTS } from './students.queries.js';
+import { STUDENT_BALANCE, STUDENTS } from './students.queries.js';
 
-export const STUDENT_WRITES = [
+const STUDENT = recordController({
+  ...STUDENTS,
+  id: 'get_student',
+  path: 'v1/students/:student_id',
+  summary: 'Returns one student',
+  description: 'A `pending` student shows only what the organization supplied.',
+});
+
+export const STUDENTS_CONTROLLERS = [
+  listController(STUDENTS),
+  STUDENT,
+  recordController(STUDENT_BALANCE),
   writeController({
     id: 'create_student',
     route: 'POST /v1/students',

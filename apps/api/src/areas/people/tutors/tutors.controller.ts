@@ -1,11 +1,20 @@
 import { Provisioning, TutorProfiles } from '@app/people';
-import { given, requireHeld, writeController } from '../../../http/kit.js';
+import { given, listController, recordController, requireHeld, writeController } from '../../../http/kit.js';
 import { ended, OFFBOARDED, OffboardTutor } from '../offboard.js';
 import { toTutor } from '../people.dto.js';
 import { CreateTutor, UpdateTutor } from './tutors.dto.js';
 import { STAFF } from './tutors.queries.js';
 
-export const TUTOR_WRITES = [
+const TUTOR = recordController({
+  ...STAFF,
+  id: 'get_tutor',
+  path: 'v1/tutors/:tutor_id',
+  summary: 'Returns one tutor, admin or owner',
+});
+
+export const TUTORS_CONTROLLERS = [
+  listController(STAFF),
+  TUTOR,
   writeController({
     id: 'create_tutor',
     route: 'POST /v1/tutors',

@@ -4,7 +4,7 @@ import { BulkInvite, FindUser, scopesOfRows, toPerson } from './users.dto.js';
 import { personByEmail, personByPhone, userLookupView } from './users.queries.js';
 import { answerOf, bulkInviteShape } from './users.view.js';
 
-export const USER_CONTROLLERS = [
+export const USERS_CONTROLLERS = [
   readController({
     id: 'find_user',
     path: 'v1/users',

@@ -1,10 +1,19 @@
 import { Rooms } from '@app/people';
-import { inputOf, writeController } from '../../../http/kit.js';
+import { inputOf, listController, recordController, writeController } from '../../../http/kit.js';
 import { addMember, MEMBER_ADDED } from '../room-members.js';
 import { AddClassroomMember, CreateClassroom } from './classrooms.dto.js';
 import { CLASSROOMS } from './classrooms.queries.js';
 
-export const CLASSROOM_WRITES = [
+const CLASSROOM = recordController({
+  ...CLASSROOMS,
+  id: 'get_classroom',
+  path: 'v1/classrooms/:classroom_id',
+  summary: 'Returns one classroom',
+});
+
+export const CLASSROOMS_CONTROLLERS = [
+  listController(CLASSROOMS),
+  CLASSROOM,
   writeController({
     id: 'create_classroom',
     route: 'POST /v1/classrooms',

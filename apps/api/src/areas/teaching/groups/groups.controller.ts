@@ -1,10 +1,19 @@
 import { Rooms } from '@app/people';
-import { inputOf, writeController } from '../../../http/kit.js';
+import { inputOf, listController, recordController, writeController } from '../../../http/kit.js';
 import { addMember, MEMBER_ADDED } from '../room-members.js';
 import { AddGroupMember, CreateGroup } from './groups.dto.js';
 import { GROUPS } from './groups.queries.js';
 
-export const GROUP_WRITES = [
+const GROUP = recordController({
+  ...GROUPS,
+  id: 'get_student_group',
+  path: 'v1/student-groups/:group_id',
+  summary: 'Returns one student group with its members',
+});
+
+export const GROUPS_CONTROLLERS = [
+  listController(GROUPS),
+  GROUP,
   writeController({
     id: 'create_group',
     route: 'POST /v1/groups',

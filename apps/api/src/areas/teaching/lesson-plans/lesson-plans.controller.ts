@@ -1,9 +1,10 @@
 import { LessonPlans } from '@app/teaching';
-import { changeOf, writeController } from '../../../http/kit.js';
+import { changeOf, listController, writeController } from '../../../http/kit.js';
 import { CreateLessonPlan, newPlanBy, UpdateLessonPlan } from './lesson-plans.dto.js';
 import { LESSON_PLANS } from './lesson-plans.queries.js';
 
-export const LESSON_PLAN_WRITES = [
+export const LESSON_PLANS_CONTROLLERS = [
+  listController(LESSON_PLANS),
   writeController({
     id: 'create_lesson_plan',
     route: 'POST /v1/lesson-plans',

@@ -1,9 +1,10 @@
 import { Questions } from '@app/teaching';
-import { inputOf, writeController } from '../../../http/kit.js';
+import { inputOf, listController, writeController } from '../../../http/kit.js';
 import { CreateQuestion } from './questions.dto.js';
 import { QUESTIONS } from './questions.queries.js';
 
-export const QUESTION_WRITES = [
+export const QUESTIONS_CONTROLLERS = [
+  listController(QUESTIONS),
   writeController({
     id: 'create_question',
     route: 'POST /v1/questions',

@@ -1,6 +1,5 @@
-import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { HttpModule, nullable, recordController, Source, text, texts, uuid, View } from '../../http/kit.js';
+import { nullable, recordController, Source, text, texts, uuid, View } from '../../http/kit.js';
 
 const PING = recordController({
   id: 'ping',
@@ -30,5 +29,4 @@ const ME = recordController({
   }),
 });
 
-@Module({ imports: [HttpModule], controllers: [PING, ME] })
-export class MeModule {}
+export const ME_CONTROLLERS = [PING, ME];

@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import { INBOX } from '@app/database';
 import {
-  byValue, HttpModule, instant, like, list, listController, nullable, oneOf, Source, text, uuid, View,
+  byValue, instant, like, list, listController, nullable, oneOf, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 /** What was written to the organization itself. */
@@ -27,5 +26,4 @@ const INBOX_MESSAGES = list({
   parameters: [byValue('status', INBOX.values, 'Only messages in this state.')],
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(INBOX_MESSAGES)] })
-export class OrgInboxModule {}
+export const ORG_INBOX_CONTROLLERS = [listController(INBOX_MESSAGES)];

@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import { VALUES } from '@app/database';
 import {
-  byId, byIdOrCode, byValue, cents, HttpModule, instant, like, list, listController, nullable, number, oneOf, Source,
+  byId, byIdOrCode, byValue, cents, instant, like, list, listController, nullable, number, oneOf, Source,
   toggle, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -47,5 +46,4 @@ const RATE_CELLS = list({
   select: ({ include_pay }) => (include_pay ? { view: view.withPay } : {}),
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(RATE_CELLS)] })
-export class RateCellsModule {}
+export const RATE_CELLS_CONTROLLERS = [listController(RATE_CELLS)];

@@ -1,8 +1,7 @@
-import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { VALUES } from '@app/database';
 import {
-  byId, flag, HttpModule, instant, integer, like, list, listController, nullable, oneOf, Source, text, texts, toggle,
+  byId, flag, instant, integer, like, list, listController, nullable, oneOf, Source, text, texts, toggle,
   uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -94,5 +93,4 @@ const REVIEWS = list({
   }),
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(FEEDBACK), listController(REVIEWS)] })
-export class SessionFeedbackModule {}
+export const SESSION_FEEDBACK_CONTROLLERS = [listController(FEEDBACK), listController(REVIEWS)];

@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { addDays, dayOf, dayOfWeek, startOfDay } from '@app/scheduling';
-import { cents, HttpModule, integer, json, objectOf, recordController, Source, View } from '../../http/kit.js';
+import { cents, integer, json, objectOf, recordController, Source, View } from '../../http/kit.js';
 
 /** The bounds of the current day, and of the week since Monday, in this time zone. */
 function currentBounds(zone: string) {
@@ -58,5 +57,4 @@ const SUMMARY = recordController({
   }),
 });
 
-@Module({ imports: [HttpModule], controllers: [SUMMARY] })
-export class ReportsModule {}
+export const REPORTS_CONTROLLERS = [SUMMARY];

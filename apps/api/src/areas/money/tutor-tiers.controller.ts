@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import {
-  HttpModule, instant, integer, list, listController, nullable, Source, text, uuid, View,
+  instant, integer, list, listController, nullable, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 const TUTOR_TIERS = list({
@@ -21,5 +20,4 @@ const TUTOR_TIERS = list({
   order: sql`t.sort_order, t.name`,
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(TUTOR_TIERS)] })
-export class TutorTiersModule {}
+export const TUTOR_TIERS_CONTROLLERS = [listController(TUTOR_TIERS)];

@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import {
-  between, byId, byValue, HttpModule, instant, integer, kinds, like, list, listController, nullable, number, parameter,
+  between, byId, byValue, instant, integer, kinds, like, list, listController, nullable, number, parameter,
   Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -56,5 +55,4 @@ const REQUEST_LOG = list({
   ],
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(REQUEST_LOG)] })
-export class RequestLogModule {}
+export const REQUEST_LOG_CONTROLLERS = [listController(REQUEST_LOG)];

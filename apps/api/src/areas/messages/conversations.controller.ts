@@ -1,8 +1,7 @@
-import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { VALUES } from '@app/database';
 import {
-  byValue, HttpModule, instant, json, like, list, listController, nullable, objectOf, oneOf, Source, text, UUID, uuid,
+  byValue, instant, json, like, list, listController, nullable, objectOf, oneOf, Source, text, UUID, uuid,
   View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -38,5 +37,4 @@ const CONVERSATIONS = list({
   parameters: [byValue('type', VALUES.conversations.type, 'Only threads of this type.')],
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(CONVERSATIONS)] })
-export class ConversationsModule {}
+export const CONVERSATIONS_CONTROLLERS = [listController(CONVERSATIONS)];

@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import { VALUES } from '@app/database';
 import {
-  byId, byValue, HttpModule, instant, jsonb, like, list, listController, nullable, oneOf, Source, text, uuid, View,
+  byId, byValue, instant, jsonb, like, list, listController, nullable, oneOf, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 export const HOMEWORK = list({
@@ -33,5 +32,4 @@ export const HOMEWORK = list({
   ],
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(HOMEWORK)] })
-export class HomeworkModule {}
+export const HOMEWORK_CONTROLLERS = [listController(HOMEWORK)];

@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import { VALUES } from '@app/database';
 import {
-  byId, byValue, flag, HttpModule, instant, like, list, listController, nullable, oneOf, recordController, Source, text,
+  byId, byValue, flag, instant, like, list, listController, nullable, oneOf, recordController, Source, text,
   uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -41,5 +40,4 @@ const LOCATION = recordController({
   source: LOCATIONS.source,
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(LOCATIONS), LOCATION] })
-export class LocationsModule {}
+export const LOCATIONS_CONTROLLERS = [listController(LOCATIONS), LOCATION];

@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import { VALUES } from '@app/database';
 import {
-  byValue, HttpModule, instant, like, list, listController, nullable, oneOf, Source, text, uuid, View,
+  byValue, instant, like, list, listController, nullable, oneOf, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 const { scope, resource_type } = VALUES.files;
@@ -35,5 +34,4 @@ const FILES = list({
   ],
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(FILES)] })
-export class FilesModule {}
+export const FILES_CONTROLLERS = [listController(FILES)];

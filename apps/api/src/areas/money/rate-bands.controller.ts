@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import {
-  HttpModule, instant, integer, list, listController, nullable, Source, text, uuid, View,
+  instant, integer, list, listController, nullable, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 const RATE_BANDS = list({
@@ -19,5 +18,4 @@ const RATE_BANDS = list({
   order: sql`b.sort_order, b.name`,
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(RATE_BANDS)] })
-export class RateBandsModule {}
+export const RATE_BANDS_CONTROLLERS = [listController(RATE_BANDS)];

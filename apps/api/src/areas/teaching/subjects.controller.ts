@@ -1,6 +1,5 @@
-import { Module } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { HttpModule, list, listController, nullable, Source, text, uuid, View } from '../../http/kit.js';
+import { list, listController, nullable, Source, text, uuid, View } from '../../http/kit.js';
 
 const SUBJECTS = list({
   id: 'list_subjects',
@@ -17,5 +16,4 @@ const SUBJECTS = list({
   bare: 'data',
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(SUBJECTS)] })
-export class SubjectsModule {}
+export const SUBJECTS_CONTROLLERS = [listController(SUBJECTS)];

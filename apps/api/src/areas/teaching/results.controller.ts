@@ -1,7 +1,6 @@
-import { Module } from '@nestjs/common';
 import { VALUES } from '@app/database';
 import {
-  between, byId, byValue, HttpModule, instant, integer, like, list, listController, nullable, oneOf, recordController,
+  between, byId, byValue, instant, integer, like, list, listController, nullable, oneOf, recordController,
   Source, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -45,5 +44,4 @@ const RESULT = recordController({
   summary: 'Returns one assessment result',
 });
 
-@Module({ imports: [HttpModule], controllers: [listController(RESULTS), RESULT] })
-export class ResultsModule {}
+export const RESULTS_CONTROLLERS = [listController(RESULTS), RESULT];
