@@ -12,6 +12,7 @@ export { SchedulingModule } from './scheduling.module.js';
 export { LONGEST, type SessionChange, SessionChanges, SHORTEST, withoutTutor } from './session-changes.js';
 export { settle as settleRates } from './settling.js';
 export { type Calendar, type DaysOff, overlappingRules, slots, type WeeklyHours } from './slots.js';
+export { TutorHours } from './tutor-hours.js';
 export {
   addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, occurrences, type Repetition, startOfDay,
 } from './wall-clock.js'; // prettier-ignore

@@ -9,8 +9,9 @@ import { Register } from './register.js';
 import { Series } from './series.js';
 import { SessionChanges } from './session-changes.js';
 import { SessionRows } from './session-rows.js';
+import { TutorHours } from './tutor-hours.js';
 
-const RULES = [BookingRequests, Bookings, Departures, Register, Series, SessionChanges];
+const RULES = [BookingRequests, Bookings, Departures, Register, Series, SessionChanges, TutorHours];
 
 @Module({ providers: [...RULES, Calendar, HandOvers, LessonTerms, SessionRows], exports: RULES })
 export class SchedulingModule {}

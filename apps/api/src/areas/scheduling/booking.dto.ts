@@ -1,7 +1,7 @@
 import { LAST_INSTANT, LONGEST, type SessionChange, SHORTEST, type WantedSession, type Who } from '@app/scheduling';
 import { VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
-import { Fault, field, type Interdependent, TOGETHER } from '../../http/kit.js';
+import { Fault, field, inputOf, type Interdependent, TOGETHER } from '../../http/kit.js';
 
 const STATUSES = ['pending', 'scheduled'] as const;
 const WHO = ['student_id', 'student_ids', 'group_id', 'classroom_id'] as const;
@@ -147,20 +147,8 @@ function whoOf({ student_id, student_ids, group_id, classroom_id }: SessionField
 
 /** The session that a booking wants, and its first time. */
 export function wantedBy(body: CreateSession) {
-  const { tutor_id: tutorId, starts_at: startsAt, duration_minutes: minutes, status } = body;
-  const wanted: WantedSession = {
-    tutorId,
-    who: whoOf(body)!,
-    status,
-    title: body.title ?? null,
-    mode: body.mode ?? null,
-    subject: body.subject_id ?? null,
-    studentRateCents: body.student_rate_cents ?? null,
-    tutorPayRateCents: body.tutor_pay_rate_cents ?? null,
-    allowOverlap: body.allow_overlap,
-    allowStudentOverlap: body.allow_student_overlap,
-    bookingRequestId: body.booking_request_id ?? null,
-  };
+  const { starts_at: startsAt, duration_minutes: minutes } = body;
+  const wanted: WantedSession = { ...inputOf(body), who: whoOf(body)!, subject: body.subject_id ?? null };
   return { wanted, time: { startsAt, endsAt: body.ends_at ?? new Date(startsAt.getTime() + (minutes ?? 0) * 60_000) } };
 }
 

@@ -1,12 +1,20 @@
-import { Area } from '../../http/kit.js';
-import { AvailabilitiesModule } from './availabilities/availabilities.module.js';
-import { LessonParticipantsModule } from './lesson-participants/lesson-participants.module.js';
-import { SessionSeriesModule } from './session-series/session-series.module.js';
-import { SessionsModule } from './sessions/sessions.module.js';
+import { BillingModule } from '@app/billing';
+import { SchedulingModule as Scheduling } from '@app/scheduling';
+import { Area, HttpModule } from '../../http/kit.js';
+import { AVAILABILITIES_CONTROLLERS } from './availabilities/availabilities.controller.js';
+import { LESSON_PARTICIPANTS_CONTROLLERS } from './lesson-participants/lesson-participants.controller.js';
+import { SESSION_SERIES_CONTROLLERS } from './session-series/session-series.controller.js';
+import { SESSIONS_CONTROLLERS } from './sessions/sessions.controller.js';
 
 /** When lessons take place. */
 @Area({
-  imports: [AvailabilitiesModule, SessionsModule, LessonParticipantsModule, SessionSeriesModule],
+  imports: [HttpModule, BillingModule, Scheduling],
+  controllers: [
+    ...AVAILABILITIES_CONTROLLERS,
+    ...SESSIONS_CONTROLLERS,
+    ...LESSON_PARTICIPANTS_CONTROLLERS,
+    ...SESSION_SERIES_CONTROLLERS,
+  ],
   tags: {
     availabilities: ['Availability', 'When tutors teach: weekly hours, time off, and the slots that are left.'],
     sessions: ['Sessions', 'Lessons, with their tutors and students.'],

@@ -1,5 +1,18 @@
-import { VALUES } from '@app/database';
-import { cents, instant, integer, like, nullable, oneOf, Source, text, uuid, View } from '../../http/kit.js';
+import sql from 'sql-template-tag';
+import { type Database, VALUES } from '@app/database';
+import {
+  type Caller,
+  cents,
+  instant,
+  integer,
+  like,
+  nullable,
+  oneOf,
+  Source,
+  text,
+  uuid,
+  View,
+} from '../../http/kit.js';
 
 /** An hour's pay: what was agreed, or what a share of the bill came to once the session was completed. */
 const PAY_RATE = `coalesce(s.tutor_pay_rate_cents, round(s.tutor_pay_cents * 60.0 / s.duration_minutes)::bigint)`;
@@ -27,3 +40,11 @@ export const sessionView = new View('Session', {
 });
 
 export const SESSIONS = new Source('sessions', 's');
+
+/** Sessions as JSON, in the order of time, as the ambient transaction leaves them. */
+export async function sessionsJson(db: Database, caller: Caller, ids: string[]): Promise<string> {
+  const rows = await db.query<{ data: string }>(sql`
+    SELECT ${sessionView.json} AS data FROM ${SESSIONS.all}
+    WHERE ${SESSIONS.sightOf(caller)} AND s.id = ANY (${ids}::uuid[]) ORDER BY s.starts_at, s.id`);
+  return `[${rows.map(({ data }) => data).join(',')}]`;
+}

@@ -1,4 +1,4 @@
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import {
   byId, type Caller, days, kinds, list, orDefault, parameter, queryOf, type RecordDeclaration, Source,
 } from '../../../http/kit.js'; // prettier-ignore
@@ -70,11 +70,6 @@ export class SlotsQuery extends queryOf([
   orDefault(parameter('duration', kinds.integer(5, 720), 'Minutes of a lesson.'), 60),
 ]) {}
 
-/** A tutor, with a lock on the row: changes to one tutor's hours wait for each other. Bookings do not wait for them. */
-export const lockedTutor = (caller: Caller, id: string): Sql => sql`
-  SELECT FROM members m WHERE m.organization_id = ${caller.organizationId} AND m.user_id = ${id} AND m.role <> 'student'
-  FOR NO KEY UPDATE`;
-
 /** What a tutor's slots depend on between two instants: status, weekly hours, sessions (at most a day long), time off. */
 export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date): [Sql, Sql, Sql, Sql] {
   const own = sql`organization_id = ${caller.organizationId} AND tutor_id = ${tutorId}`;
@@ -90,29 +85,3 @@ export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date
       FROM time_off WHERE ${own}`,
   ];
 }
-
-/** Tables whose rows of a tutor are replaced together, and what tells such rows apart. */
-export const WEEKLY_HOURS = {
-  table: raw('availabilities'),
-  columns: ['day_of_week', 'start_time', 'end_time', 'timezone'],
-};
-export const DAYS_OFF = { table: raw('time_off'), columns: ['starts_on', 'ends_on', 'note'] };
-type Replaced = typeof WEEKLY_HOURS;
-
-const columnsOf = ({ columns }: Replaced, alias: string) => raw(columns.map((name) => `${alias}.${name}`).join(', '));
-const rowsOf = ({ table }: Replaced, rows: object[]) =>
-  sql`jsonb_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::jsonb) wanted`;
-const same = (of: Replaced) => sql`(${columnsOf(of, 'stored')}) IS NOT DISTINCT FROM (${columnsOf(of, 'wanted')})`;
-const storedOf = (caller: Caller, tutorId: string) =>
-  sql`stored.organization_id = ${caller.organizationId} AND stored.tutor_id = ${tutorId}`;
-
-/** Removes the tutor's rows that are not wanted. */
-export const removals = (caller: Caller, tutorId: string, of: Replaced, rows: object[]): Sql => sql`
-  DELETE FROM ${of.table} stored WHERE ${storedOf(caller, tutorId)}
-    AND NOT EXISTS (SELECT FROM ${rowsOf(of, rows)} WHERE ${same(of)})`;
-
-/** Adds the rows that the tutor does not have. */
-export const additions = (caller: Caller, tutorId: string, of: Replaced, rows: object[]): Sql => sql`
-  INSERT INTO ${of.table} (id, organization_id, tutor_id, ${raw(of.columns.join(', '))})
-  SELECT wanted.id, ${caller.organizationId}, ${tutorId}, ${columnsOf(of, 'wanted')} FROM ${rowsOf(of, rows)}
-  WHERE NOT EXISTS (SELECT FROM ${of.table} stored WHERE ${storedOf(caller, tutorId)} AND ${same(of)})`;

@@ -1,32 +1,25 @@
-import { Controller } from '@nestjs/common';
-import {
-  type Caller, CurrentCaller, Documented, one, Patch, PathId, RequireScopes, ValidBody,
-} from '../../../http/kit.js'; // prettier-ignore
+import { Completion } from '@app/billing';
+import { changeOf, listController, recordController, writeController } from '../../../http/kit.js';
 import { UpdateParticipant } from './lesson-participants.dto.js';
-import { PARTICIPANT } from './lesson-participants.queries.js';
-import { LessonParticipantsService } from './lesson-participants.service.js';
+import { PARTICIPANT, PARTICIPANTS } from './lesson-participants.queries.js';
 
-@Controller('v1/lesson-participants')
-export class LessonParticipantsController {
-  constructor(private readonly participants: LessonParticipantsService) {}
-
-  @Patch(':participant_id')
-  @RequireScopes('sessions:write')
-  @Documented({
+export const LESSON_PARTICIPANTS_CONTROLLERS = [
+  listController(PARTICIPANTS),
+  recordController(PARTICIPANT),
+  writeController({
     id: 'update_lesson_participant',
+    route: 'PATCH /v1/lesson-participants/:participant_id',
+    scope: 'sessions:write',
     summary: 'Records the attendance of a participant, their status, or their price',
     description:
       'Omitted fields stay unchanged. Once the session is completed, the price is fixed, and the participant’s line on the ' +
       'draft follows attendance and status; when that has been issued, it is a 409, like a cancelled session.',
-    answer: one(PARTICIPANT.view),
     example: { attendance: 'attended' },
     conflicts: ['invalid_state'],
-  })
-  update(
-    @CurrentCaller() caller: Caller,
-    @PathId('participant_id') id: string,
-    @ValidBody(UpdateParticipant) body: UpdateParticipant,
-  ) {
-    return this.participants.update(caller, id, body);
-  }
-}
+    body: UpdateParticipant,
+    rules: [Completion],
+    answers: PARTICIPANT,
+    run: ({ organizationId, ids, body }, completion) =>
+      completion.correct(organizationId, ids.participant_id, changeOf(body)),
+  }),
+];

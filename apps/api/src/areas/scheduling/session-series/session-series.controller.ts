@@ -1,26 +1,21 @@
-import { Controller } from '@nestjs/common';
-import {
-  type Caller, CurrentCaller, Documented, many, one, PathId, Post, RequireScopes, ValidBody,
-} from '../../../http/kit.js'; // prettier-ignore
-import { sessionView } from '../session.view.js';
-import { CancelSeries, CreateSeries } from './session-series.dto.js';
-import { SessionSeriesService } from './session-series.service.js';
+import { Database } from '@app/database';
+import { Series } from '@app/scheduling';
+import { JsonText, many, one, writeController } from '../../../http/kit.js';
+import { wantedBy } from '../booking.dto.js';
+import { sessionsJson, sessionView } from '../session.view.js';
+import { CancelSeries, CreateSeries, repeatedBy } from './session-series.dto.js';
 import { seriesShape } from './session-series.view.js';
 
-@Controller('v1/session-series')
-export class SessionSeriesController {
-  constructor(private readonly series: SessionSeriesService) {}
-
-  @Post()
-  @RequireScopes('sessions:write')
-  @Documented({
+export const SESSION_SERIES_CONTROLLERS = [
+  writeController({
     id: 'create_session_series',
+    route: 'POST /v1/session-series',
+    scope: 'sessions:write',
     summary: 'Books a session that repeats every one to four weeks',
     description:
       'Takes the fields of a session, and repeats it at the same time of the organization’s clocks, also when these ' +
       'change. If the tutor has another session at one of the times, nothing is booked (409), unless `skip_conflicts` ' +
       'leaves those out.',
-    answer: { ...one(seriesShape), shapes: [sessionView, seriesShape] },
     example: {
       tutor_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
       student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
@@ -30,25 +25,38 @@ export class SessionSeriesController {
       count: 10,
     },
     conflicts: ['invalid_state', 'session_overlap'],
-  })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateSeries) body: CreateSeries) {
-    return this.series.create(caller, body);
-  }
-
-  @Post(':series_id/cancel', 200)
-  @RequireScopes('sessions:write')
-  @Documented({
+    body: CreateSeries,
+    rules: [Series, Database],
+    answers: { ...one(seriesShape), shapes: [sessionView, seriesShape] },
+    async run({ organizationId, caller, body }, series, db) {
+      const { wanted, time } = wantedBy(body);
+      const booked = await series.book(organizationId, wanted, time, repeatedBy(body), body.skip_conflicts);
+      const { seriesId: series_id, ids: session_ids } = booked;
+      const skipped = booked.skipped.map(({ startsAt, endsAt, sessionId }) => ({
+        starts_at: startsAt.toISOString(),
+        ends_at: endsAt.toISOString(),
+        session_id: sessionId,
+      }));
+      const data = await sessionsJson(db, caller, session_ids);
+      const text = `{"series_id":"${series_id}","data":${data},"skipped":${JSON.stringify(skipped)}}`;
+      return { noted: { series_id, session_ids }, answer: new JsonText(text) };
+    },
+  }),
+  writeController({
     id: 'cancel_session_series',
+    route: 'POST /v1/session-series/:series_id/cancel',
+    status: 200,
+    scope: 'sessions:write',
     summary: 'Cancels the rest of a series',
     description: 'Returns the sessions that are cancelled from then on. Completed ones stay. Again: unchanged.',
-    answer: many(sessionView),
     example: { from: '2027-03-01' },
-  })
-  cancel(
-    @CurrentCaller() caller: Caller,
-    @PathId('series_id') id: string,
-    @ValidBody(CancelSeries) body: CancelSeries,
-  ) {
-    return this.series.cancel(caller, id, body);
-  }
-}
+    body: CancelSeries,
+    rules: [Series, Database],
+    answers: many(sessionView),
+    async run({ organizationId, caller, ids: { series_id }, body }, series, db) {
+      const { ids, cancelled } = await series.cancel(organizationId, series_id, body.from ?? null);
+      const data = JSON.parse(await sessionsJson(db, caller, ids)) as unknown;
+      return { changed: cancelled.length > 0, noted: { session_ids: cancelled }, answer: { data } };
+    },
+  }),
+];

@@ -1,27 +1,23 @@
-import { Controller } from '@nestjs/common';
-import {
-  type Caller, CurrentCaller, Delete, Documented, one, PathId, Post, Put, RequireScopes, ValidBody,
-} from '../../../http/kit.js'; // prettier-ignore
-import { CreateSession, UpdateSession } from '../booking.dto.js';
-import { sessionView } from '../session.view.js';
-import { CancelSession, CompleteSession } from './sessions.dto.js';
-import { SessionsService } from './sessions.service.js';
+import { Completion } from '@app/billing';
+import { Bookings, SessionChanges } from '@app/scheduling';
+import { listController, recordController, writeController } from '../../../http/kit.js';
+import { changeBy, CreateSession, UpdateSession, wantedBy } from '../booking.dto.js';
+import { attendedBy, CancelSession, CompleteSession } from './sessions.dto.js';
+import { SESSION, SESSION_LIST } from './sessions.queries.js';
 
-@Controller('v1/sessions')
-export class SessionsController {
-  constructor(private readonly sessions: SessionsService) {}
-
-  @Post()
-  @RequireScopes('sessions:write')
-  @Documented({
+export const SESSIONS_CONTROLLERS = [
+  listController(SESSION_LIST),
+  recordController(SESSION),
+  writeController({
     id: 'create_session',
+    route: 'POST /v1/sessions',
+    scope: 'sessions:write',
     summary: 'Books a session',
     description:
       'Send exactly one of `student_id`, `student_ids`, `group_id` and `classroom_id`, and one of ' +
       '`duration_minutes` and `ends_at`. Everybody who takes part is a lesson participant, with the price of an hour: ' +
       'what the request says, else the group’s rate, else the organization’s rates; null bills nothing. A time at ' +
       'which the tutor has another session is a 409 that names it.',
-    answer: one(sessionView),
     example: {
       tutor_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
       student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
@@ -29,98 +25,90 @@ export class SessionsController {
       duration_minutes: 60,
     },
     conflicts: ['invalid_state', 'session_overlap'],
-  })
-  create(@CurrentCaller() caller: Caller, @ValidBody(CreateSession) body: CreateSession) {
-    return this.sessions.create(caller, body);
-  }
-
-  @Put(':session_id')
-  @RequireScopes('sessions:write')
-  @Documented({
+    body: CreateSession,
+    rules: [Bookings],
+    answers: SESSION,
+    named: 'session_id',
+    run: ({ organizationId, body }, bookings) => {
+      const { wanted, time } = wantedBy(body);
+      return bookings.book(organizationId, wanted, time);
+    },
+  }),
+  writeController({
     id: 'update_session',
+    route: 'PUT /v1/sessions/:session_id',
+    scope: 'sessions:write',
     summary: 'Moves or changes a session, or confirms a pending one',
     description:
       'Omitted fields stay unchanged; a new `starts_at` alone keeps the duration. `student_ids` replaces who takes part: ' +
       'whoever is missing becomes `removed`. Prices are settled anew when the tutor, the subject, the mode or who takes ' +
       'part changes, except those that somebody has set. Completed and cancelled sessions cannot change.',
-    answer: one(sessionView),
     example: { starts_at: '2027-03-01T08:00:00Z' },
     conflicts: ['invalid_state', 'session_overlap'],
-  })
-  update(
-    @CurrentCaller() caller: Caller,
-    @PathId('session_id') id: string,
-    @ValidBody(UpdateSession) body: UpdateSession,
-  ) {
-    return this.sessions.update(caller, id, body);
-  }
-
-  @Put(':session_id/complete')
-  @RequireScopes('sessions:write')
-  @Documented({
+    body: UpdateSession,
+    rules: [SessionChanges],
+    answers: SESSION,
+    run: ({ organizationId, ids, body }, changes) => changes.change(organizationId, ids.session_id, changeBy(body)),
+  }),
+  writeController({
     id: 'complete_session',
+    route: 'PUT /v1/sessions/:session_id/complete',
+    scope: 'sessions:write',
     summary: 'Completes a session that has begun',
     description:
       'Bills everybody who takes part and is not excused, a line on the draft of each, and settles what the tutor gets. Who is ' +
       'not named attended, unless something else was recorded before. Again: unchanged; with another attendance, a 409.',
-    answer: one(sessionView),
     example: { participants: [{ student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', attendance: 'attended' }] },
     conflicts: ['invalid_state'],
-  })
-  complete(
-    @CurrentCaller() caller: Caller,
-    @PathId('session_id') id: string,
-    @ValidBody(CompleteSession) body: CompleteSession,
-  ) {
-    return this.sessions.complete(caller, id, body);
-  }
-
-  @Post(':session_id/reopen', 200)
-  @RequireScopes('sessions:write')
-  @Documented({
+    body: CompleteSession,
+    rules: [Completion],
+    answers: SESSION,
+    run: ({ organizationId, ids, body }, completion) =>
+      completion.complete(organizationId, ids.session_id, attendedBy(body)),
+  }),
+  writeController({
     id: 'reopen_session',
+    route: 'POST /v1/sessions/:session_id/reopen',
+    status: 200,
+    scope: 'sessions:write',
     summary: 'Takes a completed session back to scheduled',
     description:
       'What it billed is removed from the drafts, with who came and what the tutor gets. Once a line of it has been issued: ' +
       '409. Again: unchanged.',
-    answer: one(sessionView),
     conflicts: ['invalid_state'],
-  })
-  reopen(@CurrentCaller() caller: Caller, @PathId('session_id') id: string) {
-    return this.sessions.reopen(caller, id);
-  }
-
-  @Post(':session_id/cancel', 200)
-  @RequireScopes('sessions:write')
-  @Documented({
+    rules: [Completion],
+    answers: SESSION,
+    run: ({ organizationId, ids }, completion) => completion.reopen(organizationId, ids.session_id),
+  }),
+  writeController({
     id: 'cancel_session',
+    route: 'POST /v1/sessions/:session_id/cancel',
+    status: 200,
+    scope: 'sessions:write',
     summary: 'Cancels a session',
     description:
       'Participants who have not declined are cancelled too, and the time is free again. With `charge_percent`, that part of ' +
       'what completing would have billed is added to each student’s draft. Again: unchanged.',
-    answer: one(sessionView),
     example: { reason: 'Called off an hour before.', charge_percent: 50 },
     conflicts: ['invalid_state'],
-  })
-  cancel(
-    @CurrentCaller() caller: Caller,
-    @PathId('session_id') id: string,
-    @ValidBody(CancelSession) body: CancelSession,
-  ) {
-    return this.sessions.cancel(caller, id, body);
-  }
-
-  @Delete(':session_id', 204)
-  @RequireScopes('sessions:write')
-  @Documented({
+    body: CancelSession,
+    rules: [Completion],
+    answers: SESSION,
+    async run({ organizationId, ids, body: { reason = null, charge_percent: percent = null } }, completion) {
+      const changed = await completion.cancel(organizationId, ids.session_id, reason, percent);
+      return { changed, noted: changed ? { charge_percent: percent ?? 0 } : undefined };
+    },
+  }),
+  writeController({
     id: 'remove_session',
+    route: 'DELETE /v1/sessions/:session_id',
+    scope: 'sessions:write',
     summary: 'Deletes a session that was booked by mistake',
     description:
       'Not a completed one, nor one that another record names, such as a payment: 409. Cancel these instead.',
-    answer: null,
     conflicts: ['invalid_state', 'still_referenced'],
-  })
-  remove(@CurrentCaller() caller: Caller, @PathId('session_id') id: string) {
-    return this.sessions.remove(caller, id);
-  }
-}
+    rules: [SessionChanges],
+    answers: null,
+    run: ({ organizationId, ids }, changes) => changes.remove(organizationId, ids.session_id),
+  }),
+];

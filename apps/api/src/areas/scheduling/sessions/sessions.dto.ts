@@ -1,7 +1,7 @@
 import type { Attended } from '@app/billing';
 import { VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
-import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
+import { Fault, field, inputOf, type Interdependent, TOGETHER } from '../../../http/kit.js';
 
 /** Why a session does not take place. */
 export class CancelSession {
@@ -46,5 +46,4 @@ export class CompleteSession implements Interdependent {
   }
 }
 
-export const attendedBy = ({ participants }: CompleteSession): Attended[] =>
-  participants.map(({ student_id: studentId, attendance }) => ({ studentId, attendance }));
+export const attendedBy = ({ participants }: CompleteSession): Attended[] => participants.map((one) => inputOf(one));
