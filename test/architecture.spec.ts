@@ -43,13 +43,6 @@ function resourceOf(path: string): string | undefined {
   return own ? undefined : name;
 }
 
-/** The names that reach themselves. */
-function cyclesIn(edges: (readonly [from: string, to: string])[]): string[] {
-  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
-    edges.some(([a, b]) => a === from && (b === to || (!seen.has(b) && reaches(b, to, seen.add(b)))));
-  return [...new Set(edges.map(([from]) => from))].filter((name) => reaches(name, name));
-}
-
 /** The first segments, after the version, of the routes that a controller or a declaration serves. */
 function firstSegments(text: string): string[] {
   const [, prefix = ''] = /@Controller\('v1\/?([^']*)'\)/.exec(text) ?? [];
@@ -151,14 +144,10 @@ describe('imports', () => {
   it.each([
     ['an area', areaOf],
     ['a resource', resourceOf],
-  ])('%s imports only modules and services of another, without cycles', (_kind, nameOf) => {
+  ])('%s imports nothing from another', (_kind, nameOf) => {
     const between = (imported: string, importer: string) =>
       nameOf(imported) !== undefined && nameOf(importer) !== undefined && nameOf(imported) !== nameOf(importer);
-    expect(breaches(/./, (imported, importer) => between(imported, importer) && !/\.(module|service)\.js$/.test(imported))).toEqual([]);
-    const edges = product.flatMap(({ path, imports }) =>
-      imports.filter((imported) => between(imported, path)).map((imported) => [nameOf(path)!, nameOf(imported)!] as const),
-    );
-    expect(cyclesIn(edges)).toEqual([]);
+    expect(breaches(/./, between)).toEqual([]);
   });
 });
 
@@ -182,7 +171,7 @@ describe('one place for each thing', () => {
     const api = product.filter(({ path }) => /^apps\/api\/src\//.test(path));
     expect(files(/@(Body|Query)\(/, api)).toEqual([]);
     const declared = api.flatMap(({ text }) => [...text.matchAll(/@Valid(?:Body|Query)\(([A-Z]\w+)\) \w+: (\w+)/g)]);
-    expect(declared.length).toBeGreaterThan(10);
+    expect(declared.length).toBeGreaterThan(3);
     expect(declared.filter(([, named, type]) => named !== type).map(([text]) => text)).toEqual([]);
   });
 
@@ -240,7 +229,7 @@ describe('one place for each thing', () => {
   });
 
   it('no service of the API only forwards to a rule: writeController and readController do', () => {
-    const services = product.filter(({ path }) => areaOf(path) && areaOf(path) !== 'scheduling');
+    const services = product.filter(({ path }) => areaOf(path));
     expect(services.flatMap(({ text }) => forwarders(text))).toEqual([]);
     const planted = (body: string) => `@Injectable() class Planted {
       constructor(private readonly records: Records, private readonly rule: Rule, private readonly audit: Audit) {}

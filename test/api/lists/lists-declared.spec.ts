@@ -19,7 +19,7 @@ const listRoutes = (): Route[] => keyedReads(api).filter((route) => queryOf(docu
 
 function declared(route: Route): List {
   const list = operationOf(route.handler)?.list;
-  if (!list) throw new Error(`${nameOf(route)}: declare the list, and give it to listController in the resource’s module`);
+  if (!list) throw new Error(`${nameOf(route)}: declare the list, and give it to listController in the resource’s table of routes`);
   return list;
 }
 

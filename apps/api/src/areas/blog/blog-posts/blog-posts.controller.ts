@@ -1,9 +1,10 @@
 import { Controller } from '@nestjs/common';
 import {
-  type Caller, CurrentCaller, Delete, Documented, type Expected, IfMatch, JsonUpTo, one, Patch, PathId,
-  Post, RequirePlatformBlog, RequireScopes, ValidBody,
+  type Caller, CurrentCaller, Delete, Documented, type Expected, IfMatch, JsonUpTo, listController, one, Patch, PathId,
+  Post, recordController, RequirePlatformBlog, RequireScopes, ValidBody,
 } from '../../../http/kit.js'; // prettier-ignore
 import { CreatePost, UpdatePost } from './blog-posts.dto.js';
+import { POST, POSTS } from './blog-posts.queries.js';
 import { BlogPostsService } from './blog-posts.service.js';
 import { blogPostView } from './blog-posts.view.js';
 
@@ -11,7 +12,7 @@ import { blogPostView } from './blog-posts.view.js';
 const LONGEST_POST = 3 * 1_048_576;
 
 @Controller('v1/blog-posts')
-export class BlogPostsController {
+class BlogPostsController {
   constructor(private readonly blog: BlogPostsService) {}
 
   @Post()
@@ -68,3 +69,5 @@ export class BlogPostsController {
     return this.blog.remove(caller, id, expected);
   }
 }
+
+export const BLOG_POSTS_CONTROLLERS = [listController(POSTS), recordController(POST), BlogPostsController];
