@@ -60,7 +60,7 @@ describe('demo', () => {
 
   it('is the same for the same seed and time, and differs for another seed', async () => {
     const digest = async (options: Partial<DemoOptions> = {}) => {
-      const written = await write({ students: 40, ...options });
+      const written = await write({ students: 40, homework: 60, ...options });
       const hash = createHash('sha256').update(await readFile(join(written[0]!.folder, '..', 'organizations.json')));
       for (const { folder } of written) {
         for (const file of (await readdir(folder)).sort()) hash.update(file).update(await readFile(join(folder, file)));
@@ -166,7 +166,7 @@ describe('demo', () => {
   });
 
   it('uses the configured brands', async () => {
-    const [first] = await write({ brands: ['maths', 'music'] });
+    const [first] = await write({ brands: ['maths', 'music'], students: 10, homework: 0 });
     const posts = (await readFile(join(first!.folder, 'blog_posts.ndjson'), 'utf8')).trim().split('\n');
     expect(new Set(posts.map((line) => (JSON.parse(line) as { brand: string }).brand))).toEqual(new Set(['maths', 'music']));
   });

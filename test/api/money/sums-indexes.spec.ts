@@ -5,7 +5,7 @@ import { MoneyFixture } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const ROWS = 20_000;
+const ROWS = 8_000;
 const LONG = /Seq Scan on (sessions|payouts|adjustments|invoices|payments)/;
 
 const api = await fixture(TestApi.start());

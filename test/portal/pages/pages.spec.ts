@@ -114,7 +114,7 @@ describe('every page', () => {
       if (!press && !errs && first !== 'Skip to the content') found.push('does not start with a link to the content');
       if (heading && (await page.getByRole('heading', { level: 1 }).textContent()) !== heading) found.push('heading');
       await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true');
-      found.push(...(await faultsOf(page, name, lookOf(visits.findIndex((visit) => visit.name === name)))));
+      found.push(...(await faultsOf(page, name, lookOf(visits.findIndex((visit) => visit.name === name)), true)));
       const fields = '[...document.querySelectorAll(".filters :is(input:not([type=checkbox]), select, button)")]';
       const heights = await page.evaluate<number[]>(`${fields}.map((field) => Math.round(field.offsetHeight))`);
       if (new Set(heights).size > 1) found.push('filters of different heights');

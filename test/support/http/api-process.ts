@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { compiled } from '../process/processes.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** V8's memory limits, as `npm start` and `npm run start:prod` set them. */
@@ -74,7 +75,7 @@ export class ApiProcess {
     const child = spawn(process.execPath, [MEMORY, ...flags, mainOf(app)], {
       cwd: inject('scratch'),
       // Inherits nothing else, such as DATABASE_URL from a developer's shell.
-      env: { PATH: process.env.PATH, ...defaults, ...settings },
+      env: { PATH: process.env.PATH, ...compiled(), ...defaults, ...settings },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     let early = '';

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
+import { compiled } from './processes.js';
 
 export interface CliResult {
   code: number | null;
@@ -13,7 +14,7 @@ export const CLI = fileURLToPath(new URL('../../../dist/apps/cli/src/main.js', i
 
 /** Runs the built command line as from an operator's shell, with only these environment variables. */
 export async function runCli(args: string[], settings: Record<string, string>, input = '', cwd = inject('scratch')): Promise<CliResult> {
-  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: '/usr/bin:/bin', ...settings } });
+  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: '/usr/bin:/bin', ...compiled(), ...settings } });
   child.stdin.on('error', () => undefined).end(input);
   const result: CliResult = { code: null, stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (result.stdout += chunk.toString()));

@@ -1,4 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+
+/** The environment of a process under test that leaves to the next what it has compiled: a fifth of its start. */
+export const compiled = () => ({ NODE_COMPILE_CACHE: join(inject('scratch'), 'compiled') });
 
 /** Memory of a running process (MB). `VmRSS` is its current size, `VmHWM` its peak since {@link forgetPeak}. */
 export function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {

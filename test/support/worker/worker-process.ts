@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
+import { compiled } from '../process/processes.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/apps/worker/src/main.js', import.meta.url));
 
@@ -22,7 +23,7 @@ export class WorkerProcess {
   static async start(settings: Record<string, string>): Promise<WorkerProcess> {
     const child = spawn(process.execPath, [MAIN], {
       cwd: inject('scratch'),
-      env: { PATH: process.env.PATH, APP_URL: 'https://portal.example', ...settings, NODE_ENV: 'production' },
+      env: { PATH: process.env.PATH, ...compiled(), APP_URL: 'https://portal.example', ...settings, NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const worker = new WorkerProcess(child);
