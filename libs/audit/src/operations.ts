@@ -134,7 +134,7 @@ const WORDS = {
   'decline booking request': 'Declined a booking request',
   'reopen booking request': 'Reopened a booking request',
 
-  'POST /v1/messages': 'Sent a message',
+  'POST /v1/messages': 'Sent a message in the name of {person}',
   'POST /v1/leads': 'Recorded a lead',
   'PATCH /v1/leads/:lead_id': 'Changed a lead',
   'POST /v1/blog-posts': 'Created a blog post',

@@ -24,11 +24,14 @@ export class Messages {
   /**
    * Adds a message to a conversation. Two people have one direct conversation: the first message to somebody opens it.
    *
-   * @returns its id
+   * @returns its id, and for the audit row in whose name it was sent
    * @throws Refused for an unknown person, conversation or message to reply to, for a sender who is no manager or does not
    *   take part, and if there is no owner to send it (`no_sender`)
    */
-  async send(organizationId: string, { content, senderId, to, visibility, replyToId }: NewMessage): Promise<string> {
+  async send(
+    organizationId: string,
+    { content, senderId, to, visibility, replyToId }: NewMessage,
+  ): Promise<{ id: string; noted: { conversation_id: string; user_id: string } }> {
     const sender = await this.senderOf(organizationId, senderId);
     const conversation =
       'recipientId' in to
@@ -39,7 +42,7 @@ export class Messages {
     await this.db.query(sql`
       INSERT INTO messages (id, organization_id, conversation_id, sender_id, content, visibility, reply_to_id)
       VALUES (${id}, ${organizationId}, ${conversation}, ${sender}, ${content}, ${visibility}, ${replyToId})`);
-    return id;
+    return { id, noted: { conversation_id: conversation, user_id: sender } };
   }
 
   private async senderOf(organizationId: string, wanted: string | null): Promise<string> {

@@ -95,6 +95,20 @@ describe('POST /v1/messages to a person', () => {
     expect(await sent({ sender_id: admin.id, recipient_id: owner.id, content: 'Hello' })).toMatchObject({ conversation_id: there.conversation_id });
   });
 
+  it('to a student is no secret: the conversation is listed, and the audit row names the key and the sender', async () => {
+    const student = await make.student(a.id);
+    const admin = await make.member(a.id, { role: 'admin' });
+    const narrow = await api.key(a.id, { name: 'Bot', scopes: ['messages:write'] });
+    const content = { recipient_id: student.id, content: 'Only for you', visibility: 'student_only' };
+    const { id, conversation_id } = await sent({ sender_id: admin.id, ...content }, narrow);
+    expect((await read('/v1/conversations')).data!.map((thread) => thread.id)).toEqual([conversation_id]);
+    const rows = await make.query(
+      `SELECT k.name, a.details - 'fields' AS details FROM audit_log a JOIN api_keys k ON k.id = a.api_key_id WHERE a.organization_id = $1`,
+      [a.id],
+    );
+    expect(rows).toEqual([{ name: 'Bot', details: { message_id: id, conversation_id, user_id: admin.id } }]);
+  });
+
   it('opens one conversation, however many first messages arrive at once', async () => {
     const student = await make.student(a.id);
     const admin = await make.member(a.id, { role: 'admin' });
