@@ -19,13 +19,16 @@ export interface LoadResult {
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Responses other than 200, and requests without a response. */
-  failures: number;
+  /** What came instead of 200, and how often: statuses, errors, timeouts. */
+  failures: Record<string, number>;
 }
 
 async function run({ url, key, connections, seconds, amount, rate }: Load): Promise<LoadResult> {
   const times: number[] = [];
-  let failures = 0;
+  const failures: Record<string, number> = {};
+  const fail = (what: string, times: number) => {
+    if (times > 0) failures[what] = (failures[what] ?? 0) + times;
+  };
   const headers = { Authorization: `Token token=${key}` };
   const started = performance.now();
   const length = amount ? { amount } : { duration: seconds };
@@ -36,10 +39,12 @@ async function run({ url, key, connections, seconds, amount, rate }: Load): Prom
   // Measured here, because autocannon's histogram has a resolution of one millisecond.
   load.on('response', (_client, status, _bytes, milliseconds) => {
     if (status === 200) times.push(milliseconds);
-    else failures++;
+    else fail(String(status), 1);
     last = performance.now();
   });
   const { errors, timeouts } = await load;
+  fail('errors', errors);
+  fail('timeouts', timeouts);
   times.sort((a, b) => a - b);
   const percentile = (part: number) => times[Math.floor(times.length * part)] ?? NaN;
   return {
@@ -47,7 +52,7 @@ async function run({ url, key, connections, seconds, amount, rate }: Load): Prom
     requestsPerSecond: times.length / ((last - started) / 1000),
     p50: percentile(0.5),
     p99: percentile(0.99),
-    failures: failures + errors + timeouts,
+    failures,
   };
 }
 

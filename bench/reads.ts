@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Bench, type Length, POOL_SIZE, say, type Server } from './bench.js';
 import type { Child } from './children.js';
+import type { LoadResult } from './load.js';
 import type { LimitOptions } from './limit/answer.js';
 import { type Page, pages } from './pages.js';
 import { brief, BRIEF_HEADING, fullReport, type Round, type Rounds } from './report.js';
@@ -122,15 +123,21 @@ export async function inTurns(load: Child, servers: Server[], asked: Page[], pla
   for (let round = 0; round < plan.rounds; round++) {
     for (const [index, server] of servers.entries()) {
       const before = await server.child.usage();
-      const { requests, requestsPerSecond, p50, p99, failures } = await run(index, plan.seconds);
+      const answered = await run(index, plan.seconds);
       const after = await server.child.usage();
-      if (failures > 0 || requests === 0)
-        throw new Error(`${server.child.module}: ${failures} requests of ${asked[0]!.name} failed`);
-      const cpu = ((after.cpuSeconds - before.cpuSeconds) * 1000) / requests;
+      check(server.child.module, asked[0]!.name, answered);
+      const cpu = ((after.cpuSeconds - before.cpuSeconds) * 1000) / answered.requests;
+      const { requestsPerSecond, p50, p99 } = answered;
       rounds[index]!.push({ requestsPerSecond, p50, p99, cpu } satisfies Round);
     }
   }
   return rounds;
+}
+
+/** Figures of a round with failures, or without answers, mean nothing. */
+export function check(server: string, page: string, { requests, failures }: LoadResult): void {
+  const said = JSON.stringify(failures);
+  if (requests === 0 || said !== '{}') throw new Error(`${server}: ${requests} answers to ${page}, failures: ${said}`);
 }
 
 async function megabytes({ child }: Server): Promise<number> {

@@ -4,7 +4,7 @@ import { type Bench, type Length, say, type Server } from '../bench.js';
 import type { Child } from '../children.js';
 import { asAdmin } from '../database.js';
 import { pages } from '../pages.js';
-import { CONNECTIONS } from '../reads.js';
+import { check, CONNECTIONS } from '../reads.js';
 import { atMost, judged, medianOf, ratioOf, row } from '../tables.js';
 import { postgresCpu } from './postgres-cpu.js';
 
@@ -63,11 +63,11 @@ async function measure(
   child.send({ requestLog: on });
   const usage = async () => ({ api: (await child.usage()).cpuSeconds, ...(await postgresCpu(admin, LOGS_NAME)) });
   const before = await usage();
-  const { requests, failures } = await generator.load({ url: url + path, key, connections: CONNECTIONS, ...plan });
-  if (failures > 0) throw new Error(`${failures} requests of ${path} failed`);
+  const answered = await generator.load({ url: url + path, key, connections: CONNECTIONS, ...plan });
+  check(child.module, path, answered);
   await sleep(REST_MS);
   const after = await usage();
-  const each = (what: keyof typeof after) => ((after[what] - before[what]) * 1e6) / requests;
+  const each = (what: keyof typeof after) => ((after[what] - before[what]) * 1e6) / answered.requests;
   return { api: each('api'), postgres: each('others'), log: each('log') };
 }
 

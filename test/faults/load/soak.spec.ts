@@ -93,7 +93,7 @@ async function minute(rate: number): Promise<Minute> {
   );
   return {
     p99,
-    failures,
+    failures: Object.values(failures).reduce((sum, times) => sum + times, 0),
     rss: memoryOf(api.pid, 'VmRSS'),
     descriptors: readdirSync(`/proc/${api.pid}/fd`).length,
     lag: oldest!.lag,

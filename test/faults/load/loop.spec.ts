@@ -1,0 +1,14 @@
+import { holdsOfApi, holdsOfPortal, told } from '../../support/load/holds.js';
+
+const MUCH = { rows: 200, people: 2_000, text: 20_000, listed: 20_000, tries: 3 };
+/** Milliseconds in one piece. */
+const MOST = 50;
+
+it.each([
+  ['API', holdsOfApi],
+  ['portal', holdsOfPortal],
+])('no GET of the %s holds the event loop for long', async (app, holdsOf) => {
+  const holds = await holdsOf(MUCH);
+  process.stdout.write(`${app}: ${told(holds, 20)}\n`);
+  expect(holds.filter(({ hold }) => hold > MOST)).toEqual([]);
+});
