@@ -10,6 +10,7 @@ import { Random } from '../../support/data/random.js';
 import type { Row } from '../../support/data/sample-rows.js';
 import { TestApi } from '../../support/http/api.js';
 import { declaredLists, type DeclaredList, nameOf, type Schema } from '../../support/http/routes.js';
+import { someOf } from '../../support/fuzz/hostile-client.js';
 import { fixture } from '../../support/process/fixture.js';
 
 type Stored = string | number | boolean | null;
@@ -65,7 +66,7 @@ const DATES = [
 const INSTANTS = [
   '2026-05-01T23:59:59.999Z', '2026-05-02T00:00:00.000Z', '2026-05-02T23:59:59.999Z', '2026-05-03T00:00:00.000Z',
 ]; // prettier-ignore
-const ROWS = 60;
+const ROWS = 40;
 /** A CHECK, a unique index or an exclusion refuses this combination of values. */
 const REFUSED = ['23514', '23505', '23P01'];
 
@@ -264,7 +265,7 @@ describe('a filter', () => {
   it('can be combined with others', async () => {
     let both = 0;
     for (const filled of lists.filter(({ list }) => list.parameters.length > 1)) {
-      for (let n = 0; n < 25; n++) {
+      for (let n = 0; n < 12; n++) {
         const chosen = filled.list.parameters.filter(() => random.chance(0.5));
         const given = new Map(chosen.map((parameter) => [parameter.name, random.pick(valuesOf(filled, parameter))]));
         const impossible = chosen.some(({ name, from }) => {
@@ -274,7 +275,7 @@ describe('a filter', () => {
         if (!impossible && (await check(filled, given)) && chosen.length > 1) both++;
       }
     }
-    expect(both).toBeGreaterThan(40);
+    expect(both).toBeGreaterThan(20);
   });
 
   it('applies to every page in cursor mode', async () => {
@@ -283,7 +284,7 @@ describe('a filter', () => {
         const given = new Map([[parameter.name, random.pick(valuesOf(filled, parameter))]]);
         const seen: string[] = [];
         for (let cursor: string | null | undefined = 'start'; cursor;) {
-          const page = await read(filled, given, `limit=9&cursor=${cursor}`);
+          const page = await read(filled, given, `limit=15&cursor=${cursor}`);
           seen.push(...page.ids);
           cursor = page.meta.next_cursor;
         }
@@ -293,19 +294,19 @@ describe('a filter', () => {
   });
 
   it.each([
-    [422, '2026-05-02', '2026-05-01'],
-    [422, '2026-05-02', '2026-05-01T23:59:59.999Z'],
-    [422, '2026-05-02T00:00:00Z', '2026-05-01'],
-    [422, '2026-05-01T00:00:00-01:00', '2026-05-01T00:59:00Z'],
-    [200, '2026-05-01', '2026-05-01'],
-    [200, '2026-05-01T23:59:59.999Z', '2026-05-01'],
-    [200, '2026-05-01T12:00Z', '2026-05-01T12:00Z'],
-    [200, '2026-05-01T00:00:00+01:00', '2026-04-30'],
-  ])('that ends before it begins is refused (%i: %s to %s)', async (wanted, ...range) => {
+    [422, '2026-05-02', '2026-05-01', 0],
+    [422, '2026-05-02', '2026-05-01T23:59:59.999Z', 1],
+    [422, '2026-05-02T00:00:00Z', '2026-05-01', 2],
+    [422, '2026-05-01T00:00:00-01:00', '2026-05-01T00:59:00Z', 3],
+    [200, '2026-05-01', '2026-05-01', 4],
+    [200, '2026-05-01T23:59:59.999Z', '2026-05-01', 5],
+    [200, '2026-05-01T12:00Z', '2026-05-01T12:00Z', 6],
+    [200, '2026-05-01T00:00:00+01:00', '2026-04-30', 7],
+  ] as const)('that ends before it begins is refused (%i: %s to %s)', async (wanted, begin, end, number) => {
     const ranges = lists.flatMap((filled) => filled.list.parameters.filter(({ from }) => from).map((to) => ({ ...filled, to })));
     expect(ranges.length).toBeGreaterThan(2);
-    for (const { path, key, to } of ranges) {
-      const [from, until] = range.map(encodeURIComponent);
+    for (const { path, key, to } of someOf(ranges, number, 8, 6)) {
+      const [from, until] = [begin, end].map(encodeURIComponent);
       const answer = await api.get(`${path}?${to.from!}=${from}&${to.name}=${until}`, key);
       expect([path, answer.status]).toEqual([path, wanted]);
       if (wanted === 422) expect(answer.body).toMatchObject({ detail: [{ loc: ['query', to.name], type: 'value_error' }] });

@@ -4,7 +4,8 @@ import { meteredPortal } from '../../support/portal/metered-portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** A sample of test/faults/input/portal-linear-work.spec.ts, without limits on time. */
-const seed = Number(process.env.SEED ?? Date.now() % 4_294_967_296);
+/** Fixed, so that what lands does not depend on luck; the fault runs try others. */
+const seed = Number(process.env.SEED ?? 20_260_501);
 
 const portal = await fixture(meteredPortal());
 
