@@ -161,5 +161,10 @@ describe('a lead', () => {
     expect((await patch(lead.id, { status: 'lost' }, foreign)).status).toBe(404);
     expect((await send('get', path, undefined, foreign)).status).toBe(404);
     expect((await send('get', path)).body).toEqual(converted);
+    const rows = await make.query<{ result: string }>(
+      `SELECT result FROM audit_log WHERE details ->> 'lead_id' = $1 AND operation LIKE 'PATCH%' AND status = 200`,
+      [lead.id],
+    );
+    expect(rows.map(({ result }) => result)).toEqual(Array<string>(10).fill('done'));
   });
 });

@@ -64,7 +64,7 @@ export async function ended(offboarding: Offboarding, { organizationId, keyId }:
     coverage_revoked: 0,
     reason: null,
   };
-  return { changed: done.changed, noted: { ...done }, answer };
+  return { changed: done.changed, audit: { ...done }, answer };
 }
 
 /** What the removals of all kinds of people have in common. */
@@ -73,5 +73,5 @@ export const OFFBOARDED = {
   scope: 'accounts:write' as const,
   rules: [Offboarding] as [typeof Offboarding],
   answers: one(offboardShape),
-  named: 'user_id',
+  idName: 'user_id',
 };

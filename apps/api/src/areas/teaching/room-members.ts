@@ -19,5 +19,5 @@ export async function addMember(
   as: PlaceRole,
 ) {
   const { id: member_id, changed } = await places.give(organizationId, room, user_id, as);
-  return { changed, noted: { user_id, member_id }, answer: { member_id } };
+  return { changed, audit: { user_id, member_id }, answer: { member_id } };
 }

@@ -17,7 +17,7 @@ import { Documented, one, type Operation } from './operation.decorator.js';
 type Route = Extract<Worded, ApiOperation>;
 
 /** What a request asks for. */
-export interface Asked<Name extends string = string, Body = unknown> {
+export interface Call<Name extends string = string, Body = unknown> {
   caller: Caller;
   organizationId: string;
   ids: Record<Name, string>;
@@ -25,21 +25,21 @@ export interface Asked<Name extends string = string, Body = unknown> {
 }
 
 /** What a write did. */
-export interface Done {
+export interface Outcome {
   /** Of a new record. */
   id?: string;
   /** Whether anything changed; false if it had happened before. */
   changed?: boolean;
   /** The record was here already: a POST answers 200. */
-  known?: boolean;
+  existed?: boolean;
   /** What its audit row says besides the ids. */
-  noted?: AuditDetails;
+  audit?: AuditDetails;
   /** The response, if it is not the record. */
   answer?: unknown;
 }
 
 /** The result of a rule: the id of a new record, whether anything changed, or nothing; or all that there is to say. */
-type Result = string | boolean | undefined | Done;
+type Result = string | boolean | undefined | Outcome;
 
 /** A write: declared like a list. */
 export interface WriteDeclaration<R extends Route, Body extends object, Rules extends unknown[] | []> extends Pick<
@@ -58,8 +58,8 @@ export interface WriteDeclaration<R extends Route, Body extends object, Rules ex
   /** The record that is answered as the write leaves it, or an answer of its own; null for none (204). */
   answers: Shown | Answer | null;
   /** What the audit row calls the record's id, if not like the path's first parameter. */
-  named?: string;
-  run: (asked: Asked<IdNames<R>, Body>, ...rules: Rules) => Result | Promise<Result> | Promise<void>;
+  idName?: string;
+  run: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Result | Promise<Result> | Promise<void>;
 }
 
 const METHODS = { POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
@@ -68,7 +68,7 @@ const METHODS = { POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
 export function writeController<R extends Route, Body extends object, Rules extends unknown[] | []>(
   write: WriteDeclaration<R, Body, Rules>,
 ): Type {
-  const { route, scope, status, body: bodyClass, rules, answers, named, run, ...operation } = write;
+  const { route, scope, status, body: bodyClass, rules, answers, idName, run, ...operation } = write;
   const [method, path] = route.split(' /') as [keyof typeof METHODS, string];
   const names = idsIn<R>(route);
   const Method = METHODS[method];
@@ -77,7 +77,7 @@ export function writeController<R extends Route, Body extends object, Rules exte
       ? RequireAnyScope(scope.anyOf, scope.by)
       : RequireScopes(...([scope].flat() as [Scope, ...Scope[]]));
   const record = answers && 'view' in answers ? answers : null;
-  const name = named ?? names[0];
+  const name = idName ?? names[0];
   if (record && !name) throw new Error(`${route}: say what its audit row calls the new record`);
 
   @Controller(path)
@@ -101,12 +101,12 @@ export function writeController<R extends Route, Body extends object, Rules exte
       ...[body, ...values]: [body: unknown, ...ids: string[]]
     ) {
       const ids = byName(names, values);
-      const asked = { caller, organizationId: caller.organizationId, ids, body: body as Body };
-      const { id: made, changed, known, noted, answer } = doneBy((await run(asked, ...this.rules)) ?? {});
+      const call = { caller, organizationId: caller.organizationId, ids, body: body as Body };
+      const { id: made, changed, existed, audit, answer } = outcomeOf((await run(call, ...this.rules)) ?? {});
       const id = made ?? values[0];
       const others = Object.fromEntries(Object.entries<string>(ids).slice(made === undefined ? 1 : 0));
-      this.audit.note({ ...others, ...(name && id && { [name]: id }), ...noted }, changed);
-      if (known) response.status(200);
+      this.audit.note({ ...others, ...(name && id && { [name]: id }), ...audit }, changed);
+      if (existed) response.status(200);
       return record ? this.records.written(caller, record, id) : answer;
     }
   }
@@ -117,7 +117,7 @@ export function writeController<R extends Route, Body extends object, Rules exte
   return WriteController;
 }
 
-function doneBy(result: NonNullable<Result>): Done {
+function outcomeOf(result: NonNullable<Result>): Outcome {
   if (typeof result === 'string') return { id: result };
   return typeof result === 'boolean' ? { changed: result } : result;
 }

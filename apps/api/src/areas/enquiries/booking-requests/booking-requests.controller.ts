@@ -27,7 +27,7 @@ export const BOOKING_REQUESTS_CONTROLLERS = [
     body: CreateBookingRequest,
     rules: [BookingRequests],
     answers: BOOKING_REQUESTS,
-    named: 'booking_request_id',
+    idName: 'booking_request_id',
     run: ({ organizationId, body }, requests) => requests.add(organizationId, lessonOf(body)),
   }),
   readController({

@@ -27,10 +27,10 @@ export const LEADS_CONTROLLERS = [
     body: CreateLead,
     rules: [Leads],
     answers: LEAD,
-    named: 'lead_id',
+    idName: 'lead_id',
     async run({ organizationId, caller, body }, leads) {
       const { id, created } = await leads.receive(organizationId, inputOf(body), reads(caller));
-      return { id, known: !created, noted: { created } };
+      return { id, existed: !created, audit: { created } };
     },
   }),
   writeController({
@@ -44,6 +44,9 @@ export const LEADS_CONTROLLERS = [
     rules: [Leads],
     answers: LEAD,
     conflicts: ['invalid_state'],
-    run: ({ organizationId, ids, body }, leads) => leads.change(organizationId, ids.lead_id, changeOf(body)),
+    async run({ organizationId, ids, body }, leads) {
+      // The values that a lead has are a change, too, as in every PATCH.
+      await leads.change(organizationId, ids.lead_id, changeOf(body));
+    },
   }),
 ];

@@ -18,7 +18,7 @@ export const MESSAGES_CONTROLLERS = [
     body: CreateMessage,
     rules: [Messages],
     answers: MESSAGE,
-    named: 'message_id',
+    idName: 'message_id',
     conflicts: ['no_sender'],
     run: ({ organizationId, body }, messages) => {
       const { conversation_id: conversationId, recipient_id: recipientId } = body;

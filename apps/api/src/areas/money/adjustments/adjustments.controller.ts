@@ -21,7 +21,7 @@ export const ADJUSTMENTS_CONTROLLERS = [
     body: CreateAdjustment,
     rules: [Adjustments],
     answers: ADJUSTMENTS,
-    named: 'adjustment_id',
+    idName: 'adjustment_id',
     run: ({ organizationId, body }, adjustments) => adjustments.add(organizationId, inputOf(body)),
   }),
   writeController({

@@ -19,7 +19,7 @@ export const INVOICES_CONTROLLERS = [
     body: CreateInvoice,
     rules: [Invoices],
     answers: INVOICE,
-    named: 'invoice_id',
+    idName: 'invoice_id',
     run: ({ organizationId, body }, invoices) =>
       invoices.create(organizationId, body.student_id, body.lines.map(lineOf)),
   }),
@@ -80,7 +80,7 @@ export const INVOICES_CONTROLLERS = [
     conflicts: ['invalid_state'],
     async run({ organizationId, ids, body }, invoices) {
       const changed = await invoices.void(organizationId, ids.invoice_id, body.rebill ?? null);
-      return { changed, noted: changed ? { rebill: body.rebill ?? false } : undefined };
+      return { changed, audit: changed ? { rebill: body.rebill ?? false } : undefined };
     },
   }),
 ];

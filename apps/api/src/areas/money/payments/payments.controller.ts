@@ -25,7 +25,7 @@ export const PAYMENTS_CONTROLLERS = [
     body: RecordPayment,
     rules: [Payments],
     answers: PAYMENT,
-    named: 'payment_id',
+    idName: 'payment_id',
     conflicts: ['invalid_state'],
     run: ({ organizationId, body }, payments) => payments.record(organizationId, receivedBy(body)),
   }),
@@ -45,7 +45,7 @@ export const PAYMENTS_CONTROLLERS = [
     conflicts: ['invalid_state'],
     async run({ organizationId, ids, body }, payments) {
       await payments.refund(organizationId, ids.payment_id, body.amount_cents);
-      return { noted: { refunded_cents: body.amount_cents } };
+      return { audit: { refunded_cents: body.amount_cents } };
     },
   }),
   writeController({

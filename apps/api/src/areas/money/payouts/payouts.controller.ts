@@ -57,7 +57,7 @@ export const PAYOUTS_CONTROLLERS = [
     body: CreatePayout,
     rules: [Payouts],
     answers: PAYOUT,
-    named: 'payout_id',
+    idName: 'payout_id',
     conflicts: ['invalid_state'],
     run: ({ organizationId, caller, body }, payouts) => {
       const { currency } = caller.organization;

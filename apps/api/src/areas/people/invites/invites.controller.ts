@@ -49,7 +49,7 @@ export const INVITES_CONTROLLERS = [
         emailed,
         created_at: createdAt.toISOString(),
       };
-      return { noted: { invite_id: id, scope, role, target_id, subject_id, emailed }, answer };
+      return { audit: { invite_id: id, scope, role, target_id, subject_id, emailed }, answer };
     },
   }),
   writeController({
@@ -94,7 +94,7 @@ export const INVITES_CONTROLLERS = [
       const made = await codes.replacePermanent(organizationId, { userId: null, apiKeyId: caller.keyId });
       const codeOf = (role: StandingRole) => made.find((code) => code.role === role)?.code ?? null;
       const answer = linksOf(invites, { student: codeOf('student'), tutor: codeOf('tutor') });
-      return { noted: { invite_ids: made.map(({ id }) => id) }, answer };
+      return { audit: { invite_ids: made.map(({ id }) => id) }, answer };
     },
   }),
 ];

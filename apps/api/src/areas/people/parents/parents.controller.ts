@@ -25,10 +25,10 @@ export const PARENTS_CONTROLLERS = [
     body: CreateParent,
     rules: [Provisioning],
     answers: ANY_PARENT,
-    named: 'parent_id',
+    idName: 'parent_id',
     async run({ caller, body }, provisioning) {
       const { id, created, known } = await provisioning.provisionOne(caller, toParent(body));
-      return { id, known, noted: { created } };
+      return { id, existed: known, audit: { created } };
     },
   }),
   writeController({
@@ -46,7 +46,7 @@ export const PARENTS_CONTROLLERS = [
     answers: one(parentStudentLinkView),
     async run({ caller, organizationId, ids: { parent_id }, body: { student_id } }, families, records) {
       const changed = await families.link(organizationId, parent_id, student_id);
-      return { changed, noted: { student_id }, answer: await records.written(caller, linkOf(parent_id, student_id)) };
+      return { changed, audit: { student_id }, answer: await records.written(caller, linkOf(parent_id, student_id)) };
     },
   }),
   writeController({
@@ -63,7 +63,7 @@ export const PARENTS_CONTROLLERS = [
     answers: one(accountInviteSentShape),
     async run({ caller, ids }, invites) {
       const answer = await invites.sendToParent(caller, ids.parent_id);
-      return { changed: answer.sent, noted: { sent: answer.sent }, answer };
+      return { changed: answer.sent, audit: { sent: answer.sent }, answer };
     },
   }),
   writeController({

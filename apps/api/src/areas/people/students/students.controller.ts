@@ -32,10 +32,10 @@ export const STUDENTS_CONTROLLERS = [
     body: CreateStudent,
     rules: [Provisioning],
     answers: STUDENTS,
-    named: 'student_id',
+    idName: 'student_id',
     async run({ caller, body }, provisioning) {
       const { id, created, invited, known } = await provisioning.provisionOne(caller, toStudent(body));
-      return { id, known, noted: { created, invited } };
+      return { id, existed: known, audit: { created, invited } };
     },
   }),
   writeController({
@@ -76,7 +76,7 @@ export const STUDENTS_CONTROLLERS = [
     answers: one(accountInviteSentShape),
     async run({ caller, ids }, invites) {
       const answer = await invites.sendToStudent(caller, ids.student_id);
-      return { changed: answer.sent, noted: { sent: answer.sent }, answer };
+      return { changed: answer.sent, audit: { sent: answer.sent }, answer };
     },
   }),
   writeController({

@@ -28,10 +28,10 @@ export const TUTORS_CONTROLLERS = [
     body: CreateTutor,
     rules: [Provisioning],
     answers: STAFF,
-    named: 'tutor_id',
+    idName: 'tutor_id',
     async run({ caller, body }, provisioning) {
       const { id, created, invited, known } = await provisioning.provisionOne(caller, toTutor(body));
-      return { id, known, noted: { created, invited } };
+      return { id, existed: known, audit: { created, invited } };
     },
   }),
   writeController({

@@ -53,7 +53,7 @@ export const USERS_CONTROLLERS = [
       const answer = answerOf(users, await provisioning.provision(caller, users.map(toPerson)));
       const { exists, errors } = answer.summary;
       const ids = answer.results.filter(({ status }) => status === 'ok').map(({ id }) => id!);
-      return { noted: { user_ids: ids, exists, errors }, answer };
+      return { audit: { user_ids: ids, exists, errors }, answer };
     },
   }),
 ];

@@ -39,7 +39,7 @@ export const SESSION_SERIES_CONTROLLERS = [
       }));
       const data = await sessionsJson(db, caller, session_ids);
       const text = `{"series_id":"${series_id}","data":${data},"skipped":${JSON.stringify(skipped)}}`;
-      return { noted: { series_id, session_ids }, answer: new JsonText(text) };
+      return { audit: { series_id, session_ids }, answer: new JsonText(text) };
     },
   }),
   writeController({
@@ -56,7 +56,7 @@ export const SESSION_SERIES_CONTROLLERS = [
     async run({ organizationId, caller, ids: { series_id }, body }, series, db) {
       const { ids, cancelled } = await series.cancel(organizationId, series_id, body.from ?? null);
       const data = JSON.parse(await sessionsJson(db, caller, ids)) as unknown;
-      return { changed: cancelled.length > 0, noted: { session_ids: cancelled }, answer: { data } };
+      return { changed: cancelled.length > 0, audit: { session_ids: cancelled }, answer: { data } };
     },
   }),
 ];

@@ -28,7 +28,7 @@ export const SESSIONS_CONTROLLERS = [
     body: CreateSession,
     rules: [Bookings],
     answers: SESSION,
-    named: 'session_id',
+    idName: 'session_id',
     run: ({ organizationId, body }, bookings) => {
       const { wanted, time } = wantedBy(body);
       return bookings.book(organizationId, wanted, time);
@@ -96,7 +96,7 @@ export const SESSIONS_CONTROLLERS = [
     answers: SESSION,
     async run({ organizationId, ids, body: { reason = null, charge_percent: percent = null } }, completion) {
       const changed = await completion.cancel(organizationId, ids.session_id, reason, percent);
-      return { changed, noted: changed ? { charge_percent: percent ?? 0 } : undefined };
+      return { changed, audit: changed ? { charge_percent: percent ?? 0 } : undefined };
     },
   }),
   writeController({

@@ -26,7 +26,7 @@ export const CLASSROOMS_CONTROLLERS = [
     body: CreateClassroom,
     rules: [Rooms],
     answers: CLASSROOMS,
-    named: 'classroom_id',
+    idName: 'classroom_id',
     run: ({ caller, body }, rooms) =>
       rooms.openClassroom(caller, { ...inputOf(body), subject: body.subject_id ?? null }),
   }),

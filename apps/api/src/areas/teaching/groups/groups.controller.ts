@@ -26,10 +26,10 @@ export const GROUPS_CONTROLLERS = [
     body: CreateGroup,
     rules: [Rooms],
     answers: GROUPS,
-    named: 'group_id',
+    idName: 'group_id',
     async run({ caller, body }, rooms) {
       const id = await rooms.openGroup(caller, { ...inputOf(body), subject: body.subject_id ?? null });
-      return { id, noted: { student_ids: body.student_ids } };
+      return { id, audit: { student_ids: body.student_ids } };
     },
   }),
   writeController({

@@ -23,7 +23,7 @@ export const LESSON_PLANS_CONTROLLERS = [
     body: CreateLessonPlan,
     rules: [LessonPlans],
     answers: LESSON_PLANS,
-    named: 'lesson_plan_id',
+    idName: 'lesson_plan_id',
     run: ({ organizationId, body }, plans) => plans.create(organizationId, newPlanBy(body)),
   }),
   writeController({
@@ -36,7 +36,7 @@ export const LESSON_PLANS_CONTROLLERS = [
     body: UpdateLessonPlan,
     rules: [LessonPlans],
     answers: LESSON_PLANS,
-    named: 'lesson_plan_id',
+    idName: 'lesson_plan_id',
     run: ({ organizationId, ids, body }, plans) => plans.change(organizationId, ids.plan_id, changeOf(body)),
   }),
 ];

@@ -14,7 +14,7 @@ export const QUESTIONS_CONTROLLERS = [
     body: CreateQuestion,
     rules: [Questions],
     answers: QUESTIONS,
-    named: 'question_id',
+    idName: 'question_id',
     run: ({ organizationId, body }, questions) => questions.add(organizationId, inputOf(body)),
   }),
 ];
