@@ -5,6 +5,14 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const own = new CSSStyleSheet();
 reference.shadowRoot?.adoptedStyleSheets.push(own);
 
+const narrow = new CSSStyleSheet();
+narrow.replaceSync(`
+  @container (max-width: 499px) {
+    .tr { flex-wrap: wrap; }
+    .tr .key-type { padding-left: 12px; }
+    .tr .key-descr { display: block !important; flex: 1 0 100%; padding: 0 4px 6px 12px; }
+  }`);
+
 function paint() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
@@ -87,17 +95,18 @@ const [text] = await Promise.all([
   fetch(reference.dataset.specUrl).then((response) => response.text()),
   customElements.whenDefined('rapi-doc'),
 ]);
-label('api-request');
-label('api-response');
-label('rapi-doc');
+for (const element of ['api-request', 'api-response', 'rapi-doc', 'schema-table', 'schema-tree']) mend(element);
 reference.loadSpec(JSON.parse(text, named));
 
-/** Its fields have no labels, and its scrolling parts cannot be reached with the keyboard. */
-function label(element) {
+/** Its fields have no labels, its scrolling parts cannot be reached with the keyboard, and narrow tables hide descriptions. */
+function mend(element) {
   const { prototype } = customElements.get(element) ?? {};
   if (!prototype) return;
   const { updated } = prototype;
   prototype.updated = function (...changes) {
+    if (element.startsWith('schema-') && !this.shadowRoot.adoptedStyleSheets.includes(narrow)) {
+      this.shadowRoot.adoptedStyleSheets.push(narrow);
+    }
     for (const field of this.shadowRoot.querySelectorAll('input, select, textarea')) {
       field.ariaLabel ??= field.dataset.pname ?? (field.placeholder || field.dataset.ptype || 'Choose');
     }
