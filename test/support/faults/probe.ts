@@ -3,11 +3,12 @@ import { ModuleRef } from '@nestjs/core';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
+import { listOf, text } from '@app/fields';
 import { CurrentCaller, RequireScopes } from '../../../apps/api/src/http/auth/access.decorators.js';
 import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
 import { ApiError, ValidationFailed } from '../../../apps/api/src/http/errors/api-error.js';
 import { Documented } from '../../../apps/api/src/http/openapi/operation.decorator.js';
-import { OneOf, Text, Texts } from '../../../apps/api/src/http/validation/fields.js';
+import { bodyField, OneOf, Text } from '../../../apps/api/src/http/validation/fields.js';
 import { JsonText } from '../../../apps/api/src/http/views/json-text.js';
 import { Audit } from '../../../apps/api/src/http/writes/audit.js';
 import { ValidBody } from '../../../apps/api/src/http/validation/declared.js';
@@ -23,7 +24,7 @@ export class Wish {
   @OneOf(ENDS)
   ends?: (typeof ENDS)[number];
 
-  @Texts({ max: 50 }, { max: 10 })
+  @bodyField(listOf(text({ max: 50 }), { max: 10 }))
   tags?: string[];
 }
 

@@ -2,8 +2,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import {
-  boolean, cents, color, day, dayOfWeek, email, endTime, Fault, idOrCode, instant, integer, isFault, json, type JsonSize, type Kind, link,
-  listOf, type ListSize, oneOf, type Parser, text, type TextRule, time, timeZone, uuid, wholeMinute,
+  boolean, day, Fault, idOrCode, instant, integer, isFault, type Kind, listOf, type ListSize, oneOf, type Parser, text, type TextRule, uuid,
 } from '@app/fields'; // prettier-ignore
 import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
@@ -104,23 +103,7 @@ export const Flag = (presence: Presence = {}) => bodyField(boolean, presence);
 export const OneOf = (values: readonly string[], presence: Presence = {}) => bodyField(oneOf(values), presence);
 export const Instant = (presence: Presence = {}) => bodyField(instant, presence);
 export const Day = (presence: Presence = {}) => bodyField(day, presence);
-export const WholeMinute = (presence: Presence = {}) => bodyField(wholeMinute, presence);
-export const Time = (presence: Presence = {}) => bodyField(time, presence);
-export const EndTime = (presence: Presence = {}) => bodyField(endTime, presence);
-export const DayOfWeek = (presence: Presence = {}) => bodyField(dayOfWeek, presence);
-export const TimeZone = (presence: Presence = {}) => bodyField(timeZone, presence);
-export const Email = (presence: Presence = {}) => bodyField(email, presence);
-export const Color = (presence: Presence = {}) => bodyField(color, presence);
 export const Integer = (min: number, max: number, presence: Presence = {}) => bodyField(integer(min, max), presence);
-export const Cents = (min: number, max: number, presence: Presence = {}) => bodyField(cents(min, max), presence);
-export const Json = (size: JsonSize, presence: Presence = {}) => bodyField(json(size), presence);
-export const Link = (max: number, presence: Presence = {}) => bodyField(link(max), presence);
-export const Texts = (item: TextRule, size: ListSize, presence: Presence = {}) =>
-  bodyField(listOf(text(item), size), presence);
-
-/** Several of these values, without repeats. */
-export const SomeOf = (values: readonly string[], presence: Presence = {}) =>
-  bodyField(listOf(oneOf(values), { max: values.length, distinct: true }), presence);
 
 /** Ids without repeats. */
 export const Uuids = (size: ListSize, presence: Presence = {}) =>
