@@ -87,6 +87,8 @@ search.addEventListener('change', () => {
 
 // RapiDoc takes an example with an empty field for a list of examples, and fails: with a name, it is one.
 const named = (key, value) => {
+  // "Not blank", which the minimum of one character says better.
+  if (key === 'pattern' && value === '\\S') return undefined;
   if (key !== 'application/json' || value.example === undefined) return value;
   const { example, ...rest } = value;
   return { ...rest, examples: { Example: { value: example } } };
