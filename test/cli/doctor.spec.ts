@@ -58,6 +58,18 @@ describe('doctor and recount', () => {
     expect(nowhere.stdout).toMatch(/^fail {2}database: DATABASE_URL: the database at 127\.0\.0\.1:1 cannot be reached/m);
   });
 
+  it('doctor counts what is wrong with a role, and lists it all with --verbose', async () => {
+    const wrong = { ...urlsOf(database), DATABASE_URL: database.workerUrl };
+    const listed = async (...flags: string[]) => {
+      const { stdout } = await runHere(['doctor', ...flags], wrong);
+      const [, count, names] = /lacks (\d+) privileges that the api needs: (.*?) \(run/.exec(stdout)!;
+      return { count: Number(count), names: names!.replace(/ and \d+ more .*/, '').split('; ').length, text: names! };
+    };
+    const [short, whole] = [await listed(), await listed('--verbose')];
+    expect(short).toMatchObject({ names: 5, text: expect.stringContaining(`and ${short.count - 5} more ("doctor --verbose" lists all)`) as string });
+    expect(whole).toMatchObject({ count: short.count, names: short.count, text: expect.not.stringContaining('more') as string });
+  });
+
   it('doctor warns of a role whose statements are compiled', async () => {
     const url = Object.assign(new URL(database.workerUrl), { search: '?options=-c%20jit%3Don' }).href;
     const { stdout } = await runHere(['doctor'], { ...urlsOf(database), WORKER_DATABASE_URL: url });
