@@ -1,4 +1,5 @@
 import { randomUUID as id } from 'node:crypto';
+import { loadEnv } from '@app/config';
 import { FIELDS, type Fault, type Kind, type Schema } from '@app/fields';
 import { NAMED } from '@app/people';
 import type { ImportError } from '../../apps/cli/src/import/importer.js';
@@ -14,6 +15,7 @@ import { fixture } from '../support/process/fixture.js';
 
 const imports = await fixture(ImportFixture.open());
 const api = await fixture(TestApi.start());
+const env = loadEnv({}, {});
 const kinds = FIELDS as Record<string, Record<string, Kind>>;
 
 /** Values that break the rules of a kind, one each. */
@@ -49,7 +51,7 @@ describe('an import keeps the rules of the API', () => {
     const cases = Object.entries(kinds).flatMap(([table, columns]) =>
       Object.entries(columns).flatMap(([column, kind]) =>
         breaking(kind.schema)
-          .map((value) => ({ table, column, value, fault: kind.parse(value, undefined as never) }))
+          .map((value) => ({ table, column, value, fault: kind.parse(value, env) }))
           .filter(({ fault }) => typeof fault === 'object' && fault !== null && ('msg' in fault || 'list' in fault)),
       ),
     );
@@ -172,6 +174,8 @@ describe('rules about several rows', () => {
     ['a band of a tutor', ({ school }) => { const band = { id: id(), name: 'x' }; const bob = school.userRow('bob'); return { users: [bob], rate_bands: [band], members: [{ ...school.memberRow(bob, 'tutor'), rate_band_id: band.id }] }; }, ['members rate_band_id: must be null unless role is student']],
     ['an adjustment of nothing', ({ T }) => ({ adjustments: [{ id: id(), tutor_id: T, period_start: '2026-05-02', period_end: '2026-05-01', amount_cents: 0 }] }), ['adjustments period_end: must not be before period_start', 'adjustments amount_cents: must not be 0']],
     ['a lesson completed before it begins', ({ T }) => ({ sessions: [{ id: id(), tutor_id: T, starts_at: soon, ends_at: later, duration_minutes: 60, status: 'completed' }, { id: id(), tutor_id: T, ...HOUR, status: 'completed', completed_at: later }] }), ['sessions completed_at: must not be in the future', 'sessions status: must not be completed before starts_at']],
+    ['lessons that nobody teaches', ({ S }) => ({ sessions: [{}, { status: 'completed' }, { status: 'pending' }, { status: 'cancelled' }].map((state) => ({ id: id(), student_id: S, ...HOUR, ...state })) }), ['sessions status: must be pending or cancelled without tutor_id', 'sessions status: must be pending or cancelled without tutor_id']],
+    ['a post of no configured brand', () => ({ blog_posts: [{ id: id(), title: 'x', slug: 'x', brand: 'other' }] }), ['blog_posts brand: must be one of: primary, secondary']],
     ['states that a lesson is not in', ({ T }) => ({ sessions: [{ id: id(), tutor_id: T, ...HOUR, completed_at: '2026-05-02', cancelled_at: '2026-05-02', cancellation_reason: 'x' }] }), ['sessions completed_at: must be null unless status is completed', 'sessions cancelled_at: must be null unless status is cancelled', 'sessions cancellation_reason: must be null unless status is cancelled']],
     ['a payout of a lesson that is not theirs, nor completed', ({ T, school }) => { const bob = school.userRow('bob'); const session = { id: id(), tutor_id: bob.id, ...HOUR }; return { users: [bob], members: [school.memberRow(bob, 'tutor')], sessions: [session], payouts: [{ id: id(), tutor_id: T, session_id: session.id, amount_cents: 1, currency: 'AUD', paid_at: '2026-05-02' }] }; }, ['payouts session_id: must be a session of this tutor', 'payouts session_id: must be a completed session']],
     ['hours that overlap', ({ T }) => { const hours = { tutor_id: T, day_of_week: 1, timezone: 'Australia/Melbourne' }; return { availabilities: [{ id: id(), ...hours, start_time: '09:00', end_time: '12:00' }, { id: id(), ...hours, start_time: '11:00', end_time: '13:00' }] }; }, ['availabilities start_time: must not overlap other hours of the same day']],

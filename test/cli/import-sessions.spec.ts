@@ -31,7 +31,7 @@ describe('imported sessions', () => {
       lesson([10, 12]),
       lesson([11, 13]),
       lesson([8, 20], { status: 'cancelled' }),
-      lesson([9, 13], { tutor_id: null }),
+      lesson([9, 13], { tutor_id: null, status: 'pending' }),
     ];
     await imports.load(imports.school.with({ sessions: first }));
     expect(await marked(first)).toEqual([false, false, true, false, false]);

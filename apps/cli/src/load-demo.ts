@@ -63,6 +63,7 @@ export async function loadDemo(
         contactOf(slug),
       );
     const report = await importFolder({
+      env,
       url: env.migrationUrl,
       organizationId: id,
       folder: source,

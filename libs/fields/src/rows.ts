@@ -1,6 +1,6 @@
 import { LONGEST, SHORTEST } from '@app/scheduling';
 import {
-  cents, color, dayOfWeek, email, endTime, integer, type Kind, link, oneOf, phone, text, type TextRule, time, timeZone, uuid,
+  cents, color, dayOfWeek, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
   wholeMinute,
 } from './kinds.js'; // prettier-ignore
 import { json, listOf } from './nested.js';
@@ -26,6 +26,12 @@ const TAGS = texts({ min: 1, max: 100 }, 50);
 const ADDRESS = link(2000);
 const CURRENCY = text({ max: 3, pattern: { shape: /^[A-Z]{3}$/, message: 'Must be an ISO 4217 code.' } });
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+
+/** One of the two configured brands. */
+const BRAND: Kind<string> = {
+  schema: { type: 'string', examples: ['primary', 'secondary'] },
+  parse: (raw, env) => oneAmong(env.get('BLOG_BRANDS'), raw),
+};
 
 const SLUG = {
   shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
@@ -139,6 +145,7 @@ export const FIELDS = {
   },
   expense_claims: { approved_amount_cents: AMOUNT, receipt_photo_url: ADDRESS },
   blog_posts: {
+    brand: BRAND,
     title: text({ min: 1, max: 300 }),
     slug: text({ min: 1, max: 200, pattern: SLUG }),
     excerpt: text({ max: 2000 }),

@@ -15,7 +15,7 @@ export class ImportedOrganization {
   readonly files: Record<string, Row[]> = {
     users: [this.tutor, this.student],
     members: [this.memberRow(this.tutor, 'tutor'), this.memberRow(this.student, 'student')],
-    sessions: [without(sessionRow('', this.student.id as string), 'organization_id')],
+    sessions: [{ ...without(sessionRow('', this.student.id as string), 'organization_id'), tutor_id: this.tutor.id }],
   };
 
   userRow(name: string): Row {

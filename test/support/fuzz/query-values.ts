@@ -1,7 +1,6 @@
-import { brand } from '../../../apps/api/src/areas/blog/brand.js';
 import { queryClassOf } from '../../../apps/api/src/http/validation/declared.js';
 import { queryFieldsOf } from '../../../apps/api/src/http/validation/fields.js';
-import { dateBound, day, type Kind as DeclaredKind } from '@app/fields';
+import { dateBound, day, FIELDS, type Kind as DeclaredKind } from '@app/fields';
 import type { TestApi } from '../http/api.js';
 import { documentOf, keyedReads, queryOf, type Route, type Schema } from '../http/routes.js';
 
@@ -13,7 +12,7 @@ export type Kind = 'integer' | 'boolean' | 'uuid' | 'date' | 'cursor' | 'brand' 
 const BY_KIND = new Map<DeclaredKind, Kind>([
   [dateBound, 'date'],
   [day, 'date'],
-  [brand, 'brand'],
+  [FIELDS.blog_posts.brand, 'brand'],
 ]);
 
 /** Every query parameter of every read. */

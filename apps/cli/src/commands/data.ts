@@ -36,6 +36,7 @@ export function addDataCommands(program: Command): void {
       const progress = new ProgressLine();
       const report = await withContext(async ({ env, organizationId }) =>
         importFolder({
+          env,
           url: env.migrationUrl,
           organizationId: await organizationId(org),
           folder,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { type Operation, OPERATOR } from '@app/audit';
+import type { Env } from '@app/config';
 import { lockNumber } from '@app/database';
 import { Checks } from './checks.js';
 import { Consent } from './consent.js';
@@ -46,6 +47,8 @@ export interface ImportOptions {
   organizationId: string;
   /** Contains `<table>.ndjson` files. */
   folder: string;
+  /** The settings; their defaults if not given. */
+  env?: Env;
   /** Changes rows that are there. */
   update?: boolean;
   /** Does everything, and takes it back. */
@@ -130,13 +133,13 @@ async function readAll(
   tables: Table[],
   files: Map<string, string>,
   faults: Faults,
-  { organizationId, onProgress, update }: ImportOptions,
+  { organizationId, onProgress, update, env }: ImportOptions,
 ): Promise<Staged[]> {
   const all: Staged[] = [];
   for (const table of tables) {
     const tell = teller(table.name, 'reading', onProgress);
     const path = files.get(table.name)!;
-    const staged = await stage({ client, table, path, organizationId, faults, onLines: tell.lines, update });
+    const staged = await stage({ client, table, path, organizationId, faults, onLines: tell.lines, update, env });
     tell.done(staged.lastLine);
     all.push(staged);
   }

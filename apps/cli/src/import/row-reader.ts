@@ -1,3 +1,4 @@
+import type { Env } from '@app/config';
 import { FIELDS, type Kind } from '@app/fields';
 import type { Table } from './schema.js';
 import { KEPT_COLUMNS, TABLE_RULES } from './tables.js';
@@ -26,6 +27,7 @@ export class RowReader {
     table: Table,
     private readonly organizationId: string,
     private readonly update: boolean,
+    private readonly env: Env,
   ) {
     const { readers = {}, extraFields = {}, derived = {} } = TABLE_RULES[table.name] ?? {};
     const kinds: Record<string, Kind> = (FIELDS as Record<string, Record<string, Kind>>)[table.name] ?? {};
@@ -83,7 +85,7 @@ export class RowReader {
     if (value === null) {
       return field.nullable ? null : `must not be null${field.needed ? '' : ': leave it out to get the default'}`;
     }
-    const read = field.read(value);
+    const read = field.read(value, this.env);
     if (read instanceof Misfit) return read.message;
     row[name] = read;
     return null;

@@ -114,6 +114,12 @@ export const ROW_RULES: RowRule[] = [
   {
     table: 'sessions',
     at: 'status',
+    words: 'must be pending or cancelled without tutor_id',
+    broken: `s.tutor_id IS NULL AND s.status IN ('scheduled', 'completed')`,
+  },
+  {
+    table: 'sessions',
+    at: 'status',
     words: 'must not be completed before starts_at',
     broken: `s.status = 'completed' AND s.starts_at > now()`,
   },

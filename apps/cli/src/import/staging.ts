@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { type Env, loadEnv } from '@app/config';
 import type { Faults } from './faults.js';
 import { BadLine, readLines } from './lines.js';
 import { RowReader, type StagedRow } from './row-reader.js';
@@ -30,11 +31,13 @@ interface StageOptions {
   onLines: (lines: number) => void;
   /** Whether lines may leave out fields of rows that are there. */
   update?: boolean;
+  /** Settings that decide what a column may hold; their defaults if not given. */
+  env?: Env | undefined;
 }
 
 /** Reads the valid lines of a file into its staging table; the others become faults. */
 export async function stage(options: StageOptions): Promise<Staged> {
-  const { client, table, path, organizationId, faults, onLines, update = false } = options;
+  const { client, table, path, organizationId, faults, onLines, update = false, env = loadEnv({}, {}) } = options;
   const relation = `import_${table.name}`;
   const columns = [...table.columns, ...table.derived].map(({ name, type }) => `"${name}" ${type}`).join(', ');
   const definition = `given text[], known boolean, ${columns}`;
@@ -43,7 +46,7 @@ export async function stage(options: StageOptions): Promise<Staged> {
     client,
     `INSERT INTO ${relation} SELECT * FROM json_to_recordset($1) AS rows (line integer, ${definition})`,
   );
-  const reader = new RowReader(table, organizationId, update);
+  const reader = new RowReader(table, organizationId, update, env);
   const staged: Staged = { table, relation, read: 0, lastLine: 0 };
   for await (const { first, lines } of readLines(path)) {
     for (const [place, text] of lines.entries()) {

@@ -1,3 +1,4 @@
+import type { Env } from '@app/config';
 import { canonicalUuid, isStorable, parseDate } from '@app/database';
 import { Fault, FIELDS, hoursOfDay, isFault, type Kind } from '@app/fields';
 import { isAddress, isEmail } from '@app/people';
@@ -8,7 +9,7 @@ export class Misfit {
 }
 
 /** Converts a JSON value (never null) to the value that is staged for its column. */
-export type ReadValue = (value: unknown) => unknown;
+export type ReadValue = (value: unknown, env: Env) => unknown;
 
 /** Maximum nesting of a JSON column's value, because PostgreSQL and the API's readers recurse. */
 const DEEPEST = 32;
@@ -64,9 +65,8 @@ export function readerOf(type: string): ReadValue {
 /** Reads a value as the API does. */
 export const readBy =
   ({ parse }: Kind): ReadValue =>
-  (value) => {
-    // What a column holds depends on no setting.
-    const read = parse(value, undefined as never);
+  (value, env) => {
+    const read = parse(value, env);
     if (!isFault(read)) return read;
     const { at, msg } = read instanceof Fault ? read : read.list[0]!;
     const place = at.map((part) => (typeof part === 'number' ? `item ${part + 1}: ` : `${part}: `)).join('');
@@ -76,20 +76,20 @@ export const readBy =
 const readAddress = readBy(FIELDS.users.email);
 
 /** An address, also the placeholder of somebody without one. */
-export const readEmail: ReadValue = (value) => {
+export const readEmail: ReadValue = (value, env) => {
   const isPlaceholder = typeof value === 'string' && isAddress(value) && !isEmail(value);
-  return isPlaceholder ? value.trim() : readAddress(value);
+  return isPlaceholder ? value.trim() : readAddress(value, env);
 };
 
 const DAY = /^(mon|tues|wednes|thurs|fri|satur|sun)day$/;
 const readHours = readBy(hoursOfDay);
 
 /** Hours by day of the week, as the API takes them. */
-export const readHoursByDay: ReadValue = (value) => {
+export const readHoursByDay: ReadValue = (value, env) => {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return new Misfit('must be an object');
   for (const [day, hours] of Object.entries(value as Record<string, unknown>)) {
     if (!DAY.test(day)) return new Misfit('must be hours by day like {"monday": ["16:00-18:00"]}');
-    const read = readHours(hours);
+    const read = readHours(hours, env);
     if (read instanceof Misfit) return new Misfit(`${day}: ${read.message}`);
     const early = (read as string[]).findIndex((one) => one.slice(6) <= one.slice(0, 5));
     if (early >= 0) return new Misfit(`${day}: item ${early + 1}: must end after it begins`);

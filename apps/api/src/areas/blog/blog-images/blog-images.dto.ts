@@ -1,5 +1,5 @@
+import { FIELDS } from '@app/fields';
 import { Fault, field, type Interdependent, kinds, TOGETHER } from '../../../http/kit.js';
-import { brand } from '../brand.js';
 
 export class PlaceImage implements Interdependent {
   @field.Query(kinds.oneOf(['platform', 'org']), {
@@ -8,7 +8,9 @@ export class PlaceImage implements Interdependent {
   })
   target: 'platform' | 'org' = 'org';
 
-  @field.Query(brand, { description: 'Required for a platform image; not allowed for an organization’s image.' })
+  @field.Query(FIELDS.blog_posts.brand, {
+    description: 'Required for a platform image; not allowed for an organization’s image.',
+  })
   brand?: string;
 
   [TOGETHER](): Fault[] {

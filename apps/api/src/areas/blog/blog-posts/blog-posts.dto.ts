@@ -1,6 +1,5 @@
 import { FIELDS } from '@app/fields';
 import { Fault, field, type Interdependent, TOGETHER } from '../../../http/kit.js';
-import { Brand } from '../brand.js';
 import { POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
 
 /** A published post has no schedule. */
@@ -95,7 +94,10 @@ export class CreatePost extends WritablePost implements Interdependent {
   @field.OneOf(POST_TARGETS, { description: '`platform` needs the platform-blog capability.', default: 'org' })
   target: 'platform' | 'org' = 'org';
 
-  @Brand({ nullable: true, description: 'Required for `platform`; otherwise it defaults to the first of the two.' })
+  @field.bodyField(FIELDS.blog_posts.brand, {
+    nullable: true,
+    description: 'Required for `platform`; otherwise it defaults to the first of the two.',
+  })
   brand?: string | null;
 
   [TOGETHER](): Fault[] {

@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { FIELDS } from '@app/fields';
 import { byValue, type Caller, kinds, list, parameter, type RecordDeclaration, Source } from '../../../http/kit.js';
-import { brand } from '../brand.js';
 import { blogPostView, POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
 
 const ORDER = sql`b.is_pinned DESC, b.created_at DESC, b.id DESC`;
@@ -21,7 +21,7 @@ export const POSTS = list({
   sizes: { limit: 50, most: 200 },
   bare: 'array',
   parameters: [
-    parameter('brand', brand, 'Only posts of this brand, one of the two configured.', {
+    parameter('brand', FIELDS.blog_posts.brand, 'Only posts of this brand, one of the two configured.', {
       column: 'brand',
       comparison: 'equals',
     }),
