@@ -1,0 +1,43 @@
+/** Replies of real servers that say that there is no such mailbox. */
+export const NO_MAILBOX: [number, string][] = [
+  [550, '5.1.1 <a@example.com>: Recipient address rejected: User unknown in virtual mailbox table'],
+  [550, '5.1.1 <a@example.com>: Recipient address rejected: User unknown in relay recipient table'],
+  [550, '5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup'],
+  [550, '5.2.1 The email account that you tried to reach is inactive.'],
+  [550, '5.1.6 Mailbox has moved'],
+  [550, '5.1.2 Host unknown (Name server: host not found)'],
+  [550, 'No such user here'],
+  [550, 'Unknown user'],
+  [554, 'delivery error: dd This user does not have a example.com account (a@example.com) [0]'],
+  [550, '<a@example.com>: mailbox not found'],
+];
+
+/** Replies of real servers about something else: the sender, its rate, a policy, a quota, a list, or nobody knows what. */
+export const SOMETHING_ELSE: [number, string][] = [
+  [552, 'Requested mail action aborted: exceeded storage allocation'],
+  [550, 'Verification failed for <no-reply@x> Sender verify failed'],
+  [550, 'Rate limit exceeded, try again later'],
+  [550, 'SPF check failed'],
+  [550, '5.1.8 Sender address rejected: Domain not found'],
+  [550, "5.1.90 Your message can't be sent because you've reached your daily limit for message recipients"],
+  [550, '5.1.0 Sender denied'],
+  [550, 'Sender verify failed'],
+  [550, 'Invalid HELO'],
+  [550, 'Too many messages from your host'],
+  [550, 'Greylisted'],
+  [550, 'Rejected by DMARC policy'],
+  [554, '5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org'],
+  [554, 'Your IP is listed on a blocklist'],
+  [550, '5.7.1 Relaying denied'],
+  [550, '5.2.2 Mailbox full'],
+  [552, '5.2.3 Message exceeds the maximum size'],
+  [550, '5.4.1 Recipient address rejected: Access denied'],
+  [553, '5.1.3 The recipient address is not a valid RFC 5321 address'],
+  [550, 'Requested action not taken: mailbox unavailable'],
+  [553, 'Requested action not taken: mailbox name not allowed'],
+  [550, '5.7.26 This mail is unauthenticated, which poses a security risk to the sender'],
+  [550, '5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages'],
+  [554, 'Transaction failed'],
+  [550, 'administrative prohibition'],
+  [451, '4.1.1 No such user here'],
+];
