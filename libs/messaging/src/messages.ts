@@ -31,7 +31,7 @@ export class Messages {
   async send(
     organizationId: string,
     { content, senderId, to, visibility, replyToId }: NewMessage,
-  ): Promise<{ id: string; noted: { conversation_id: string; user_id: string } }> {
+  ): Promise<{ id: string; audit: { conversation_id: string; user_id: string } }> {
     const sender = await this.senderOf(organizationId, senderId);
     const conversation =
       'recipientId' in to
@@ -42,7 +42,7 @@ export class Messages {
     await this.db.query(sql`
       INSERT INTO messages (id, organization_id, conversation_id, sender_id, content, visibility, reply_to_id)
       VALUES (${id}, ${organizationId}, ${conversation}, ${sender}, ${content}, ${visibility}, ${replyToId})`);
-    return { id, noted: { conversation_id: conversation, user_id: sender } };
+    return { id, audit: { conversation_id: conversation, user_id: sender } };
   }
 
   private async senderOf(organizationId: string, wanted: string | null): Promise<string> {
