@@ -1,5 +1,6 @@
 import { TestApi } from '../../support/http/api.js';
 import { allRoutes, documentOf, keyedReads, nameOf, type Route, send, templateOf } from '../../support/http/routes.js';
+import { someOf } from '../../support/fuzz/hostile-client.js';
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -38,10 +39,12 @@ describe('every path', () => {
   it('answers its methods, returns 204 for OPTIONS, and 405 with Allow for all others, with or without a key', async () => {
     const wrong: string[] = [];
     let cells = 0;
-    for (const routes of methodsByPath().values()) {
+    for (const [number, routes] of [...methodsByPath().values()].entries()) {
       const allowed = documentedMethods(routes);
       for (const method of METHODS) {
-        for (const headers of [authorization, {}]) {
+        // What is not allowed is refused before anybody asks for a key.
+        const keys = [authorization, {}];
+        for (const headers of allowed.includes(method) ? keys : someOf(keys, number, 2, 1)) {
           const answer = await send(api, method, pathOf(routes[0]!, fixtures.a), headers);
           const name = `${method} ${routes[0]!.path} ${answer.status}`;
           cells++;
@@ -61,7 +64,7 @@ describe('every path', () => {
       }
     }
     expect(wrong).toEqual([]);
-    expect(cells).toBe(methodsByPath().size * METHODS.length * 2);
+    expect(cells).toBeGreaterThan(methodsByPath().size * METHODS.length);
   });
 
   it('answers HEAD as GET without a body', async () => {
@@ -69,8 +72,8 @@ describe('every path', () => {
     const counters = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'];
     const known = (headers: Record<string, string>) =>
       Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, counters.includes(name) ? '' : value]));
-    for (const route of keyedReads(api)) {
-      for (const school of [fixtures.a, fixtures.b]) {
+    for (const [number, route] of keyedReads(api).entries()) {
+      for (const school of someOf([fixtures.a, fixtures.b], number, 2, 1)) {
         const path = pathOf(route, school);
         const [get, head] = [await send(api, 'GET', path, authorization), await send(api, 'HEAD', path, authorization)];
         expect([nameOf(route), head.status, head.text]).toEqual([nameOf(route), get.status, '']);
@@ -82,7 +85,7 @@ describe('every path', () => {
 
   it('has exactly one spelling', async () => {
     const wrong: string[] = [];
-    for (const route of allRoutes(api)) {
+    for (const [number, route] of allRoutes(api).entries()) {
       const path = pathOf(route, fixtures.a);
       const spellings = [
         path.replace('/v1/', '/V1/'),
@@ -95,7 +98,7 @@ describe('every path', () => {
         `${path}%20`,
         `${path}.json`,
       ].filter((spelling) => spelling !== path);
-      for (const spelling of spellings) {
+      for (const spelling of someOf(spellings, number, 9, 3)) {
         const answer = await send(api, 'GET', spelling, authorization);
         // A hexadecimal id is the same in upper case.
         const sameId = spelling.toLowerCase() === path && answer.status === 200 && /[0-9a-f]{12}$/i.test(path);

@@ -2,6 +2,7 @@ import { TestApi } from '../../support/http/api.js';
 import { Random } from '../../support/data/random.js';
 import { documentOf, filtersOf, keyedReads, nameOf, queryOf, type Route, sampleOf } from '../../support/http/routes.js';
 import { createFixtures, pathOf, type OrganizationFixture } from '../../support/data/fixtures.js';
+import { someOf } from '../../support/fuzz/hostile-client.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const SECRET = '5a'.repeat(32);
@@ -67,9 +68,14 @@ describe('a cursor', () => {
   });
 
   it('is refused on every other list', async () => {
-    for (const made of lists) {
+    for (const [number, made] of lists.entries()) {
       const cursor = await cursorOf(made, fixtures.a);
-      for (const route of lists.filter((other) => other !== made)) {
+      for (const route of someOf(
+        lists.filter((other) => other !== made),
+        number,
+        lists.length,
+        6,
+      )) {
         const name = `${nameOf(made)} -> ${nameOf(route)}`;
         expect([name, await read(route, fixtures.a, `cursor=${cursor}`)]).toEqual([name, REFUSED]);
       }
@@ -119,7 +125,7 @@ describe('a cursor', () => {
     for (const route of lists) {
       const cursor = await cursorOf(route, fixtures.a);
       const every = Array.from(cursor, (_, at) => at);
-      const positions = route === lists[0] ? every : [random.pick(every), random.pick(every), every.at(-1)!];
+      const positions = route === lists[0] ? every : [random.pick(every)];
       for (const at of positions) {
         // Flips each of the six bits; the last character has four unused ones.
         for (let bit = 1; bit < 64; bit <<= 1) {

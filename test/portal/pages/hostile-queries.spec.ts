@@ -1,3 +1,4 @@
+import { someOf } from '../../support/fuzz/hostile-client.js';
 import { JoinFixture, TUTOR } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -38,9 +39,9 @@ it('no value that somebody could put into the address of a page is an error of t
     'status',
   ];
   const failed: string[] = [];
-  for (const path of paths) {
+  for (const [number, path] of paths.entries()) {
     // One value for all parameters: each page reads its own.
-    for (const value of VALUES) {
+    for (const value of someOf(VALUES, number, paths.length, 8)) {
       const at = `${path}?${parameters.map((name) => `${name}=${value}`).join('&')}`;
       const { status } = await pages.owner.get(at);
       if (status >= 500) failed.push(`${status} ${path} ${value}`);

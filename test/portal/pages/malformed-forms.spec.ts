@@ -1,3 +1,4 @@
+import { someOf } from '../../support/fuzz/hostile-client.js';
 import { TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -15,9 +16,11 @@ it.each([
   expect([400, 413, 422]).toContain(answer.status);
 });
 
-it.each(['%FF', '%C3', '%ED%A0%80', '%', '%zz', '\xff'])('%j, which is not UTF-8, is refused by every form', async (text) => {
-  for (const { method, path, access } of portal.routes()) {
-    if (method === 'GET' || access === 'probe') continue;
+const BROKEN = ['%FF', '%C3', '%ED%A0%80', '%', '%zz', '\xff'].map((text, number) => [text, number] as const);
+
+it.each(BROKEN)('%j, which is not UTF-8, is refused by every form', async (text, number) => {
+  const forms = portal.routes().filter(({ method, access }) => method !== 'GET' && access !== 'probe');
+  for (const { method, path } of someOf(forms, number, BROKEN.length, 10)) {
     for (const body of [`email=${text}`, `${text}=a`]) {
       const answer = await fetch(`${portal.url}${path}`, {
         method,
