@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Vault } from '@app/config';
 import { ValidationFailed } from '../errors/api-error.js';
@@ -25,10 +25,11 @@ export interface CursorUse {
 /** Opaque cursors: milliseconds, id, and an HMAC over both, the organization, the list and its filters, so foreign ones are rejected. */
 @Injectable()
 export class Cursors {
-  private readonly key: Buffer;
+  /** Not its bytes, from which each HMAC would make a key again: five times the CPU. */
+  private readonly key: KeyObject;
 
   constructor(vault: Vault) {
-    this.key = vault.derive('list cursors');
+    this.key = createSecretKey(vault.derive('list cursors'));
   }
 
   encode(position: Position, use: CursorUse): string {
