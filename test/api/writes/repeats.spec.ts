@@ -43,8 +43,8 @@ it('an action that has happened says so: a repeat that changes nothing is audite
       const id = uuidv7();
       const headers = { Authorization: `Token token=${key}`, 'Content-Type': 'application/json', 'X-Request-Id': id };
       const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { method: route.method, headers, body: body && JSON.stringify(body) });
-      const [row] = await make.query<{ result: string }>('SELECT result FROM audit_log WHERE request_id = $1', [id]);
-      return { status, result: row?.result };
+      const [row] = await make.query<{ result: string; details: object }>('SELECT result, details FROM audit_log WHERE request_id = $1', [id]);
+      return { status, result: row?.result, details: Object.keys(row?.details ?? {}) };
     };
     const first = await ask();
     if (first.status >= 300 || first.result !== 'done') wrong.push(`${operation}: first ${first.status} ${first.result}`);
@@ -54,7 +54,10 @@ it('an action that has happened says so: a repeat that changes nothing is audite
     const changed = [...(await everything())].flatMap(([name, sum]) => (before.get(name) === sum ? [] : [name]));
     const right = changed.length === 0 ? 'unchanged' : 'done';
     if (again.result !== right) wrong.push(`${operation} ${JSON.stringify(body)}: ${again.result}, but changed were [${changed.join()}]`);
-    if (right === 'unchanged') unchanged.add(operation);
+    if (right !== 'unchanged') continue;
+    unchanged.add(operation);
+    const asked = again.details.filter((name) => name in (body ?? {}) && !name.endsWith('_id'));
+    if (asked.length > 0) wrong.push(`${operation}: nothing was done, but its audit row says what was asked: ${asked.join()}`);
   }
   expect(wrong).toEqual([]);
   expect([...unchanged]).toEqual(expect.arrayContaining(['POST /v1/invoices/:invoice_id/void', 'POST /v1/sessions/:session_id/cancel']));
