@@ -25,6 +25,7 @@ export interface Much {
 export interface Hold {
   name: string;
   hold: number;
+  status: number;
   bytes: number;
 }
 
@@ -124,13 +125,13 @@ async function walk(target: ApiProcess, asked: Asked, tries: number): Promise<Ho
     // The first request of a process also compiles what all of them run.
     await exchange(target.port, requestOf('/health/live', null, { headers: [['Connection', 'close']] }));
     for (const [name, bytes] of Object.entries(asked)) {
-      const one = { name, hold: Infinity, bytes: 0 };
+      const one = { name, hold: Infinity, status: 0, bytes: 0 };
       for (let time = 0; time < tries; time++) {
         await target.ask('begin empty');
         const answer = await exchange(target.port, bytes.replace('\r\n', '\r\nConnection: close\r\n'));
         const { hold } = (await target.ask('end')) as Cost;
         if (answer.status === 0 || answer.status >= 500) throw new Error(`${name} answered ${answer.status}: ${answer.body.slice(0, 500)}`);
-        Object.assign(one, { hold: Math.min(one.hold, hold), bytes: answer.body.length });
+        Object.assign(one, { hold: Math.min(one.hold, hold), status: answer.status, bytes: answer.body.length });
       }
       holds.push(one);
     }
