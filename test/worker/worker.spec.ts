@@ -8,7 +8,6 @@ import { WorkerModule } from '../../apps/worker/src/worker.module.js';
 import { MetricsServer } from '../../apps/worker/src/metrics-server.js';
 import { Processors } from '../../apps/worker/src/drivers/processors.js';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.js';
-import { waitsFor } from '../support/database/lock-waits.js';
 import { TestRedis } from '../support/worker/redis.js';
 
 @Processor('housekeeping')
@@ -80,7 +79,10 @@ describe('the worker', () => {
     const worker = await compile();
     await admin.query('BEGIN; LOCK TABLE worker_heartbeats IN EXCLUSIVE MODE');
     await worker.init();
-    await vi.waitFor(async () => expect((await admin.query(waitsFor('worker_heartbeats'))).rowCount).toBe(1));
+    // Housekeeping may wait for the table too.
+    const beats = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      AND query LIKE '%INSERT INTO worker_heartbeats%'`;
+    await vi.waitFor(async () => expect((await admin.query(beats)).rowCount).toBe(1));
     const closed = worker.close();
     await admin.query('COMMIT');
     await closed;

@@ -3,12 +3,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Specs that take over 15 s, the longest first. At the end of a run they would leave the other workers idle. */
 const LONG = [
-  'portal/pages/pages', 'api/bodies/fuzz', 'api/tenancy/tenancy-writes', 'cli/start', 'portal/belonging-model', 'api/blog/images-refused',
-  'docs/readme', 'portal/pages/journeys-browser', 'api/blog/images-temporary', 'portal/pages/sweep', 'api/running/shutdown',
-  'api/blog/images-process', 'api/running/deadlines', 'api/bodies/linear-work', 'portal/sign-in/lockout', 'cli/start-refused',
-  'api/tenancy/tenancy', 'api/lists/lists-walk', 'cli/demo', 'cli/demo-reset', 'api/lists/lists-large', 'api/bodies/bodies', 'api/bodies/hostile',
-  'api/writes/killed-bulk-invite', 'api/lists/large-answers', 'api/blog/blog-races', 'api/writes/boundaries', 'portal/pages/keys-browser',
-  'cli/embedded-postgres', 'api/money/histories', 'api/contract/order-of-refusal', 'api/writes/audit',
+  'cli/start', 'docs/scripts', 'portal/pages/pages', 'loop', 'api/tenancy/tenancy-writes', 'portal/belonging-model',
+  'api/tenancy/tenancy-queries', 'api/blog/images-temporary', 'api/tenancy/identity-model', 'api/running/shutdown',
+  'cli/embedded-postgres', 'api/blog/images-refused', 'api/contract/docs-browser', 'api/blog/images-process',
+  'worker/mail-refusals', 'cli/commands', 'portal/pages/sweep', 'api/lists/lists-cursors', 'api/blog/images-form',
+  'portal/pages/removed-manager', 'api/bodies/fuzz', 'portal/pages/foreign-ids', 'api/contract/methods', 'api/tenancy/tenancy',
+  'cli/demo-reset', 'api/contract/headers', 'worker/boundaries', 'portal/pages/journeys-browser', 'portal/pages/frozen',
+  'portal/sign-in/password-attempts', 'api/lists/large-answers', 'api/running/deadlines', 'worker/relay',
+  'api/writes/killed-bulk-invite', 'cli/embedded-postgres-roles', 'cli/demo', 'api/writes/audit', 'api/auth/masks',
+  'portal/joining/declining', 'api/bodies/linear-work', 'docs/readme', 'portal/sign-in/lockout',
 ].map((name) => `/test/${name}.spec.ts`); // prettier-ignore
 
 /**
