@@ -65,7 +65,7 @@ function forwarders(text: string): string[] {
   const services = classes.filter((one) => !one.heritageClauses && /^@Injectable\(/.test(ts.getDecorators(one)?.[0]?.getText() ?? ''));
   const forward = ({ members }: ts.ClassDeclaration) => {
     const injected = members.filter(ts.isConstructorDeclaration).flatMap(({ parameters }) => [...parameters]);
-    const rules = injected.filter(({ type }) => !/^(Records|Audit)$/.test(type!.getText())).map(({ name }) => `this.${name.getText()}.`);
+    const rules = injected.filter(({ type }) => !/^(Records|Audit|Database)$/.test(type!.getText())).map(({ name }) => `this.${name.getText()}.`);
     const asks = (node: ts.Node) => ts.isCallExpression(node) && rules.some((rule) => node.expression.getText().startsWith(rule));
     const methods = members.filter(ts.isMethodDeclaration);
     return rules.length > 0 && methods.every((method) => some(method, decides) === 0 && some(method, asks) <= 1);
@@ -228,8 +228,8 @@ describe('one place for each thing', () => {
     expect(written.flatMap(({ text }) => firstSegments(text)).filter((segment) => !named(segment))).toEqual([]);
   });
 
-  it('no service of the API only forwards to a rule: writeController and readController do', () => {
-    const services = product.filter(({ path }) => areaOf(path));
+  it('no service only forwards to a rule: writeController, readController and the controllers of pages call it', () => {
+    const services = product.filter(({ path }) => areaOf(path) || /^apps\/portal\/.*\.service\.ts$/.test(path));
     expect(services.flatMap(({ text }) => forwarders(text))).toEqual([]);
     const planted = (body: string) => `@Injectable() class Planted {
       constructor(private readonly records: Records, private readonly rule: Rule, private readonly audit: Audit) {}

@@ -1,4 +1,5 @@
 export { type ActingPerson, type Actor, OPERATOR } from './actor.js';
 export { type AuditDetails, AuditLog } from './audit-log.js';
-export { type ApiOperation, type Operation, operationInWords } from './operations.js';
+export { type Done, doneOf, type Exactly, type Result } from './done.js';
+export { type ApiOperation, type IdNames, type Operation, operationInWords, type Worded } from './operations.js';
 export { AuditModule } from './audit.module.js';

@@ -1,4 +1,4 @@
-/** Writes of the API are named by method and route. */
+/** Writes of the API are named by method and route; so are the same ones in the portal and on the command line. */
 export type ApiOperation = `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`;
 
 /**
@@ -29,11 +29,9 @@ const WORDS = {
   'end membership': 'Ended the membership of {person}',
   'add owner': 'Made {person} an owner',
   'change role': 'Changed the role of {person} from {from} to {to}',
-  'unlink child': 'Unlinked a child from {person}',
   send_invite: 'Mailed an invitation to {person}',
   resend_invite: 'Sent an invitation again',
   confirm_invite: 'Confirmed an invitation',
-  revoke_invite: 'Revoked an invitation',
   revoke_account_invites: 'Revoked the links mailed to {person}',
 
   'create API key': 'Created the API key {key}',
@@ -110,26 +108,8 @@ const WORDS = {
   'POST /v1/expenses/:claim_id/reject': 'Rejected an expense',
   'POST /v1/expenses/:claim_id/reimburse': 'Reimbursed an expense',
 
-  draft_invoice: 'Created an invoice',
-  issue_invoice: 'Issued an invoice',
-  void_invoice: 'Voided an invoice',
-  add_invoice_line: 'Added a line to an invoice',
-  remove_invoice_line: 'Removed a line from an invoice',
-  record_payment: 'Recorded a payment',
-  refund_payment: 'Refunded a payment',
-  void_payment: 'Took back a payment',
-  complete_session: 'Completed a session',
-  reopen_session: 'Reopened a session',
-  approve_mileage: 'Approved a trip',
-  reject_mileage: 'Rejected a trip',
-  reimburse_mileage: 'Reimbursed a trip',
-  approve_expense: 'Approved an expense',
-  reject_expense: 'Rejected an expense',
-  reimburse_expense: 'Reimbursed an expense',
-
   'read inbox message': 'Marked a message of the inbox as read',
   'archive inbox message': 'Archived a message of the inbox',
-  'change lead': 'Changed a lead',
   'match booking request': 'Matched a booking request',
   'decline booking request': 'Declined a booking request',
   'reopen booking request': 'Reopened a booking request',
@@ -143,8 +123,18 @@ const WORDS = {
   'POST /v1/blog-images': 'Uploaded a picture for the blog',
 } as const;
 
+/** An operation that has words for the audit page. */
+export type Worded = keyof typeof WORDS;
+
 /** An operation of ours, or a write of the API. */
-export type Operation = keyof typeof WORDS | ApiOperation;
+export type Operation = Worded | ApiOperation;
+
+/** The names of a route's ids, as a type. */
+export type IdNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | IdNames<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? Name
+    : never;
 
 /** What an operation is called; null for one that only a former version had. */
 export function operationInWords(operation: string): string | null {

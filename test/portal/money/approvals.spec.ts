@@ -99,8 +99,8 @@ describe('Approvals', () => {
     expect(await stored()).toMatchObject({ status: 'reimbursed', approvedAmountCents: 1050 });
     const by = room.owner.user.id;
     expect(await auditOf(room)).toEqual([
-      { operation: 'approve_expense', by, details: { claim_id: id } },
-      { operation: 'reimburse_expense', by, details: { claim_id: id } },
+      { operation: 'POST /v1/expenses/:claim_id/approve', by, details: { claim_id: id } },
+      { operation: 'POST /v1/expenses/:claim_id/reimburse', by, details: { claim_id: id } },
     ]);
   });
 

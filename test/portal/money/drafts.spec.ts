@@ -29,7 +29,7 @@ describe('drafting an invoice', () => {
     expect(figures(text)).toEqual({ Student: 'Ada Byron', Amount: '$280.00' });
     expect(text).toContain('2 × $150.00');
     expect((await portal.audited(organization.id)).map(({ operation, details }) => [operation, details])).toEqual([
-      ['draft_invoice', { invoice_id: draft!.id }],
+      ['POST /v1/invoices', { invoice_id: draft!.id }],
     ]);
     expect(text).toContain('Created an invoice');
     expect(await told(`/invoices/${draft!.id}/finalize`)).toEqual(['success', 'The invoice was issued.']);

@@ -45,7 +45,9 @@ describe('an invoice', () => {
       Children: 'Ada Byron, Ben Byron',
     });
     const done = (await portal.audited(room.organization.id)).map(({ operation }) => operation);
-    expect(done).toEqual([...Array<string>(3).fill('add_invoice_line'), 'remove_invoice_line', 'issue_invoice', 'record_payment', 'record_payment']);
+    const at = 'v1/invoices/:invoice_id';
+    const [line, pay] = [`POST /${at}/lines`, 'POST /v1/payments'];
+    expect(done).toEqual([line, line, line, `DELETE /${at}/lines/:line_id`, `POST /${at}/finalize`, pay, pay]);
   });
 
   it('takes a form that is sent twice, even at once, as one', async () => {
@@ -65,7 +67,8 @@ describe('an invoice', () => {
     await Promise.all([1, 2, 3].map(() => room.post(`/invoices/${draft.id}/add-line`, line).expect(303)));
     expect((await room.invoice(draft.id)).amountDueCents).toBe(500);
     const operations = (await portal.audited(room.organization.id)).map(({ operation }) => operation);
-    expect(operations.filter((one) => one === 'record_payment' || one === 'refund_payment')).toEqual(['record_payment', 'refund_payment']);
+    const ofPayments = operations.filter((one) => one.startsWith('POST /v1/payments'));
+    expect(ofPayments).toEqual(['POST /v1/payments', 'POST /v1/payments/:payment_id/refund']);
   });
 
   it('says at each field what is wrong, keeps what was typed, and lets the corrected form through', async () => {

@@ -52,7 +52,10 @@ describe('completing a session', () => {
     await told(`${path}/complete`, { [field(child)]: 'no_show', [field(sibling)]: 'attended' });
     expect((await billed()).map(({ due }) => due)).toEqual([12_000, 12_000]);
     expect((await portal.audited(organization.id)).map(({ operation, details }) => [operation, details])).toEqual(
-      ['complete_session', 'reopen_session', 'complete_session'].map((operation) => [operation, { session_id: session.id }]),
+      ['PUT /v1/sessions/:session_id/complete', 'POST /v1/sessions/:session_id/reopen', 'PUT /v1/sessions/:session_id/complete'].map((operation) => [
+        operation,
+        { session_id: session.id },
+      ]),
     );
   });
 

@@ -30,7 +30,7 @@ describe('a form that was refused', () => {
   it('repeats only what its template said, escaped', async () => {
     const owner = await portal.someone('owner');
     const { text } = await portal
-      .post(`/o/${owner.organization.slug}/keys`, { name: '<i>x</i>'.repeat(90), scopes: 'read' }, owner.cookie)
+      .post(`/o/${owner.organization.slug}/keys`, { name: '<i>x</i>'.repeat(90), scopes: 'read', form_token: crypto.randomUUID() }, owner.cookie)
       .expect(422);
     expect(text).toContain('There is a problem');
     expect(text).not.toContain('<i>');

@@ -1,5 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { TestPortal } from '../../support/portal/portal.js';
+import { SchoolForms } from '../../support/portal/school-forms.js';
+import { fixture } from '../../support/process/fixture.js';
+
+const portal = await fixture(TestPortal.start());
+const schools = new SchoolForms(portal);
+const routes = portal.routes().filter(({ method, access }) => method === 'POST' && access === 'managers');
 
 /** Forms that may be sent twice, by folder and the end of their path: the second one changes nothing, or is refused. */
 const REPEATABLE = [
@@ -32,3 +39,21 @@ it('a form without a token is one that may be sent twice', () => {
   const unsafe = silent.filter((form) => !REPEATABLE.includes(form));
   expect(unsafe.map((form) => `${form}: give it a form_token, or say why it may be sent twice`)).toEqual([]);
 });
+
+it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s, if its form has a token, is refused without it and counts once',
+  async (_name, route) => {
+    const owner = await schools.full(route);
+    const [form] = await schools.formsOn(route, owner);
+    const { form_token: token, ...rest } = form!.fields;
+    if (token === undefined) return;
+    expect(token).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const send = (fields: Record<string, string>) => portal.post(form!.action, fields, owner.cookie);
+    const rows = () => portal.make.query('SELECT FROM audit_log WHERE organization_id = $1', [owner.organization.id]);
+    const before = await rows();
+    await send(rest).expect(400);
+    expect(await rows()).toHaveLength(before.length);
+    for (const answer of [await send({ ...rest, form_token: token }), await send({ ...rest, form_token: token })]) expect(answer.status).toBe(303);
+    expect(await rows()).toHaveLength(before.length + 1);
+  },
+);

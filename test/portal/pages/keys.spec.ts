@@ -114,7 +114,7 @@ describe('the form for a key', () => {
     { name: ['a', 'b'] },
     { name: 'NUL \0' },
   ])('refuses values that the page does not offer: %j', async (wrong) => {
-    const { status } = await post('', { name: 'x', access: 'scopes', scopes: ['read'], expires: 'never', ...wrong });
+    const { status } = await post('', { form_token: randomUUID(), name: 'x', access: 'scopes', scopes: ['read'], expires: 'never', ...wrong });
     expect(status).toBe(400);
     expect(await rows()).toEqual([]);
   });
@@ -213,7 +213,7 @@ describe('replacing', () => {
     const refused = await post(`/${id}/replace`, { form_token: randomUUID(), overlap: 'now' });
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('cannot be replaced')]);
     expect(await rows()).toHaveLength(1);
-    expect((await post(`/${id}/replace`, { overlap: '99d' })).status).toBe(400);
+    expect((await post(`/${id}/replace`, { form_token: randomUUID(), overlap: '99d' })).status).toBe(400);
   });
 
   it('does not pass on access to the platform’s blog, and says so', async () => {

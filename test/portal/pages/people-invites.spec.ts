@@ -138,7 +138,7 @@ describe('open invites', () => {
     await pages.owner.post(`${pages.base}/invites/${invite!.id}/revoke`);
     expect((await joining.visitor().get(`/join/${code}`)).status).toBe(404);
     expect((await pages.owner.post(`${pages.base}/invites/${invite!.id}/revoke`)).status).toBe(404);
-    expect(await pages.audited('revoke_invite')).toEqual([{ invite_id: invite!.id, by: pages.ownerId }]);
+    expect(await pages.audited('DELETE /v1/invites/:invite_id')).toEqual([{ invite_id: invite!.id, by: pages.ownerId }]);
     const { id } = await joining.api.organizations.create({ name: 'Standing', slug: `standing-${Date.now()}` });
     const standing = await sql<{ id: string }>('SELECT id FROM invites WHERE organization_id = $1 AND standing', id);
     const organization = await joining.portal.make.find('organizations', id);

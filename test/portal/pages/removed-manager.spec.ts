@@ -1,11 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { lockNumber } from '../../../libs/database/src/locks.js';
 import type { Route } from '../../../apps/portal/src/web/route-table.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
 import { SchoolForms } from '../../support/portal/school-forms.js';
 import { fixture } from '../../support/process/fixture.js';
-
-const HOUR = 3_600_000;
 
 /** The most forms of a route that are sent at once: each holds a connection. */
 const AT_ONCE = 4;
@@ -25,51 +22,6 @@ const STATE = [
   ...tables.map(({ name }) => `SELECT '${name}' AS what, to_jsonb(t) AS row FROM ${name} t WHERE organization_id = $1`),
   `SELECT 'organization', to_jsonb(o) FROM organizations o WHERE id = $1 ORDER BY 1, 2`,
 ].join(' UNION ALL ');
-
-/** A school with something for every form of its managers. */
-async function school(route: Route): Promise<Someone> {
-  const owner = await schools.open({ hook: !route.path.endsWith('/build-hook/add') });
-  const organizationId = owner.organization.id;
-  const tutor = await make.tutor(organizationId);
-  const student = await make.student(organizationId);
-  const invited = await make.member(organizationId, { role: 'tutor', status: 'pending', acceptedAt: null, suppliedEmail: 'invited@example.org' });
-  await make.row('invites', {
-    organizationId,
-    scope: 'account',
-    role: 'tutor',
-    targetId: invited.id,
-    email: 'invited@example.org',
-    expiresAt: new Date(Date.now() + HOUR),
-  });
-  for (const status of ['draft', 'open'] as const) {
-    const { id } = await make.invoice(organizationId, student.id, {
-      status,
-      amountDueCents: 500,
-      invoiceNumber: status === 'draft' ? null : 'INV-000001',
-    });
-    await make.invoiceLine(organizationId, id, { quantity: 1, unitAmountCents: 500, amountCents: 500 });
-  }
-  await make.payment(organizationId, { studentId: student.id, recorded: true, amountCents: 500, creditCents: 500, status: 'succeeded' });
-  for (const status of ['logged', 'approved'] as const) {
-    await make.mileage(organizationId, tutor.id, { status });
-    await make.expense(organizationId, tutor.id, { status });
-  }
-  for (const status of ['scheduled', 'completed'] as const) {
-    const startsAt = new Date(Date.now() - 9 * HOUR);
-    const { id } = await make.session(organizationId, { tutorId: tutor.id, status, startsAt, endsAt: new Date(startsAt.getTime() + HOUR) });
-    await make.participant(organizationId, id, student.id, { status: 'accepted', attendance: null, rateCents: 5_000 });
-  }
-  await make.row('leads', { organizationId, name: 'Priya', status: 'new' });
-  await make.row('booking_requests', { organizationId, status: 'pending' });
-  await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'unread' });
-  const address = `${randomUUID()}@example.org`;
-  await make.query(
-    `INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload, status, attempts, last_error, finished_at)
-     VALUES (gen_random_uuid(), $1, 'email', 'organization_invite', $2, '\\x00', 'dead', 8, 'smtp_550', now())`,
-    [organizationId, address],
-  );
-  return owner;
-}
 
 /** How many transactions wait for a lock. */
 async function waiting(): Promise<number> {
@@ -110,11 +62,11 @@ const variantOf = (action: string) => action.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4
 it.each(routes.map((route) => [nameOf(route), route] as const))(
   '%s does nothing if whoever sends it is removed at the same moment, and something otherwise',
   async (_name, route) => {
-    const [first] = [await school(route)];
+    const [first] = [await schools.full(route)];
     const variants = [...new Set((await schools.formsOn(route, first)).map(({ action }) => variantOf(action)))];
     expect(variants).not.toEqual([]);
     for (const [index, variant] of variants.entries()) {
-      const owner = index === 0 ? first : await school(route);
+      const owner = index === 0 ? first : await schools.full(route);
       const ids = [owner.organization.id];
       const forms = (await schools.formsOn(route, owner)).filter(({ action }) => variantOf(action) === variant).slice(0, AT_ONCE);
       const send = () => Promise.all(forms.map(({ action, fields }) => portal.post(action, fields, owner.cookie).then(({ status }) => status)));

@@ -103,9 +103,9 @@ export class TestPortal {
     return texts.join('');
   }
 
-  /** What was done in an organization, by whom. */
+  /** What was done in an organization, by whom; without what had been done before. */
   audited(organizationId: string): Promise<{ operation: string; by: string; details: object }[]> {
-    const rows = 'SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 ORDER BY created_at, id';
+    const rows = `SELECT operation, user_id AS by, details FROM audit_log WHERE organization_id = $1 AND result = 'done' ORDER BY created_at, id`;
     return this.make.query(rows, [organizationId]);
   }
 

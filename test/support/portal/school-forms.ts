@@ -2,6 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
 import { PASSWORD, type Someone, type TestPortal } from './portal.js';
 
+const HOUR = 3_600_000;
+
 /** Ids in a school ($1) and of its owner ($2), by path parameter. */
 const IDS: Record<string, string> = {
   key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
@@ -78,6 +80,52 @@ export class SchoolForms {
     const base = `/o/${owner.organization.slug}`;
     await portal.post(`${base}/keys`, { ...TYPED, form_token: randomUUID() }, owner.cookie).expect(303);
     if (hook) await portal.post(`${base}/build-hook/add`, TYPED, owner.cookie).expect(200);
+    return owner;
+  }
+
+  /** An organization with something for every form of its managers. */
+  async full(route: Route): Promise<Someone> {
+    const { make } = this.portal;
+    const owner = await this.open({ hook: !route.path.endsWith('/build-hook/add') });
+    const organizationId = owner.organization.id;
+    const tutor = await make.tutor(organizationId);
+    const student = await make.student(organizationId);
+    const invited = await make.member(organizationId, { role: 'tutor', status: 'pending', acceptedAt: null, suppliedEmail: 'invited@example.org' });
+    await make.row('invites', {
+      organizationId,
+      scope: 'account',
+      role: 'tutor',
+      targetId: invited.id,
+      email: 'invited@example.org',
+      expiresAt: new Date(Date.now() + HOUR),
+    });
+    for (const status of ['draft', 'open'] as const) {
+      const { id } = await make.invoice(organizationId, student.id, {
+        status,
+        amountDueCents: 500,
+        invoiceNumber: status === 'draft' ? null : 'INV-000001',
+      });
+      await make.invoiceLine(organizationId, id, { quantity: 1, unitAmountCents: 500, amountCents: 500 });
+    }
+    await make.payment(organizationId, { studentId: student.id, recorded: true, amountCents: 500, creditCents: 500, status: 'succeeded' });
+    for (const status of ['logged', 'approved'] as const) {
+      await make.mileage(organizationId, tutor.id, { status });
+      await make.expense(organizationId, tutor.id, { status });
+    }
+    for (const status of ['scheduled', 'completed'] as const) {
+      const startsAt = new Date(Date.now() - 9 * HOUR);
+      const { id } = await make.session(organizationId, { tutorId: tutor.id, status, startsAt, endsAt: new Date(startsAt.getTime() + HOUR) });
+      await make.participant(organizationId, id, student.id, { status: 'accepted', attendance: null, rateCents: 5_000 });
+    }
+    await make.row('leads', { organizationId, name: 'Priya', status: 'new' });
+    await make.row('booking_requests', { organizationId, status: 'pending' });
+    await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'unread' });
+    const address = `${randomUUID()}@example.org`;
+    await make.query(
+      `INSERT INTO outbox (id, organization_id, topic, kind, recipient, payload, status, attempts, last_error, finished_at)
+       VALUES (gen_random_uuid(), $1, 'email', 'organization_invite', $2, '\\x00', 'dead', 8, 'smtp_550', now())`,
+      [organizationId, address],
+    );
     return owner;
   }
 

@@ -52,6 +52,6 @@ export async function record(db: Database, organizationId: string): Promise<void
       sessionId: null,
       receivedOn: null,
     });
-    await audit.add(organizationId, OPERATOR, 'record_payment', { payment_id });
+    await audit.add(organizationId, OPERATOR, 'POST /v1/payments', { payment_id });
   });
 }

@@ -1,9 +1,9 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { AuditModule } from '@app/audit';
 import { BOOKING_REQUEST, LEAD } from '@app/database';
-import { EnquiriesModule as EnquiryRules, followingStatuses } from '@app/enquiries';
-import { SchedulingModule } from '@app/scheduling';
+import { EnquiriesModule as EnquiryRules, followingStatuses, Leads } from '@app/enquiries';
+import { BookingRequests, SchedulingModule } from '@app/scheduling';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -17,7 +17,12 @@ type Query = Record<string, unknown>;
 @Controller('o/:slug/enquiries')
 @ForManagers()
 class EnquiriesController {
-  constructor(private readonly enquiries: EnquiriesService) {}
+  constructor(
+    private readonly enquiries: EnquiriesService,
+    private readonly operations: Operations,
+    private readonly rules: Leads,
+    private readonly bookings: BookingRequests,
+  ) {}
 
   @Get()
   @InNavigation({ label: 'Enquiries', summary: 'Who asks for lessons, and which tutor suits them.', order: 22 })
@@ -46,15 +51,19 @@ class EnquiriesController {
 
   @Post('leads/:lead_id')
   changeLead(@Managing() organization: Managed, @Param('lead_id') id: string): Promise<SeeOther> {
-    const { slug, by, form } = organization;
-    const leadId = pathId(id);
+    const { organizationId, slug, form } = organization;
+    const ids = { lead_id: pathId(id) };
     const status = LEAD.values.find((one) => one === form.text('status'));
     if (!status) throw PageError.badForm();
     const back = asked(LEAD.values, Object.fromEntries(new URLSearchParams(form.text('from'))));
     const list = `/o/${slug}/enquiries${currentOf(back.status, back.after)}`;
+    const change = async () => ({
+      changed: await this.rules.change(organizationId, ids.lead_id, { status }),
+      audit: { status },
+    });
     return unlessRefused(
-      this.enquiries
-        .changeLead(organization, by, leadId, status)
+      this.operations
+        .perform(organization, 'PATCH /v1/leads/:lead_id', ids, change, { repeatable: true })
         .then(() => seeOther(list, 'success', 'The lead was changed.')),
       ({ kind, text }) => seeOther(list, kind, text),
     );
@@ -62,14 +71,17 @@ class EnquiriesController {
 
   @Post('requests/:request_id')
   changeRequest(@Managing() organization: Managed, @Param('request_id') id: string): Promise<SeeOther> {
-    const requestId = pathId(id);
-    const { slug, by, form } = organization;
+    const ids = { booking_request_id: pathId(id) };
+    const { organizationId, slug, form } = organization;
     const action = (['decline', 'reopen'] as const).find((one) => one === form.text('action'));
     if (!action) throw PageError.badForm();
-    const shown = `/o/${slug}/enquiries/requests/${requestId}`;
+    const shown = `/o/${slug}/enquiries/requests/${ids.booking_request_id}`;
+    const change = () => this.bookings.change(organizationId, ids.booking_request_id, action);
     const done = action === 'decline' ? 'The request was declined.' : 'The request waits for a booking again.';
     return unlessRefused(
-      this.enquiries.changeRequest(organization, by, requestId, action).then(() => seeOther(shown, 'success', done)),
+      this.operations
+        .perform(organization, `${action} booking request`, ids, change, { repeatable: true })
+        .then(() => seeOther(shown, 'success', done)),
       ({ kind, text }) => seeOther(shown, kind, text),
     );
   }
@@ -95,7 +107,7 @@ function paging(statuses: readonly string[], status: string | null, after: Place
 }
 
 @Module({
-  imports: [AuditModule, EnquiryRules, SchedulingModule],
+  imports: [EnquiryRules, SchedulingModule],
   controllers: [EnquiriesController],
   providers: [EnquiriesService],
 })

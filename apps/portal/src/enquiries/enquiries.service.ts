@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type ActingPerson, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
-import { Leads, type LeadStatus, type Recommendations, TutorSearch } from '@app/enquiries';
-import { BookingRequests } from '@app/scheduling';
-import { asManager } from '@app/people';
+import { type Recommendations, TutorSearch } from '@app/enquiries';
 import { PageError } from '../web/page-error.js';
 import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
@@ -20,15 +17,12 @@ interface Listed<Row> {
   next: Place | null;
 }
 
-/** Who asks an organization for lessons, for its owners and admins. */
+/** Who asks an organization for lessons, to be read by its owners and admins. */
 @Injectable()
 export class EnquiriesService {
   constructor(
     private readonly db: Database,
-    private readonly leads: Leads,
-    private readonly requests: BookingRequests,
     private readonly search: TutorSearch,
-    private readonly audit: AuditLog,
   ) {}
 
   async leadsOf({ organizationId }: Membership, status: string | null, after: Place | null): Promise<Listed<LeadRow>> {
@@ -54,27 +48,6 @@ export class EnquiriesService {
     if (!request) throw PageError.notFound();
     const { tutors } = await this.search.recommend({ organizationId }, id, TUTORS);
     return { request, tutors };
-  }
-
-  /** @throws Refused for an unknown lead, and for a status that cannot follow its own */
-  changeLead({ organizationId }: Membership, by: ActingPerson, id: string, status: LeadStatus): Promise<void> {
-    return asManager(this.db, organizationId, by, async () => {
-      if (!(await this.leads.change(organizationId, id, { status }))) return;
-      await this.audit.add(organizationId, by, 'change lead', { lead_id: id, status });
-    });
-  }
-
-  /** @throws Refused for an unknown request, and for one in another state */
-  changeRequest(
-    { organizationId }: Membership,
-    by: ActingPerson,
-    id: string,
-    action: 'decline' | 'reopen',
-  ): Promise<void> {
-    return asManager(this.db, organizationId, by, async () => {
-      if (!(await this.requests.change(organizationId, id, action))) return;
-      await this.audit.add(organizationId, by, `${action} booking request`, { booking_request_id: id });
-    });
   }
 }
 

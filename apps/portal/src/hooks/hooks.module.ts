@@ -1,16 +1,22 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
-import { hookUrl, PublishingModule } from '@app/publishing';
+import { inWords } from '@app/jobs';
+import { type BuildHook, BuildHooks, hookUrl, PublishingModule, siteOf } from '@app/publishing';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { Operations } from '../web/operations.js';
+import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
-import { HooksService } from './hooks.service.js';
 
 const LONGEST_URL = 2_000;
+const DELIVERIES = 20;
 
 /** The organization's build hook, which notifies its site when a published post changes. */
 @Controller('o/:slug/build-hook')
 @ForManagers()
 class HooksController {
-  constructor(private readonly hooks: HooksService) {}
+  constructor(
+    private readonly operations: Operations,
+    private readonly hooks: BuildHooks,
+  ) {}
 
   @Get()
   @InNavigation({ label: 'Build hook', summary: 'Rebuild your website when a post changes.', order: 50 })
@@ -21,13 +27,13 @@ class HooksController {
   @Get('add')
   @ConfirmIdentity()
   async askAdd(@Managing() { organizationId, slug }: Managed): Promise<Page | SeeOther> {
-    return (await this.hooks.find(organizationId)) ? seeOther(`/o/${slug}/build-hook`) : page('hooks/add');
+    return (await this.hooks.find(siteOf(organizationId))) ? seeOther(`/o/${slug}/build-hook`) : page('hooks/add');
   }
 
   @Post('add')
   @ConfirmIdentity()
   async add(@Managing() organization: Managed): Promise<Page> {
-    const { organizationId, by, form } = organization;
+    const { organizationId, form } = organization;
     const given = form.text('url');
     let url: string;
     try {
@@ -37,15 +43,17 @@ class HooksController {
       if (!(error instanceof RangeError)) throw error;
       return page('hooks/add', { given, error: error.message }, 422);
     }
-    const secret = await this.hooks.add(organizationId, by, url);
+    const secret = await this.secret(organization, 'add_build_hook', () => this.hooks.add(siteOf(organizationId), url));
     if (secret === null) return this.overview(organization, { again: true }, 422);
     return page('hooks/secret', { title: 'Build hook added', secret, replaced: false });
   }
 
   @Post('test')
-  async test(@Managing() { organizationId, slug, by }: Managed): Promise<SeeOther> {
-    await this.hooks.need(organizationId);
-    const queued = await this.hooks.test(organizationId, by);
+  async test(@Managing() organization: Managed): Promise<SeeOther> {
+    const { organizationId, slug } = organization;
+    await this.need(organizationId);
+    const test = () => this.hooks.test(siteOf(organizationId));
+    const queued = await this.operations.perform(organization, 'test_build_hook', {}, test, { repeatable: true });
     const list = `/o/${slug}/build-hook`;
     return queued
       ? seeOther(list, 'success', 'The test is on its way. Reload this page in a few seconds to see the result.')
@@ -55,15 +63,17 @@ class HooksController {
   @Get('rotate')
   @ConfirmIdentity()
   async confirmRotation(@Managing() { organizationId }: Managed): Promise<Page> {
-    return page('hooks/rotate', { hook: await this.hooks.need(organizationId) });
+    return page('hooks/rotate', { hook: await this.need(organizationId) });
   }
 
   /** The form identifies the secret to replace, so that sending it again changes nothing. */
   @Post('rotate')
   @ConfirmIdentity()
-  async rotate(@Managing() { organizationId, slug, by, form }: Managed): Promise<Page | SeeOther> {
-    await this.hooks.need(organizationId);
-    const secret = await this.hooks.rotate(organizationId, by, form.text('version'));
+  async rotate(@Managing() organization: Managed): Promise<Page | SeeOther> {
+    const { organizationId, slug, form } = organization;
+    await this.need(organizationId);
+    const rotate = () => this.hooks.rotate(siteOf(organizationId), form.text('version'));
+    const secret = await this.secret(organization, 'rotate_build_hook_secret', rotate);
     if (secret !== null) return page('hooks/secret', { title: 'Secret replaced', secret, replaced: true });
     const text = 'The secret had already been replaced after you opened the form, so nothing was changed.';
     return seeOther(`/o/${slug}/build-hook`, 'notice', text);
@@ -72,24 +82,48 @@ class HooksController {
   @Get('remove')
   @ConfirmIdentity()
   async confirmRemoval(@Managing() { organizationId }: Managed): Promise<Page> {
-    return page('hooks/remove', { hook: await this.hooks.need(organizationId) });
+    return page('hooks/remove', { hook: await this.need(organizationId) });
   }
 
   @Post('remove')
   @ConfirmIdentity()
-  async remove(@Managing() { organizationId, slug, by }: Managed): Promise<SeeOther> {
-    await this.hooks.remove(organizationId, by);
+  async remove(@Managing() organization: Managed): Promise<SeeOther> {
+    const { organizationId, slug } = organization;
+    const remove = () => this.hooks.remove(siteOf(organizationId));
+    await this.operations.perform(organization, 'remove_build_hook', {}, remove, { repeatable: true });
     return seeOther(`/o/${slug}/build-hook`, 'success', 'The build hook was removed.');
+  }
+
+  /** @throws PageError 404 without a hook */
+  private async need(organizationId: string): Promise<BuildHook> {
+    const hook = await this.hooks.find(siteOf(organizationId));
+    if (!hook) throw PageError.notFound();
+    return hook;
+  }
+
+  /** @returns the new secret; null if nothing changed */
+  private async secret(
+    organization: Managed,
+    operation: 'add_build_hook' | 'rotate_build_hook_secret',
+    make: () => Promise<string | null>,
+  ) {
+    const run = async () => {
+      const secret = await make();
+      return { changed: secret !== null, answer: secret };
+    };
+    const done = await this.operations.perform(organization, operation, {}, run, { repeatable: true });
+    return done && done.answer;
   }
 
   private async overview({ organizationId }: Managed, more: object, status = 200): Promise<Page> {
     const [hook, deliveries] = await Promise.all([
-      this.hooks.find(organizationId),
-      this.hooks.deliveries(organizationId),
+      this.hooks.find(siteOf(organizationId)),
+      this.hooks.deliveries(siteOf(organizationId), DELIVERIES),
     ]);
-    return page('hooks/hook', { hook, deliveries, ...more }, status);
+    const told = deliveries.map((row) => ({ ...row, reason: row.problem && inWords(row.problem) }));
+    return page('hooks/hook', { hook, deliveries: told, ...more }, status);
   }
 }
 
-@Module({ imports: [PublishingModule], controllers: [HooksController], providers: [HooksService] })
+@Module({ imports: [PublishingModule], controllers: [HooksController] })
 export class HooksModule {}

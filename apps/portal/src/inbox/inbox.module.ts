@@ -1,7 +1,8 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { INBOX } from '@app/database';
-import { MessagingModule } from '@app/messaging';
+import { Inbox, MessagingModule } from '@app/messaging';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { Operations } from '../web/operations.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, queryOf, readPlace } from '../web/place.js';
@@ -12,14 +13,18 @@ import { InboxService } from './inbox.service.js';
 @Controller('o/:slug/inbox')
 @ForManagers()
 class InboxController {
-  constructor(private readonly inbox: InboxService) {}
+  constructor(
+    private readonly messages: InboxService,
+    private readonly operations: Operations,
+    private readonly inbox: Inbox,
+  ) {}
 
   @Get()
   @InNavigation({ label: 'Inbox', summary: 'What visitors and members wrote to your organization.', order: 25 })
   async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const status = INBOX.values.find((one) => one === query.status) ?? null;
     const before = readPlace(query.before);
-    const { messages, older } = await this.inbox.messages(organizationId, status, before);
+    const { messages, older } = await this.messages.messages(organizationId, status, before);
     return page('inbox/inbox', {
       messages,
       status,
@@ -41,15 +46,18 @@ class InboxController {
   }
 
   private change(
-    { organizationId, slug, by }: Managed,
+    organization: Managed,
     id: string,
     action: (typeof INBOX.actions)[number],
     success: string,
   ): Promise<SeeOther> {
-    const done = this.inbox.change(organizationId, by, pathId(id), action);
-    const path = `/o/${slug}/inbox`;
+    const ids = { inbox_message_id: pathId(id) };
+    const change = () => this.inbox.change(organization.organizationId, ids.inbox_message_id, action);
+    const path = `/o/${organization.slug}/inbox`;
     return unlessRefused(
-      done.then(() => seeOther(path, 'success', success)),
+      this.operations
+        .perform(organization, `${action} inbox message`, ids, change, { repeatable: true })
+        .then(() => seeOther(path, 'success', success)),
       ({ kind, text }) => seeOther(path, kind, text),
     );
   }

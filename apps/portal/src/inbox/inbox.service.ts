@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, raw } from 'sql-template-tag';
-import { type Actor, AuditLog } from '@app/audit';
-import { Database, INBOX } from '@app/database';
-import { Inbox } from '@app/messaging';
-import { asManager, visiblePerson } from '@app/people';
+import { Database, type INBOX } from '@app/database';
+import { visiblePerson } from '@app/people';
 import type { Place } from '../web/place.js';
 
 const PAGE = 25;
@@ -23,14 +21,10 @@ interface ShownMessage {
   createdAt: Date;
 }
 
-/** What was written to an organization, and what its managers do with it. Each change is audited. */
+/** What was written to an organization, to be read. */
 @Injectable()
 export class InboxService {
-  constructor(
-    private readonly db: Database,
-    private readonly inbox: Inbox,
-    private readonly audit: AuditLog,
-  ) {}
+  constructor(private readonly db: Database) {}
 
   /** @param status null for what is not archived */
   async messages(
@@ -57,13 +51,5 @@ export class InboxService {
     const messages = rows.slice(0, PAGE);
     const last = rows.length > PAGE ? messages.at(-1)! : null;
     return { messages, older: last && { at: last.createdAt, id: last.id } };
-  }
-
-  /** @throws Refused for another organization's message, and to read an archived one */
-  async change(organizationId: string, by: Actor, id: string, action: (typeof INBOX.actions)[number]): Promise<void> {
-    await asManager(this.db, organizationId, by, async () => {
-      const changed = await this.inbox.change(organizationId, id, action);
-      if (changed) await this.audit.add(organizationId, by, `${action} inbox message`, { inbox_message_id: id });
-    });
   }
 }

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { isScope, type KeyExpiry, type NewApiKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/accounts';
-import { canonicalUuid } from '@app/database';
 import type { Refused } from '@app/rules';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
@@ -10,8 +8,6 @@ export const LIFETIMES = { never: null, '30d': 30, '90d': 90, '1y': 365 } as con
 
 /** The form for a new key, as it was typed, to show it again. */
 export interface KeyForm {
-  /** Sending the form twice creates one key. */
-  formToken: string;
   name: string;
   access: 'read' | 'scopes';
   scopes: string[];
@@ -26,7 +22,7 @@ export type KeyFormErrors = Partial<Record<'name' | 'scopes' | 'date' | 'form', 
 const FIELDS: Record<string, keyof KeyFormErrors> = { name: 'name', scopes: 'scopes', expires_at: 'date' };
 
 export const emptyForm = (): KeyForm => {
-  return { formToken: randomUUID(), name: '', access: 'read', scopes: ['read'], expires: 'never', date: '' };
+  return { name: '', access: 'read', scopes: ['read'], expires: 'never', date: '' };
 };
 
 /** @throws PageError for values that the page does not offer */
@@ -39,17 +35,12 @@ export function readForm(form: Form): KeyForm {
   const offered = (expires === 'date' || Object.hasOwn(LIFETIMES, expires)) && ['read', 'scopes'].includes(access);
   if (!offered || !scopes.every(isScope)) throw PageError.badForm();
   return {
-    formToken: formTokenOf(form),
     name: form.text('name'),
     access: access as KeyForm['access'],
     scopes,
     expires: expires as KeyForm['expires'],
     date: form.text('date'),
   };
-}
-
-export function formTokenOf(form: Form): string {
-  return canonicalUuid(form.text('form_token')) ?? randomUUID();
 }
 
 /** @throws PageError for an overlap that the page does not offer */
@@ -60,9 +51,8 @@ export function overlapOf(form: Form): Overlap {
 }
 
 /** The key that the form requests. */
-export function wantedBy({ formToken, name, access, scopes, expires, date }: KeyForm): NewApiKey {
+export function wantedBy({ name, access, scopes, expires, date }: KeyForm): NewApiKey {
   return {
-    formToken,
     name,
     scopes: access === 'read' ? ['read'] : (Object.keys(SCOPES) as Scope[]).filter((scope) => scopes.includes(scope)),
     expiresAt: expiryOf(expires, date),

@@ -7,15 +7,7 @@ import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } fr
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { HandOvers } from './hand-overs.js';
-import {
-  emptyForm,
-  formTokenOf,
-  type KeyForm,
-  type KeyFormErrors,
-  LIFETIMES,
-  overlapOf,
-  readForm,
-} from './key-form.js';
+import { emptyForm, type KeyForm, type KeyFormErrors, LIFETIMES, overlapOf, readForm } from './key-form.js';
 import { LONGEST_SEARCH, queryOf, readFilter } from './keys.filter.js';
 import { KeysService } from './keys.service.js';
 
@@ -51,7 +43,7 @@ class KeysController {
   @ConfirmIdentity('/o/:slug/keys/new')
   async create(@Managing() { slug, timeZone, by, form: sent, request }: Managed): Promise<Page | SeeOther> {
     const form = readForm(sent);
-    const made = await this.keys.create(request, by, form);
+    const made = await this.keys.create(request, by, form, sent.token);
     return 'errors' in made ? formPage(form, timeZone, made.errors) : seeOther(`/o/${slug}/keys/${made.id}/created`);
   }
 
@@ -75,17 +67,16 @@ class KeysController {
   @Get(':key_id/replace')
   @ConfirmIdentity()
   async askReplace(@Managing() { organizationId }: Managed, @Param('key_id') id: string): Promise<Page> {
-    return replacePage(await this.keys.get(organizationId, pathId(id)), emptyForm().formToken);
+    return replacePage(await this.keys.get(organizationId, pathId(id)));
   }
 
   @Post(':key_id/replace')
   @ConfirmIdentity()
   async replace(@Managing() organization: Managed, @Param('key_id') id: string): Promise<Page | SeeOther> {
     const { organizationId, slug, by, form, request } = organization;
-    const [overlap, token] = [overlapOf(form), formTokenOf(form)];
-    const made = await this.keys.replace(request, by, pathId(id), overlap, token);
+    const made = await this.keys.replace(request, by, pathId(id), overlapOf(form), form.token);
     if (!('errors' in made)) return seeOther(`/o/${slug}/keys/${made.id}/created`);
-    return replacePage(await this.keys.get(organizationId, pathId(id)), token, made.errors, 422);
+    return replacePage(await this.keys.get(organizationId, pathId(id)), made.errors, 422);
   }
 
   @Get(':key_id/revoke')
@@ -119,7 +110,7 @@ function formPage(form: KeyForm, timeZone: string, errors: KeyFormErrors = {}): 
   return page('keys/new', { form, errors, scopes: SCOPES, lifetimes, today }, status);
 }
 
-function replacePage(key: ListedKey, formToken: string, errors: KeyFormErrors = {}, status = 200): Page {
+function replacePage(key: ListedKey, errors: KeyFormErrors = {}, status = 200): Page {
   const now = Date.now();
   const overlaps = Object.entries(OVERLAPS).map(([value, hours]) => ({
     value,
@@ -127,7 +118,7 @@ function replacePage(key: ListedKey, formToken: string, errors: KeyFormErrors = 
   }));
   const life = key.expiresAt && key.expiresAt.getTime() - key.createdAt.getTime();
   const expiresAt = life === null ? null : new Date(now + life);
-  return page('keys/replace', { key, formToken, errors, overlaps, expiresAt }, status);
+  return page('keys/replace', { key, errors, overlaps, expiresAt }, status);
 }
 
 function pageNumber(text: unknown): number {

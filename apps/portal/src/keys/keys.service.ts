@@ -41,9 +41,10 @@ export class KeysService {
     return { successor, predecessor };
   }
 
-  create(request: Request, by: Actor, form: KeyForm): Promise<Made> {
+  create(request: Request, by: Actor, form: KeyForm, formToken: string): Promise<Made> {
     const { organizationId } = request.membership!;
-    return outcomeOf(this.keys.create(organizationId, wantedBy(form), by, this.handOver(request)));
+    const wanted = { ...wantedBy(form), formToken };
+    return outcomeOf(this.keys.create(organizationId, wanted, by, this.handOver(request)));
   }
 
   replace(request: Request, by: Actor, id: string, overlap: Overlap, formToken: string): Promise<Made> {

@@ -1,8 +1,9 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import type { ClaimAction } from '@app/billing';
+import { type ClaimAction, Claims } from '@app/billing';
 import { CLAIM } from '@app/database';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { formats } from '../web/formats.js';
+import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -11,7 +12,6 @@ import { unlessRefused } from '../web/refusals.js';
 import { decimalOf } from '../web/decimals.js';
 import { centsOf, moneyIn } from './amounts.js';
 import { queryOf, readFilter } from './approvals.filter.js';
-import type { ClaimRow } from './approvals.queries.js';
 import { ApprovalsService } from './approvals.service.js';
 import { monthsUntil } from './months.js';
 
@@ -19,7 +19,11 @@ import { monthsUntil } from './months.js';
 @Controller('o/:slug/money/approvals')
 @ForManagers()
 export class ApprovalsController {
-  constructor(private readonly approvals: ApprovalsService) {}
+  constructor(
+    private readonly approvals: ApprovalsService,
+    private readonly operations: Operations,
+    private readonly claims: Claims,
+  ) {}
 
   @Get()
   async list(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
@@ -37,31 +41,51 @@ export class ApprovalsController {
   }
 
   @Post('mileage/:trip_id/:action')
-  decideTrip(@Managing() organization: Managed, @Param('trip_id') id: string, @Param('action') action: string) {
-    return this.decide(organization, 'mileage', pathId(id), action);
+  decideTrip(@Managing() organization: Managed, @Param('trip_id') id: string, @Param('action') named: string) {
+    const [ids, action] = [{ trip_id: pathId(id) }, actionOf(named)];
+    const run = () => this.claims.decide(organization.organizationId, 'mileage', action, ids.trip_id);
+    return decided(organization, action, () =>
+      this.operations.perform(organization, `POST /v1/mileage/:trip_id/${action}`, ids, run, { repeatable: true }),
+    );
   }
 
   @Post('expenses/:claim_id/:action')
-  decideExpense(@Managing() organization: Managed, @Param('claim_id') id: string, @Param('action') action: string) {
-    return this.decide(organization, 'expenses', pathId(id), action);
-  }
-
-  private async decide(organization: Managed, kind: ClaimRow['kind'], id: string, named: string): Promise<SeeOther> {
-    const { slug, by, form } = organization;
-    const action = CLAIM.actions.find((one) => one === named);
-    if (!action) throw PageError.notFound();
-    const query = Object.fromEntries(new URLSearchParams(form.text('from')));
-    const list = `/o/${slug}/money/approvals${queryOf(readFilter(query), readPlace(query.after))}`;
-    const amount = kind === 'expenses' && action === 'approve' ? form.text('amount') : '';
+  decideExpense(@Managing() organization: Managed, @Param('claim_id') id: string, @Param('action') named: string) {
+    const [ids, action] = [{ claim_id: pathId(id) }, actionOf(named)];
+    const amount = action === 'approve' ? organization.form.text('amount') : '';
     const cents = amount === '' ? null : centsOf(amount);
-    if (amount !== '' && cents === null) return seeOther(list, 'problem', 'Enter an amount such as 12.50.');
-    return unlessRefused(
-      this.approvals
-        .decide(organization, by, kind, action, id, cents)
-        .then((changed) => seeOther(list, 'success', changed ? DONE[action] : 'That was done before.')),
-      ({ kind: tone, text }) => seeOther(list, tone, text),
+    if (amount !== '' && cents === null)
+      return seeOther(listOf(organization), 'problem', 'Enter an amount such as 12.50.');
+    const run = () => this.claims.decide(organization.organizationId, 'expense', action, ids.claim_id, cents);
+    return decided(organization, action, () =>
+      this.operations.perform(organization, `POST /v1/expenses/:claim_id/${action}`, ids, run, { repeatable: true }),
     );
   }
+}
+
+/** @throws PageError 404 for anything else */
+function actionOf(named: string): ClaimAction {
+  const action = CLAIM.actions.find((one) => one === named);
+  if (!action) throw PageError.notFound();
+  return action;
+}
+
+/** The page that the form was on. */
+function listOf({ slug, form }: Managed): string {
+  const query = Object.fromEntries(new URLSearchParams(form.text('from')));
+  return `/o/${slug}/money/approvals${queryOf(readFilter(query), readPlace(query.after))}`;
+}
+
+function decided(
+  organization: Managed,
+  action: ClaimAction,
+  perform: () => Promise<boolean | null>,
+): Promise<SeeOther> {
+  const list = listOf(organization);
+  return unlessRefused(
+    perform().then((changed) => seeOther(list, 'success', changed ? DONE[action] : 'That was done before.')),
+    ({ kind, text }) => seeOther(list, kind, text),
+  );
 }
 
 const DONE: Record<ClaimAction, string> = {

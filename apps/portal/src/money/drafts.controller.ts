@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Invoices } from '@app/billing';
 import { readFilter } from '../people/people.filter.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, queryOf, readPlace } from '../web/place.js';
-import { Bookkeeping } from './bookkeeping.js';
 import { Ledger } from './ledger.js';
-import { answered, type Errors, readLines, ROWS, tokenOf } from './money-forms.js';
+import { answered, type Errors, readLines, ROWS } from './money-forms.js';
 
 /** Makes drafts of invoices, beside those that lessons are added to. */
 @Controller('o/:slug/money')
@@ -16,7 +16,8 @@ import { answered, type Errors, readLines, ROWS, tokenOf } from './money-forms.j
 export class DraftsController {
   constructor(
     private readonly ledger: Ledger,
-    private readonly books: Bookkeeping,
+    private readonly operations: Operations,
+    private readonly invoices: Invoices,
   ) {}
 
   /** Whom the invoice is for. */
@@ -41,11 +42,14 @@ export class DraftsController {
     if ('errors' in lines) return again(lines.errors);
     const base = `/o/${organization.slug}/money`;
     return answered(
-      this.books.draft(organization, tokenOf(organization.form), studentId, lines.value),
+      this.operations.perform(organization, 'POST /v1/invoices', {}, async () => {
+        const id = await this.invoices.create(organization.organizationId, studentId, lines.value);
+        return { id, audit: { invoice_id: id } };
+      }),
       {
         back: `${base}/families/${studentId}`,
         done: 'The draft was made. Nobody owes it until you issue it.',
-        made: ({ invoice_id: invoiceId }) => `${base}/invoices/${invoiceId}`,
+        made: ({ id }) => `${base}/invoices/${id}`,
       },
       again,
     );
@@ -57,7 +61,6 @@ export class DraftsController {
     const { form } = organization;
     const data = {
       ...{ student: payer, currency: terms.currency, rows: ROWS, errors: errors ?? {} },
-      token: errors ? tokenOf(form) : randomUUID(),
       valueOf: (name: string, initial = '') => (errors ? form.text(name) : initial),
     };
     return page('money/draft', data, errors ? 422 : 200);

@@ -1,15 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { operationInWords } from '@app/audit';
+import { operationInWords, type Result } from '@app/audit';
+import { Invoices, Payments } from '@app/billing';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { Bookkeeping } from './bookkeeping.js';
 import { LONGEST_NUMBER, queryOf, readFilter, STATES } from './invoices.filter.js';
 import { Ledger } from './ledger.js';
 import {
-  answered, type Errors, PAYMENT_TYPES, readDueDate, readLine, readPayment, tokenOf,
+  answered, type Errors, PAYMENT_TYPES, readDueDate, readLine, readPayment,
 } from './money-forms.js'; // prettier-ignore
 import { moneyWords } from './money-words.js';
 import { monthsUntil } from './months.js';
@@ -23,7 +23,9 @@ type InvoiceForm = 'finalize' | 'line' | 'pay' | 'void';
 export class InvoicesController {
   constructor(
     private readonly ledger: Ledger,
-    private readonly books: Bookkeeping,
+    private readonly operations: Operations,
+    private readonly invoices: Invoices,
+    private readonly payments: Payments,
   ) {}
 
   @Get()
@@ -49,37 +51,48 @@ export class InvoicesController {
   @Post('invoices/:invoice_id/finalize')
   finalize(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
     const due = readDueDate(organization.form);
-    return this.done(organization, pathId(id), 'finalize', 'The invoice was issued.', due, (token, dueDate) =>
-      this.books.finalize(organization, token, pathId(id), dueDate),
+    return this.done(organization, pathId(id), 'finalize', 'The invoice was issued.', due, (ids, dueDate) =>
+      this.operations.perform(organization, 'POST /v1/invoices/:invoice_id/finalize', ids, () =>
+        this.invoices.finalize(organization.organizationId, ids.invoice_id, dueDate),
+      ),
     );
   }
 
   @Post('invoices/:invoice_id/add-line')
   addLine(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
     const line = readLine(organization.form);
-    return this.done(organization, pathId(id), 'line', 'The line was added.', line, (token, value) =>
-      this.books.addLine(organization, token, pathId(id), value),
+    return this.done(organization, pathId(id), 'line', 'The line was added.', line, (ids, value) =>
+      this.operations.perform(organization, 'POST /v1/invoices/:invoice_id/lines', ids, () =>
+        this.invoices.addLine(organization.organizationId, ids.invoice_id, value),
+      ),
     );
   }
 
   @Post('invoices/:invoice_id/remove-line')
   removeLine(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
     const line = { value: pathId(organization.form.text('line_id')) };
-    return this.done(organization, pathId(id), 'line', 'The line was removed.', line, (token, lineId) =>
-      this.books.removeLine(organization, token, pathId(id), lineId),
+    return this.done(organization, pathId(id), 'line', 'The line was removed.', line, ({ invoice_id }, line_id) =>
+      this.operations.perform(
+        organization,
+        'DELETE /v1/invoices/:invoice_id/lines/:line_id',
+        { invoice_id, line_id },
+        () => this.invoices.removeLine(organization.organizationId, invoice_id, line_id),
+      ),
     );
   }
 
   @Post('invoices/:invoice_id/void')
   void(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
     // An old page of a void invoice asks for nothing else by a box that was not ticked.
-    const rebill = { value: organization.form.text('rebill') === 'yes' || null };
-    return this.done(organization, pathId(id), 'void', 'The invoice was voided.', rebill, (token, value) =>
-      this.books.void(organization, token, pathId(id), value),
+    const box = { value: organization.form.text('rebill') === 'yes' || null };
+    return this.done(organization, pathId(id), 'void', 'The invoice was voided.', box, (ids, rebill) =>
+      this.operations.perform(organization, 'POST /v1/invoices/:invoice_id/void', ids, async () => {
+        const changed = await this.invoices.void(organization.organizationId, ids.invoice_id, rebill);
+        return { changed, audit: changed ? { rebill: rebill ?? false } : undefined };
+      }),
     );
   }
 
-  /** Money that a student or a parent sent for this invoice. */
   @Post('invoices/:invoice_id/pay')
   async pay(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
     const invoiceId = pathId(id);
@@ -88,8 +101,11 @@ export class InvoicesController {
     if (![invoice.student_id, ...parents.map((one) => one.id)].includes(payerId)) throw PageError.notFound();
     const payer = payerId === invoice.student_id ? { studentId: payerId } : { parentId: payerId };
     const payment = readPayment(organization.form);
-    return this.done(organization, invoiceId, 'pay', 'The payment was recorded.', payment, (token, value) =>
-      this.books.record(organization, token, { ...value, payer, invoiceId, currency: null, sessionId: null }),
+    return this.done(organization, invoiceId, 'pay', 'The payment was recorded.', payment, (ids, value) =>
+      this.operations.perform(organization, 'POST /v1/payments', {}, async () => {
+        const received = { ...value, payer, invoiceId, currency: null, sessionId: null };
+        return { audit: { payment_id: await this.payments.record(organization.organizationId, received), ...ids } };
+      }),
     );
   }
 
@@ -99,12 +115,12 @@ export class InvoicesController {
     form: InvoiceForm,
     done: string,
     read: { value: T } | { errors: Errors },
-    work: (token: string, value: T) => Promise<object | false>,
+    work: (ids: { invoice_id: string }, value: T) => Promise<Result | null>,
   ): Promise<Page | SeeOther> {
     const again = (errors: Errors) => this.shown(organization, id, form, errors);
     if ('errors' in read) return again(read.errors);
     const back = `/o/${organization.slug}/money/invoices/${id}`;
-    return answered(work(tokenOf(organization.form), read.value), { back, done }, again);
+    return answered(work({ invoice_id: id }, read.value), { back, done }, again);
   }
 
   /** @param form the one that was sent, and is wrong */
@@ -116,7 +132,6 @@ export class InvoicesController {
       ...moneyWords(found.terms.currency),
       history: history.map(({ operation, ...row }) => ({ ...row, what: operationInWords(operation) ?? operation })),
       types: PAYMENT_TYPES,
-      token: form ? tokenOf(organization.form) : randomUUID(),
       errorsOf: (one: InvoiceForm) => (one === form ? errors : {}),
       // What somebody typed into the form that is wrong, or else what it begins with.
       valueOf: (one: InvoiceForm, name: string, initial = '') => (one === form ? typed(name) : initial),

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Received, WrittenLine } from '@app/billing';
-import { canonicalUuid, parseDate } from '@app/database';
+import { parseDate } from '@app/database';
 import { Refused } from '@app/rules';
 import type { Form } from '../web/form.js';
 import { type Page, seeOther, type SeeOther } from '../web/pages.js';
@@ -24,9 +23,6 @@ const MOST_UNIT = 1_000_000_000;
 
 /** The rows of the form that makes a draft, as they follow the names of its fields. More lines are added to the draft. */
 export const ROWS = ['', '-2', '-3'] as const;
-
-/** A form without a token counts each time it is sent. */
-export const tokenOf = (form: Form): string => canonicalUuid(form.text('form_token')) ?? randomUUID();
 
 export function readPayment(form: Form): Read<TypedPayment> {
   const [amount, type, day] = [readAmount(form), form.text('payment_type'), readDay(form, 'received_on')];
@@ -95,18 +91,18 @@ const FIELDS: Record<string, string> = { amount_cents: 'amount', received_on: 'r
 /**
  * The answer to a form.
  *
- * @param work false if the form had been sent before
+ * @param work null if the form had been sent before
  * @param to `back`: its page; `made`: the page after it, if that is another one
  * @param again its page, with what is wrong
  */
 export async function answered<T>(
-  work: Promise<T | false>,
+  work: Promise<T | null>,
   { back, done, made }: { back: string; done: string; made?: (result: T) => string },
   again: (errors: Errors) => Promise<Page>,
 ): Promise<Page | SeeOther> {
   try {
     const result = await work;
-    return result === false
+    return result === null
       ? seeOther(back, 'notice', 'This form had been sent before, and counts once. To do it again, use the form below.')
       : seeOther(made?.(result) ?? back, 'success', done);
   } catch (error) {

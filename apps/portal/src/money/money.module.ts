@@ -3,7 +3,6 @@ import { AccountsModule } from '@app/accounts';
 import { BillingModule, PayModule } from '@app/billing';
 import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalsService } from './approvals.service.js';
-import { Bookkeeping } from './bookkeeping.js';
 import { BooksController } from './books.controller.js';
 import { DraftsController } from './drafts.controller.js';
 import { EarningsController } from './earnings.controller.js';
@@ -26,6 +25,6 @@ import { SessionsService } from './sessions.service.js';
     ApprovalsController,
     EarningsController,
   ],
-  providers: [ApprovalsService, Bookkeeping, Ledger, SessionsService],
+  providers: [ApprovalsService, Ledger, SessionsService],
 })
 export class MoneyModule {}

@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { Controller, Get, Param, Post } from '@nestjs/common';
+import { TakenBackNotices } from '@app/accounts';
+import { Payments } from '@app/billing';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { Operations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { Bookkeeping } from './bookkeeping.js';
 import { Ledger } from './ledger.js';
-import { answered, type Errors, PAYMENT_TYPES, readPayment, readReason, readRefund, tokenOf } from './money-forms.js';
+import { answered, type Errors, PAYMENT_TYPES, readPayment, readReason, readRefund } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 
 /** What families owe and have paid, and their payments. */
@@ -14,7 +15,9 @@ import { moneyWords } from './money-words.js';
 export class PaymentsController {
   constructor(
     private readonly ledger: Ledger,
-    private readonly books: Bookkeeping,
+    private readonly operations: Operations,
+    private readonly payments: Payments,
+    private readonly notices: TakenBackNotices,
   ) {}
 
   @Get('families/:user_id')
@@ -36,7 +39,10 @@ export class PaymentsController {
       payer: payer.as === 'student' ? { studentId: userId } : { parentId: userId },
     };
     const to = { back: `/o/${organization.slug}/money/families/${userId}`, done: 'The payment was recorded.' };
-    return answered(this.books.record(organization, tokenOf(organization.form), received), to, again);
+    const work = this.operations.perform(organization, 'POST /v1/payments', {}, async () => {
+      return { audit: { payment_id: await this.payments.record(organization.organizationId, received) } };
+    });
+    return answered(work, to, again);
   }
 
   @Get('payments/:payment_id')
@@ -56,7 +62,12 @@ export class PaymentsController {
     if (payment.status === 'succeeded' && read.value > left)
       return again({ amount: `Only ${moneyWords(terms.currency).money(left)} of it is left.` });
     const to = { back: `/o/${organization.slug}/money/payments/${paymentId}`, done: 'The refund was recorded.' };
-    return answered(this.books.refund(organization, tokenOf(organization.form), paymentId, read.value), to, again);
+    const ids = { payment_id: paymentId };
+    const work = this.operations.perform(organization, 'POST /v1/payments/:payment_id/refund', ids, async () => {
+      await this.payments.refund(organization.organizationId, paymentId, read.value);
+      return { audit: { refunded_cents: read.value } };
+    });
+    return answered(work, to, again);
   }
 
   /** A payment that was entered by mistake. */
@@ -67,7 +78,13 @@ export class PaymentsController {
     const again = (errors: Errors) => this.paymentPage(organization, paymentId, errors);
     if ('errors' in read) return again(read.errors);
     const to = { back: `/o/${organization.slug}/money/payments/${paymentId}`, done: 'The payment was taken back.' };
-    return answered(this.books.takeBack(organization, tokenOf(organization.form), paymentId, read.value), to, again);
+    const ids = { payment_id: paymentId };
+    const work = this.operations.perform(organization, 'POST /v1/payments/:payment_id/void', ids, async () => {
+      const voided = await this.payments.void(organization.organizationId, paymentId, read.value);
+      if (voided) await this.notices.tell(organization.organizationId);
+      return voided;
+    });
+    return answered(work, to, again);
   }
 
   private async familyPage(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {
@@ -95,7 +112,6 @@ function formOf({ form }: Managed, currency: string, errors: Errors | null) {
     ...moneyWords(currency),
     types: PAYMENT_TYPES,
     errors: errors ?? {},
-    token: errors ? tokenOf(form) : randomUUID(),
     valueOf: (name: string, initial = '') => (errors ? form.text(name) : initial),
   };
 }

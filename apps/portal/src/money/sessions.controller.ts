@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { type Attended, billOf } from '@app/billing';
+import { type Attended, billOf, Completion } from '@app/billing';
 import { VALUES } from '@app/database';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
+import { Operations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, queryOf, readPlace } from '../web/place.js';
-import { Bookkeeping } from './bookkeeping.js';
-import { answered, type Errors, type Read, tokenOf } from './money-forms.js';
+import { answered, type Errors, type Read } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 import type { PlaceRow, SessionFilter } from './sessions.queries.js';
 import { SessionsService } from './sessions.service.js';
@@ -19,7 +18,8 @@ import { SessionsService } from './sessions.service.js';
 export class SessionsController {
   constructor(
     private readonly sessions: SessionsService,
-    private readonly books: Bookkeeping,
+    private readonly operations: Operations,
+    private readonly completion: Completion,
   ) {}
 
   @Get()
@@ -46,7 +46,9 @@ export class SessionsController {
     if ('errors' in read) return again(read.errors);
     const path = `/o/${organization.slug}/money/sessions`;
     return answered(
-      this.books.complete(organization, tokenOf(organization.form), sessionId, read.value),
+      this.operations.perform(organization, 'PUT /v1/sessions/:session_id/complete', { session_id: sessionId }, () =>
+        this.completion.complete(organization.organizationId, sessionId, read.value),
+      ),
       { back: `${path}/${sessionId}`, done: 'The session was completed.', made: () => path },
       again,
     );
@@ -56,7 +58,10 @@ export class SessionsController {
   reopen(@Managing() organization: Managed, @Param('lesson_id') id: string): Promise<Page | SeeOther> {
     const sessionId = pathId(id);
     const to = { back: `/o/${organization.slug}/money/sessions/${sessionId}`, done: 'The session was reopened.' };
-    const work = this.books.reopen(organization, tokenOf(organization.form), sessionId);
+    const ids = { session_id: sessionId };
+    const work = this.operations.perform(organization, 'POST /v1/sessions/:session_id/reopen', ids, () =>
+      this.completion.reopen(organization.organizationId, sessionId),
+    );
     return answered(work, to, (errors) => this.shown(organization, sessionId, errors));
   }
 
@@ -70,7 +75,6 @@ export class SessionsController {
         billed: centsOf(place.billed),
         price: priceOf(place, session.minutes),
       })),
-      token: errors ? tokenOf(form) : randomUUID(),
       chosen: ({ student_id: studentId, attendance }: PlaceRow) =>
         (errors && form.text(fieldOf(studentId))) || (attendance ?? 'attended'),
     };

@@ -1,19 +1,27 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { isStorable } from '@app/database';
-import { OUTBOX_STATUSES } from '@app/jobs';
+import { inWords, Outbox, OUTBOX_STATUSES, type OutboxMail, OutboxMessages } from '@app/jobs';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { Operations } from '../web/operations.js';
+import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { placeText, queryOf, readPlace } from '../web/place.js';
-import { OutboxService } from './outbox.service.js';
+import { MAIL_KINDS } from './mail-kinds.js';
 
 const LONGEST_SEARCH = 100;
+const PAGE = 25;
+const MOST_SUPPRESSIONS = 25;
 
 /** The organization's mails: their state, and how to send one again. */
 @Controller('o/:slug/outbox')
 @ForManagers()
 class OutboxController {
-  constructor(private readonly outbox: OutboxService) {}
+  constructor(
+    private readonly operations: Operations,
+    private readonly messages: OutboxMessages,
+    private readonly outbox: Outbox,
+  ) {}
 
   @Get()
   @InNavigation({
@@ -25,14 +33,16 @@ class OutboxController {
     const status = OUTBOX_STATUSES.find((one) => one === query.status) ?? null;
     const to = searchedIn(query.to);
     const before = readPlace(query.before);
-    const [{ mails, older }, suppressions, allowance] = await Promise.all([
-      this.outbox.mails(organizationId, { status, to }, before),
-      this.outbox.suppressions(organizationId),
+    const wanted = { kinds: Object.keys(MAIL_KINDS), status, to, after: before, most: PAGE };
+    const [rows, suppressed, allowance] = await Promise.all([
+      this.messages.mails(organizationId, wanted),
+      this.messages.suppressions(organizationId, MOST_SUPPRESSIONS + 1),
       this.outbox.allowance(organizationId),
     ]);
+    const older = rows.length > PAGE ? { at: rows[PAGE - 1]!.createdAt, id: rows[PAGE - 1]!.id } : null;
     return page('outbox/outbox', {
-      mails,
-      suppressions,
+      mails: rows.slice(0, PAGE).map(shown),
+      suppressions: { shown: suppressed.slice(0, MOST_SUPPRESSIONS), more: suppressed.length > MOST_SUPPRESSIONS },
       allowance,
       status,
       to,
@@ -44,22 +54,37 @@ class OutboxController {
   }
 
   @Post('messages/:message_id/retry')
-  async retry(@Managing() { organizationId, slug, by }: Managed, @Param('message_id') id: string): Promise<SeeOther> {
-    const queued = await this.outbox.retry(organizationId, by, pathId(id));
+  async retry(@Managing() organization: Managed, @Param('message_id') id: string): Promise<SeeOther> {
+    const ids = { message_id: pathId(id) };
+    if (!(await this.messages.exists(organization.organizationId, ids.message_id))) throw PageError.notFound();
+    const retry = () => this.messages.retry(ids.message_id);
+    const queued = await this.operations.perform(organization, 'retry_mail', ids, retry, { repeatable: true });
     const notice = 'This email can no longer be queued again: only emails that failed or were given up can.';
     const success = 'The email has been queued again. It will be sent within a few seconds.';
-    return seeOther(`/o/${slug}/outbox`, queued ? 'success' : 'notice', queued ? success : notice);
+    return seeOther(`/o/${organization.slug}/outbox`, queued ? 'success' : 'notice', queued ? success : notice);
   }
 
   @Post('allow')
   @ConfirmIdentity()
-  async allow(@Managing() { organizationId, slug, by, form }: Managed): Promise<SeeOther> {
-    const address = form.text('address');
-    await this.outbox.allow(organizationId, by, address);
+  async allow(@Managing() organization: Managed): Promise<SeeOther> {
+    const address = organization.form.text('address');
+    const allow = async () => {
+      // Its suppression affects none of the organization's mails.
+      if (!(await this.messages.allow(address))) throw PageError.notFound();
+    };
+    await this.operations.perform(organization, 'allow_address', {}, allow, { repeatable: true });
     const text = `Email to ${address} is allowed again. Resend the invitation to try again.`;
-    return seeOther(`/o/${slug}/outbox`, 'success', text);
+    return seeOther(`/o/${organization.slug}/outbox`, 'success', text);
   }
 }
+
+/** A mail, as the page shows it: what it is, why it was not sent, and whether it can be queued again. */
+const shown = (mail: OutboxMail) => ({
+  ...mail,
+  label: MAIL_KINDS[mail.kind]!,
+  reason: mail.problem && inWords(mail.problem),
+  retryable: mail.status === 'failed' || mail.status === 'dead',
+});
 
 /** Part of an address; empty for everything that cannot be one. */
 function searchedIn(text: unknown): string {
@@ -67,5 +92,5 @@ function searchedIn(text: unknown): string {
   return part.length <= LONGEST_SEARCH && isStorable(part) ? part : '';
 }
 
-@Module({ controllers: [OutboxController], providers: [OutboxService] })
+@Module({ controllers: [OutboxController] })
 export class OutboxModule {}

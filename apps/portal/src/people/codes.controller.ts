@@ -1,4 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Codes } from '@app/accounts';
 import { parseDate } from '@app/database';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { PageError } from '../web/page-error.js';
@@ -14,7 +15,10 @@ const HOUR_MS = 3_600_000;
 @Controller('o/:slug/people/codes')
 @ForManagers()
 export class CodesController {
-  constructor(private readonly codes: CodesService) {}
+  constructor(
+    private readonly codes: CodesService,
+    private readonly rules: Codes,
+  ) {}
 
   @Get()
   async list(@Managing() organization: Managed, @Query('after') after: unknown): Promise<Page> {
@@ -39,7 +43,7 @@ export class CodesController {
   replace(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<Page | SeeOther> {
     const list = pathOf(organization);
     const replaced = async () => {
-      const { id: newId, secret } = await this.codes.replace(organization, organization.by, pathId(id));
+      const { id: newId, secret } = await this.rules.replace(organization.organizationId, organization.by, pathId(id));
       const code = await this.codes.code(organization, newId);
       if (code.code !== null)
         return seeOther(list, 'success', 'The old code has stopped working. The new one is here.');
@@ -52,8 +56,8 @@ export class CodesController {
   @ConfirmIdentity()
   switchOff(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
     const list = pathOf(organization);
-    const done = this.codes
-      .switchOff(organization, organization.by, pathId(id))
+    const done = this.rules
+      .switchOff(organization.organizationId, organization.by, pathId(id))
       .then(() => seeOther(list, 'success', 'The code no longer works. Whoever has joined stays.'));
     return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type CameByCode, Codes, JoinedByCode, type ReplacedCode } from '@app/accounts';
+import { type CameByCode, JoinedByCode } from '@app/accounts';
 import type { ActingPerson } from '@app/audit';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
@@ -28,7 +28,6 @@ export class CodesService {
     private readonly db: Database,
     private readonly env: Env,
     private readonly invites: Invites,
-    private readonly codes: Codes,
     private readonly joined: JoinedByCode,
   ) {}
 
@@ -50,14 +49,6 @@ export class CodesService {
     const [[row]] = await this.db.read<[CodeRow]>({ organizationId }, oneCode(organizationId, id));
     if (!row) throw PageError.notFound();
     return this.shown(row);
-  }
-
-  replace({ organizationId }: Membership, by: ActingPerson, id: string): Promise<ReplacedCode> {
-    return this.codes.replace(organizationId, by, id);
-  }
-
-  switchOff({ organizationId }: Membership, by: ActingPerson, id: string): Promise<void> {
-    return this.codes.switchOff(organizationId, by, id);
   }
 
   /** Those whom {@link undo} would remove, and how many they are. */

@@ -8,7 +8,7 @@ import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { PeopleService } from './people.service.js';
+import { PeopleService, provisionerOf } from './people.service.js';
 
 const ROLES: readonly string[] = ['student', 'tutor', 'admin'] satisfies WantedPerson['role'][];
 const PERSON = ['first_name', 'last_name', 'email', 'phone'] as const;
@@ -36,18 +36,14 @@ export class InviteController {
   /** The answer shows a link at most once, so it is not a redirect. */
   @Post()
   async invite(@Managing() organization: Managed): Promise<Page> {
-    const { organizationId, name, timeZone, role: ownRole, by, form } = organization;
+    const { role: ownRole, by, form } = organization;
     const role = form.text('role') || 'student';
     if (!ROLES.includes(role)) throw PageError.badForm();
     const values = Object.fromEntries(FIELDS.map((field) => [field, form.text(field)]));
     const wanted = wantedBy(role as WantedPerson['role'], form);
     let invited: Invited;
     try {
-      invited = await this.inviting.invite(
-        by,
-        { organizationId, organization: { name, timeZone }, keyId: null },
-        wanted,
-      );
+      invited = await this.inviting.invite(by, provisionerOf(organization), wanted);
     } catch (error) {
       if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
       const errors = Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.') || 'form', reason]));

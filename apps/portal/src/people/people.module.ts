@@ -1,6 +1,8 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { notMailed } from '@app/people';
+import { Approvals } from '@app/accounts';
+import { AccountInvites, Invitations, notMailed } from '@app/people';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import type { Flash } from '../web/flash.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -11,7 +13,7 @@ import { CodesController } from './codes.controller.js';
 import { CodesService } from './codes.service.js';
 import { InviteController } from './invite.controller.js';
 import { queryOf, readFilter } from './people.filter.js';
-import { PeopleService } from './people.service.js';
+import { PeopleService, provisionerOf } from './people.service.js';
 import { PersonController } from './person.controller.js';
 import { PersonService } from './person.service.js';
 
@@ -21,7 +23,13 @@ type Query = Record<string, unknown>;
 @Controller('o/:slug/people')
 @ForManagers()
 class PeopleController {
-  constructor(private readonly people: PeopleService) {}
+  constructor(
+    private readonly people: PeopleService,
+    private readonly operations: Operations,
+    private readonly approvals: Approvals,
+    private readonly invitations: Invitations,
+    private readonly accountInvites: AccountInvites,
+  ) {}
 
   @Get()
   @InNavigation({ label: 'People', summary: 'Members, invited people, and tutors waiting for approval.', order: 20 })
@@ -60,7 +68,7 @@ class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
-    const done = this.people.approve(organization, organization.by, pathId(id), kindOf(kind));
+    const done = this.approvals.approve(provisionerOf(organization), organization.by, pathId(id), kindOf(kind));
     return answered(organization, done, () => 'They were approved.', pathId(id));
   }
 
@@ -71,7 +79,7 @@ class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
-    const done = this.people.decline(organization, organization.by, pathId(id), kindOf(kind));
+    const done = this.approvals.decline(provisionerOf(organization), organization.by, pathId(id), kindOf(kind));
     return answered(organization, done, () => 'They were declined, and can no longer join with a code.', pathId(id));
   }
 
@@ -81,10 +89,19 @@ class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
-    const invite = this.people.sendAccountInvite(organization, organization.by, kindOf(kind), pathId(id));
-    return answered(organization, invite, ({ sent, email }) =>
-      sent ? `We are sending a link to ${email}.` : { kind: 'notice', text: notMailed(email) },
-    );
+    const [as, ids, provisioner] = [kindOf(kind), { user_id: pathId(id) }, provisionerOf(organization)];
+    const way = { repeatable: true, people: true };
+    const send = async () => {
+      const invite =
+        as === 'parent'
+          ? await this.accountInvites.sendToParent(provisioner, ids.user_id)
+          : await this.accountInvites.sendToMember(provisioner, ids.user_id, ['student', 'tutor', 'admin']);
+      return { audit: { sent: invite.sent }, answer: invite };
+    };
+    return answered(organization, this.operations.perform(organization, 'send_invite', ids, send, way), (done) => {
+      const { sent, email } = done!.answer;
+      return sent ? `We are sending a link to ${email}.` : { kind: 'notice', text: notMailed(email) };
+    });
   }
 
   @Post(':kind/:user_id/revoke-invites')
@@ -94,7 +111,9 @@ class PeopleController {
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
     kindOf(kind);
-    const done = this.people.revokeAccountInvites(organization, organization.by, pathId(id));
+    const ids = { user_id: pathId(id) };
+    const revoke = () => this.invitations.revokeAccountLinks(organization.organizationId, ids.user_id);
+    const done = this.operations.perform(organization, 'revoke_account_invites', ids, revoke, { repeatable: true });
     return answered(organization, done, () => 'All links emailed so far have stopped working.');
   }
 
@@ -102,25 +121,39 @@ class PeopleController {
   @Post('invites/:invite_id/resend')
   @ConfirmIdentity()
   resend(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<Page | SeeOther> {
-    const list = `/o/${organization.slug}/people/invites`;
-    const resent = this.people
-      .resend(organization, organization.by, pathId(id))
-      .then(({ invite: { email, secret }, joinUrl, emailed }) =>
-        page('people/resent', { email, code: joinUrl ? null : secret, joinUrl, emailed, list }),
-      );
-    return unlessRefused<Page | SeeOther>(resent, ({ kind, text }) => seeOther(list, kind, text));
+    const [list, replaces] = [`/o/${organization.slug}/people/invites`, pathId(id)];
+    const resend = async () => {
+      const sent = await this.invitations.resend(provisionerOf(organization), organization.by.userId, replaces);
+      return { audit: { invite_id: sent.invite.id, replaces, emailed: sent.emailed }, answer: sent };
+    };
+    const resent = this.operations.perform(organization, 'resend_invite', {}, resend, { repeatable: true });
+    const shown = resent.then((done) => {
+      const { invite, joinUrl, emailed } = done!.answer;
+      return page('people/resent', {
+        email: invite.email,
+        code: joinUrl ? null : invite.secret,
+        joinUrl,
+        emailed,
+        list,
+      });
+    });
+    return unlessRefused<Page | SeeOther>(shown, ({ kind, text }) => seeOther(list, kind, text));
   }
 
   @Post('invites/:invite_id/release')
   @ConfirmIdentity()
   async confirm(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
-    await this.people.confirm(organization, organization.by, pathId(id));
+    const [{ organizationId, by }, ids] = [organization, { invite_id: pathId(id) }];
+    const confirm = () => this.invitations.confirm(organizationId, by.userId, ids.invite_id);
+    await this.operations.perform(organization, 'confirm_invite', ids, confirm, { repeatable: true });
     return seeOther(`/o/${organization.slug}/people/invites`, 'success', 'The invite works again.');
   }
 
   @Post('invites/:invite_id/revoke')
   async revoke(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
-    await this.people.revoke(organization, organization.by, pathId(id));
+    const ids = { invite_id: pathId(id) };
+    const revoke = () => this.invitations.end(organization.organizationId, ids.invite_id);
+    await this.operations.perform(organization, 'DELETE /v1/invites/:invite_id', ids, revoke, { repeatable: true });
     return seeOther(`/o/${organization.slug}/people/invites`, 'success', 'The invite was revoked.');
   }
 }

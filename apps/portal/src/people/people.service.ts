@@ -1,15 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type AccountInvite,
-  AccountInvites,
-  Invitations,
-  type Provisioner,
-  Logins,
-  type SentInvite,
-} from '@app/people';
-import { type Actor, AuditLog } from '@app/audit';
-import { Approvals, type Asking } from '@app/accounts';
 import { Database } from '@app/database';
+import type { Provisioner } from '@app/people';
 import { leadById, type LeadRow } from '../enquiries/enquiries.queries.js';
 import { PageError } from '../web/page-error.js';
 import type { Place } from '../web/place.js';
@@ -32,17 +23,10 @@ export interface Listed<Row> {
   next: Place | null;
 }
 
-/** The people of an organization, for its owners and admins. */
+/** The people of an organization, to be read by its owners and admins. */
 @Injectable()
 export class PeopleService {
-  constructor(
-    private readonly db: Database,
-    private readonly logins: Logins,
-    private readonly approvals: Approvals,
-    private readonly invitations: Invitations,
-    private readonly accountInvites: AccountInvites,
-    private readonly audit: AuditLog,
-  ) {}
+  constructor(private readonly db: Database) {}
 
   async people({ organizationId }: Membership, filter: PeopleFilter, after: Place | null) {
     const { search } = filter;
@@ -66,47 +50,10 @@ export class PeopleService {
     if (!lead) throw PageError.notFound();
     return lead;
   }
-
-  approve(tenant: Membership, by: Actor, userId: string, as: Asking): Promise<void> {
-    return this.approvals.approve(provisionerOf(tenant), by, userId, as);
-  }
-
-  decline(tenant: Membership, by: Actor, userId: string, as: Asking): Promise<void> {
-    return this.approvals.decline(provisionerOf(tenant), by, userId, as);
-  }
-
-  /** Mails a member or parent a link to their account, as the API's `send-invite` does. */
-  sendAccountInvite(tenant: Membership, by: Actor, as: PersonRow['kind'], userId: string): Promise<AccountInvite> {
-    const provisioner = provisionerOf(tenant);
-    const { organizationId } = tenant;
-    return this.logins.managingPeople(organizationId, by, async () => {
-      const invite =
-        as === 'parent'
-          ? await this.accountInvites.sendToParent(provisioner, userId)
-          : await this.accountInvites.sendToMember(provisioner, userId, ['student', 'tutor', 'admin']);
-      await this.audit.add(organizationId, by, 'send_invite', { user_id: userId, sent: invite.sent });
-      return invite;
-    });
-  }
-
-  revokeAccountInvites({ organizationId }: Membership, by: Actor, userId: string): Promise<void> {
-    return this.invitations.revokeAccountLinks(organizationId, by, userId);
-  }
-
-  resend(tenant: Membership, by: Actor, id: string): Promise<SentInvite> {
-    return this.invitations.resend(provisionerOf(tenant), by, id);
-  }
-
-  confirm({ organizationId }: Membership, by: Actor, id: string): Promise<void> {
-    return this.invitations.confirm(organizationId, by, id);
-  }
-
-  revoke({ organizationId }: Membership, by: Actor, id: string): Promise<void> {
-    return this.invitations.revoke(organizationId, by, id);
-  }
 }
 
-function provisionerOf({ organizationId, name, timeZone }: Membership): Provisioner {
+/** On whose behalf people are added and mailed. */
+export function provisionerOf({ organizationId, name, timeZone }: Membership): Provisioner {
   return { organizationId, organization: { name, timeZone }, keyId: null };
 }
 

@@ -1,9 +1,10 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import type { Ended, StaffRole } from '@app/accounts';
+import { type Ended, Offboarding, Roles, type StaffRole } from '@app/accounts';
 import { canonicalUuid } from '@app/database';
 import type { SessionsAhead } from '@app/scheduling';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
+import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -16,7 +17,12 @@ const ROLES: readonly string[] = ['owner', 'admin', 'tutor'] satisfies StaffRole
 @Controller('o/:slug/people')
 @ForManagers()
 export class PersonController {
-  constructor(private readonly people: PersonService) {}
+  constructor(
+    private readonly people: PersonService,
+    private readonly operations: Operations,
+    private readonly offboarding: Offboarding,
+    private readonly roles: Roles,
+  ) {}
 
   @Get(':user_id')
   async show(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page> {
@@ -34,8 +40,10 @@ export class PersonController {
   @ConfirmIdentity()
   remove(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const userId = pathId(id);
-    const self = userId === organization.by.userId;
-    const done = this.people.remove(organization, organization.by, userId, aheadOf(organization.form), kept(organization.form)); // prettier-ignore
+    const { organizationId, by, form } = organization;
+    const self = userId === by.userId;
+    const departure = { userId, sessions: aheadOf(form), keepCodes: kept(form) };
+    const done = this.offboarding.endNow(organizationId, by, departure);
     return unlessRefused(
       done.then((ended) =>
         self
@@ -49,13 +57,11 @@ export class PersonController {
   @Post(':user_id/unlink')
   @ConfirmIdentity()
   async unlink(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
-    const parentId = pathId(id);
-    await this.people.unlinkChild(
-      organization,
-      organization.by,
-      parentId,
-      pathId(organization.form.text('student_id')),
-    );
+    const { organizationId, form } = organization;
+    const ids = { parent_id: pathId(id), student_id: pathId(form.text('student_id')) };
+    const unlink = () => this.offboarding.unlinkChild(organizationId, ids.parent_id, ids.student_id);
+    const way = { repeatable: true, people: true };
+    await this.operations.perform(organization, 'DELETE /v1/parents/:parent_id/students/:student_id', ids, unlink, way);
     return seeOther(`/o/${organization.slug}/people`, 'success', 'The parent no longer sees anything of this child.');
   }
 
@@ -67,8 +73,8 @@ export class PersonController {
     const person = `/o/${organization.slug}/people/${userId}`;
     const back = userId === organization.by.userId ? '/organizations' : person;
     return unlessRefused(
-      this.people
-        .changeRole(organization, organization.by, userId, role as StaffRole, kept(organization.form))
+      this.roles
+        .changeNow(organization.organizationId, organization.by, userId, role as StaffRole, kept(organization.form))
         .then((changed) =>
           seeOther(back, 'success', changed ? 'The role was changed.' : 'That is their role already.'),
         ),

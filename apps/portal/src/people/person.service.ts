@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Ended, Offboarding, Roles, type StaffRole } from '@app/accounts';
-import { type ActingPerson, AuditLog } from '@app/audit';
+import type { ActingPerson } from '@app/audit';
 import { Database } from '@app/database';
-import { Logins } from '@app/people';
-import type { SessionsAhead } from '@app/scheduling';
 import { PageError } from '../web/page-error.js';
 import type { CodeRow } from './codes.queries.js';
 import type { Membership } from '../web/sessions.js';
@@ -42,16 +39,10 @@ export interface Person {
   self: boolean;
 }
 
-/** One person of an organization, and what its owners and admins can do about their membership. */
+/** One person of an organization, to be read by its owners and admins. */
 @Injectable()
 export class PersonService {
-  constructor(
-    private readonly db: Database,
-    private readonly logins: Logins,
-    private readonly offboarding: Offboarding,
-    private readonly roles: Roles,
-    private readonly audit: AuditLog,
-  ) {}
+  constructor(private readonly db: Database) {}
 
   /** @throws PageError 404 */
   async person({ organizationId, role }: Membership, by: ActingPerson, id: string): Promise<Person> {
@@ -79,35 +70,5 @@ export class PersonService {
   async successors({ organizationId }: Membership, id: string): Promise<NamedRow[]> {
     const [rows] = await this.db.read<[NamedRow]>({ organizationId }, otherStaff(organizationId, id));
     return rows;
-  }
-
-  /** @throws Refused, see {@link Offboarding.end} */
-  remove(
-    { organizationId }: Membership,
-    by: ActingPerson,
-    userId: string,
-    sessions: SessionsAhead,
-    keepCodes: string[],
-  ): Promise<Ended> {
-    return this.offboarding.endNow(organizationId, by, { userId, sessions, keepCodes });
-  }
-
-  /** @throws Refused when there is no such link */
-  unlinkChild({ organizationId }: Membership, by: ActingPerson, parentId: string, studentId: string): Promise<void> {
-    return this.logins.managingPeople(organizationId, by, async () => {
-      await this.offboarding.unlinkChild(organizationId, parentId, studentId);
-      await this.audit.add(organizationId, by, 'unlink child', { parent_id: parentId, student_id: studentId });
-    });
-  }
-
-  /** @throws Refused, see {@link Roles.changeNow} */
-  changeRole(
-    { organizationId }: Membership,
-    by: ActingPerson,
-    userId: string,
-    role: StaffRole,
-    keepCodes: string[],
-  ): Promise<boolean> {
-    return this.roles.changeNow(organizationId, by, userId, role, keepCodes);
   }
 }

@@ -1,11 +1,18 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { isStorable } from '@app/database';
+import { canonicalUuid, isStorable } from '@app/database';
 import { PageError } from './page-error.js';
 
 /** The fields of a submitted form. Missing fields are empty. */
 export class Form {
   constructor(private readonly body: unknown) {}
+
+  /** Identifies the form, which counts once however often it is sent. @throws PageError for a form without one */
+  get token(): string {
+    const token = canonicalUuid(this.text('form_token'));
+    if (token === null) throw PageError.badForm();
+    return token;
+  }
 
   /** A field without surrounding whitespace. @throws PageError if it was sent twice or cannot be stored */
   text(name: string): string {

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
 import type { Request } from 'express';
+import { canonicalUuid } from '@app/database';
 import type { RawResponse } from '@app/serving';
 import { Assets } from './assets.js';
 import { formats } from './formats.js';
@@ -13,7 +15,7 @@ import type { Flash } from './flash.js';
 const VIEWS = fileURLToPath(new URL('..', import.meta.url));
 
 /** The part of a request that a page shows. */
-type PageRequest = Pick<Request, 'path'> & Partial<Pick<Request, 'session' | 'membership'>>;
+type PageRequest = Pick<Request, 'path'> & Partial<Pick<Request, 'session' | 'membership' | 'body'>>;
 
 /** Templates escape all text (`<%= %>`); `<%~ %>` is only for includes. */
 @Injectable()
@@ -43,6 +45,8 @@ export class Templates {
       session,
       organization,
       path,
+      // One that is shown again, because something in it is wrong, keeps its own.
+      token: sentToken(request) ?? randomUUID(),
       flash,
       navigation: organization ? this.navigation.of(organization, path) : [],
       asset: (name: string) => this.assets.urlOf(name),
@@ -50,4 +54,9 @@ export class Templates {
       ...data,
     });
   }
+}
+
+function sentToken({ body }: PageRequest): string | null {
+  const { form_token: token } = (body ?? {}) as { form_token?: unknown };
+  return typeof token === 'string' ? canonicalUuid(token) : null;
 }

@@ -9,6 +9,7 @@ import { ErrorFilter } from './error.filter.js';
 import { Fairness } from './fairness.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { Navigation } from './navigation.js';
+import { Operations } from './operations.js';
 import { PageInterceptor } from './page.interceptor.js';
 import { Pages } from './pages.js';
 import { PasswordAttempts } from './password-attempts.js';
@@ -24,7 +25,18 @@ import { Templates } from './templates.js';
 @Module({
   imports: [AccountsModule, DiscoveryModule],
   providers: [
-    ...[Assets, AttemptLimits, Cookies, Fairness, KnownBrowsers, Navigation, Pages, PasswordAttempts, PasswordWork],
+    ...[
+      Assets,
+      AttemptLimits,
+      Cookies,
+      Fairness,
+      KnownBrowsers,
+      Navigation,
+      Operations,
+      Pages,
+      PasswordAttempts,
+      PasswordWork,
+    ],
     ...[RouteTable, Sessions, Shutdown, Spreadsheets, Templates],
     { provide: APP_GUARD, useClass: SessionGuard },
     { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
@@ -35,6 +47,7 @@ import { Templates } from './templates.js';
     AttemptLimits,
     Cookies,
     KnownBrowsers,
+    Operations,
     PasswordAttempts,
     PasswordWork,
     Sessions,

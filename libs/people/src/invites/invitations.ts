@@ -2,12 +2,10 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, findId, normalizeEmail, type Tables } from '@app/database';
 import { type EmailKind, Outbox } from '@app/jobs';
-import { type Actor, AuditLog } from '@app/audit';
 import { Refused } from '@app/rules';
 import { InviteTargets } from './invite-targets.js';
 import { Invites, type MintedInvite, type NewInvite } from './invites.js';
 import type { Provisioner } from '../provisioning/people.js';
-import { asManager } from '../staff.js';
 
 /** The scopes whose invites to an address are mailed, not only recorded. */
 const MAILED: Partial<Record<Tables['invites']['scope'], EmailKind>> = {
@@ -36,7 +34,7 @@ export function notMailed(email: string): string {
   return `No email was sent to ${email}: the address received one in the last ten minutes or rejects email, or the daily limit has been reached.`;
 }
 
-/** Creates, resends and revokes an organization's invites, for the API and the portal. */
+/** Creates, resends and revokes an organization's invites, in the ambient transaction. */
 @Injectable()
 export class Invitations {
   constructor(
@@ -44,7 +42,6 @@ export class Invitations {
     private readonly invites: Invites,
     private readonly targets: InviteTargets,
     private readonly outbox: Outbox,
-    private readonly audit: AuditLog,
   ) {}
 
   /** Creates an invite and queues its mail. @throws Refused for an unknown target, and at `email` for the address of a member */
@@ -64,66 +61,44 @@ export class Invitations {
   }
 
   /** Replaces an invite to one person. The old link stops working. @throws Refused when there is no open one, or its mail cannot be sent now */
-  resend(provisioner: Provisioner, by: Actor, id: string): Promise<SentInvite> {
-    const { organizationId } = provisioner;
-    return asManager(this.db, organizationId, by, () => this.replace(provisioner, by, id));
-  }
-
-  /** Revokes an invite: its link or code stops working. @throws Refused when there is no such open invite */
-  revoke(organizationId: string, by: Actor, id: string): Promise<void> {
-    return asManager(this.db, organizationId, by, async () => {
-      await this.end(organizationId, id);
-      await this.audit.add(organizationId, by, 'revoke_invite', { invite_id: id });
-    });
+  async resend(by: Provisioner, createdBy: string | null, id: string): Promise<SentInvite> {
+    const old = await this.close(by.organizationId, id);
+    // Without an address, the code was shared: there is nobody to send it to again.
+    if (!old?.email) throw Refused.notFound();
+    const { scope, email } = old;
+    const sent = await this.send(by, { ...old, apiKeyId: null, createdBy });
+    // Keep the old invite valid: its mail may still be on its way.
+    if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) {
+      throw Refused.conflict('not_mailed', notMailed(email), { email });
+    }
+    return sent;
   }
 
   /** An owner confirms an invite whose maker manages no longer. @throws Refused for anybody else, and when no such invite waits */
-  confirm(organizationId: string, by: Actor, id: string): Promise<void> {
-    return asManager(this.db, organizationId, by, async () => {
-      const confirmed = await this.db.query(sql`
-        WITH confirmed AS (
-          UPDATE invites SET held_at = NULL WHERE organization_id = ${organizationId} AND id = ${id} AND held_at IS NOT NULL
-            AND accepted_at IS NULL AND revoked_at IS NULL AND EXISTS (SELECT FROM members
-              WHERE organization_id = ${organizationId} AND user_id = ${by.userId} AND role = 'owner' AND status = 'accepted')
-          RETURNING 1)
-        SELECT FROM confirmed`);
-      if (confirmed.length === 0) throw Refused.notFound();
-      await this.audit.add(organizationId, by, 'confirm_invite', { invite_id: id });
-    });
+  async confirm(organizationId: string, userId: string, id: string): Promise<void> {
+    const confirmed = await this.db.query(sql`
+      WITH confirmed AS (
+        UPDATE invites SET held_at = NULL WHERE organization_id = ${organizationId} AND id = ${id} AND held_at IS NOT NULL
+          AND accepted_at IS NULL AND revoked_at IS NULL AND EXISTS (SELECT FROM members
+            WHERE organization_id = ${organizationId} AND user_id = ${userId} AND role = 'owner' AND status = 'accepted')
+        RETURNING 1)
+      SELECT FROM confirmed`);
+    if (confirmed.length === 0) throw Refused.notFound();
   }
 
-  /** Revokes inside the ambient transaction. @param standing also a standing code @throws Refused likewise */
+  /** Revokes an invite: its link or code stops working. @param standing also a standing code @throws Refused when there is no such open invite */
   async end(organizationId: string, id: string, standing = false): Promise<void> {
     if (!(await this.close(organizationId, id, standing))) throw Refused.notFound();
   }
 
   /** Revokes the account links that were mailed to somebody. @throws Refused when there are none */
-  revokeAccountLinks(organizationId: string, by: Actor, userId: string): Promise<void> {
-    return asManager(this.db, organizationId, by, async () => {
-      const revoked = await this.db.query(sql`
-        WITH revoked AS (
-          UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND scope = 'account'
-            AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL RETURNING id)
-        SELECT id FROM revoked`);
-      if (revoked.length === 0) throw Refused.notFound();
-      await this.audit.add(organizationId, by, 'revoke_account_invites', { user_id: userId });
-    });
-  }
-
-  private async replace(provisioner: Provisioner, by: Actor, id: string): Promise<SentInvite> {
-    const { organizationId } = provisioner;
-    const old = await this.close(organizationId, id);
-    // Without an address, the code was shared: there is nobody to send it to again.
-    if (!old?.email) throw Refused.notFound();
-    const { scope, email } = old;
-    const sent = await this.send(provisioner, { ...old, apiKeyId: null, createdBy: by.userId });
-    // Keep the old invite valid: its mail may still be on its way.
-    if (scope in MAILED && this.outbox.sendsMail && !sent.emailed) {
-      throw Refused.conflict('not_mailed', notMailed(email), { email });
-    }
-    const details = { invite_id: sent.invite.id, replaces: id, emailed: sent.emailed };
-    await this.audit.add(organizationId, by, 'resend_invite', details);
-    return sent;
+  async revokeAccountLinks(organizationId: string, userId: string): Promise<void> {
+    const revoked = await this.db.query(sql`
+      WITH revoked AS (
+        UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND scope = 'account'
+          AND target_id = ${userId} AND accepted_at IS NULL AND revoked_at IS NULL RETURNING id)
+      SELECT id FROM revoked`);
+    if (revoked.length === 0) throw Refused.notFound();
   }
 
   /** Leaves standing codes unless they are meant, and account links, which belong to people. */

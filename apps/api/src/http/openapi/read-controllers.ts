@@ -1,4 +1,5 @@
 import { Controller, Get, Inject, type Type } from '@nestjs/common';
+import type { IdNames } from '@app/audit';
 import { CurrentCaller, RequireScopes } from '../auth/access.decorators.js';
 import type { Caller } from '../auth/caller.js';
 import type { Answer } from '../lists/answer.js';
@@ -7,7 +8,7 @@ import { Lists } from '../lists/lists.js';
 import { Records } from '../lists/records.js';
 import { declare, type Shown } from '../lists/source.js';
 import { ValidQuery } from '../validation/declared.js';
-import { byName, type IdNames, idsIn, PathId } from '../validation/path-id.js';
+import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { tagged } from '../writes/etag.js';
 import { Documented, one, pageOf } from './operation.decorator.js';
 

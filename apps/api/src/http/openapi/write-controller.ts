@@ -1,14 +1,14 @@
 import { Controller, Inject, Res, type Type } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Scope } from '@app/accounts';
-import type { ApiOperation, AuditDetails, Operation as Worded } from '@app/audit';
+import { type ApiOperation, doneOf, type Exactly, type IdNames, type Result, type Worded } from '@app/audit';
 import { CurrentCaller, RequireAnyScope, RequireScopes } from '../auth/access.decorators.js';
 import type { Caller } from '../auth/caller.js';
 import type { Answer } from '../lists/answer.js';
 import { Records } from '../lists/records.js';
 import type { Shown } from '../lists/source.js';
 import { ValidBody } from '../validation/declared.js';
-import { byName, type IdNames, idsIn, PathId } from '../validation/path-id.js';
+import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { Audit } from '../writes/audit.js';
 import { Delete, Patch, Post, Put } from '../writes/write-methods.js';
 import { Documented, one, type Operation } from './operation.decorator.js';
@@ -24,28 +24,13 @@ export interface Call<Name extends string = string, Body = unknown> {
   body: Body;
 }
 
-/** What a write did. */
-export interface Outcome {
-  /** Of a new record. */
-  id?: string;
-  /** Whether anything changed; false if it had happened before. */
-  changed?: boolean;
-  /** The record was here already: a POST answers 200. */
-  existed?: boolean;
-  /** What its audit row says besides the ids. */
-  audit?: AuditDetails;
-  /** The response, if it is not the record. */
-  answer?: unknown;
-}
-
-/** The result of a rule: the id of a new record, whether anything changed, or nothing; or all that there is to say. */
-type Result = string | boolean | undefined | Outcome;
-
 /** A write: declared like a list. */
-export interface WriteDeclaration<R extends Route, Body extends object, Rules extends unknown[] | []> extends Pick<
-  Operation,
-  'id' | 'summary' | 'description' | 'repeated' | 'example' | 'conflicts'
-> {
+export interface WriteDeclaration<
+  R extends Route,
+  Body extends object,
+  Rules extends unknown[] | [],
+  Made extends Result,
+> extends Pick<Operation, 'id' | 'summary' | 'description' | 'repeated' | 'example' | 'conflicts'> {
   route: R;
   /** Of a success, if it is not the method's usual one. */
   status?: number;
@@ -59,15 +44,18 @@ export interface WriteDeclaration<R extends Route, Body extends object, Rules ex
   answers: Shown | Answer | null;
   /** What the audit row calls the record's id, if not like the path's first parameter. */
   idName?: string;
-  run: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Result | Promise<Result> | Promise<void>;
+  run: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Exactly<Made> | Promise<Exactly<Made>>;
 }
 
 const METHODS = { POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
 
 /** The controller of a write: one unit of work, documented and audited from its declaration and its rule's result. */
-export function writeController<R extends Route, Body extends object, Rules extends unknown[] | []>(
-  write: WriteDeclaration<R, Body, Rules>,
-): Type {
+export function writeController<
+  R extends Route,
+  Body extends object,
+  Rules extends unknown[] | [],
+  Made extends Result,
+>(write: WriteDeclaration<R, Body, Rules, Made>): Type {
   const { route, scope, status, body: bodyClass, rules, answers, idName, run, ...operation } = write;
   const [method, path] = route.split(' /') as [keyof typeof METHODS, string];
   const names = idsIn<R>(route);
@@ -102,7 +90,7 @@ export function writeController<R extends Route, Body extends object, Rules exte
     ) {
       const ids = byName(names, values);
       const call = { caller, organizationId: caller.organizationId, ids, body: body as Body };
-      const { id: made, changed, existed, audit, answer } = outcomeOf((await run(call, ...this.rules)) ?? {});
+      const { id: made, changed, existed, audit, answer } = doneOf(await run(call, ...this.rules));
       const id = made ?? values[0];
       const others = Object.fromEntries(Object.entries<string>(ids).slice(made === undefined ? 1 : 0));
       this.audit.note({ ...others, ...(name && id && { [name]: id }), ...audit }, changed);
@@ -115,9 +103,4 @@ export function writeController<R extends Route, Body extends object, Rules exte
   if (bodyClass) ValidBody(bodyClass)(WriteController.prototype, 'write', 2);
   for (const [at, name] of names.entries()) PathId(name)(WriteController.prototype, 'write', at + 3);
   return WriteController;
-}
-
-function outcomeOf(result: NonNullable<Result>): Outcome {
-  if (typeof result === 'string') return { id: result };
-  return typeof result === 'boolean' ? { changed: result } : result;
 }

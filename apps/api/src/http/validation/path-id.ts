@@ -1,4 +1,5 @@
 import { Param, type PipeTransform } from '@nestjs/common';
+import type { IdNames } from '@app/audit';
 import { canonicalUuid } from '@app/database';
 
 /** The id of no record. */
@@ -9,13 +10,6 @@ const toUuid: PipeTransform<string, string> = { transform: (text) => canonicalUu
 
 /** The id in a path, as a canonical UUID. */
 export const PathId = (name: string) => Param(name, toUuid);
-
-/** The names of a path's parameters, as a type. */
-export type IdNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
-  ? Name | IdNames<`/${Rest}`>
-  : Path extends `${string}/:${infer Name}`
-    ? Name
-    : never;
 
 /** The names of a path's parameters. */
 export const idsIn = <Path extends string>(path: Path) =>
