@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, INVOICE, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/database';
+import { Database, INVOICE, lockRecord, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/database';
 import { Refused } from '@app/rules';
 import { addDays, dayOf } from '@app/scheduling';
 import { Drafts, type Line } from './drafts.js';
 import { type Held, Settlement } from './settlement.js';
 
 interface Stored {
-  id: string;
   studentId: string;
   status: (typeof INVOICE.values)[number];
   dueCents: string;
@@ -136,12 +135,10 @@ export class Invoices {
       const payers = await others();
       return { ...payers, studentIds: [...payers.studentIds, await this.studentOf(organizationId, id)] };
     });
-    const [invoice] = await this.db.query<Stored>(sql`
-      SELECT i.id, i.student_id AS "studentId", i.status, i.amount_due_cents AS "dueCents", i.due_date::text AS "dueDate", i.rebilled,
-        o.time_zone AS zone, o.payment_terms_days AS "termsDays"
-      FROM invoices i JOIN organizations o ON o.id = i.organization_id
-      WHERE i.organization_id = ${organizationId} AND i.id = ${id} FOR UPDATE OF i`);
-    return { ...invoice!, family };
+    const columns = sql`student_id AS "studentId", status, amount_due_cents AS "dueCents", due_date::text AS "dueDate", rebilled,
+      (SELECT time_zone FROM organizations o WHERE o.id = organization_id) AS zone,
+      (SELECT payment_terms_days FROM organizations o WHERE o.id = organization_id) AS "termsDays"`;
+    return { ...(await lockRecord<Stored>(this.db, 'invoices', organizationId, id, columns)), family };
   }
 
   private async studentOf(organizationId: string, id: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, INVOICE, type VALUES } from '@app/database';
+import { Database, INVOICE, lockRecord, type VALUES } from '@app/database';
 import { type Refusal, Refused } from '@app/rules';
 import { dayOf } from '@app/scheduling';
 import { refund } from './allocation.js';
@@ -128,11 +128,9 @@ export class Payments {
   /** A payment, with the accounts of all whose invoices it paid or may pay. @throws Refused for an unknown one */
   private async held(organizationId: string, id: string): Promise<{ held: Held; payment: Stored }> {
     const held = await this.settlement.holdFamilies(organizationId, () => this.concernedBy(organizationId, id));
-    const [payment] = await this.db.query<Stored>(sql`
-      SELECT status, recorded, amount_cents AS amount, coalesce(refund_amount_cents, 0) AS refunded, credit_cents AS credit,
-        taken_back_at IS NOT NULL AS "takenBack", created_at > now() - interval '24 hours' AS recent
-      FROM payments WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
-    return { held, payment: payment! };
+    const columns = sql`status, recorded, amount_cents AS amount, coalesce(refund_amount_cents, 0) AS refunded, credit_cents AS credit,
+      taken_back_at IS NOT NULL AS "takenBack", created_at > now() - interval '24 hours' AS recent`;
+    return { held, payment: await lockRecord<Stored>(this.db, 'payments', organizationId, id, columns) };
   }
 
   /** Takes money off a payment: credit first, then what was applied last. @param after what it is then; a reason takes it back */

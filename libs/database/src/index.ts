@@ -18,5 +18,6 @@ export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, SESSION } from './schema/
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';
+export { lockRecord, transition } from './transition.js';
 export { REQUIRED, type Tables, VALUES } from './tables.js';
 export { LASTING, RETENTION, RETENTION_SETTINGS, type RetentionSetting } from './schema/retention.js';

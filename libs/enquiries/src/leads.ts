@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, LEAD, normalizeEmail } from '@app/database';
+import { Database, LEAD, lockRecord, normalizeEmail } from '@app/database';
 import { Refused } from '@app/rules';
 
 export type LeadStatus = (typeof LEAD.values)[number];
@@ -87,9 +87,7 @@ export class Leads {
   async change(organizationId: string, id: string, change: LeadChange): Promise<boolean> {
     const { assignedTutorId, notes, staffNotes } = change;
     await this.requireTutor(organizationId, assignedTutorId ?? null);
-    const [lead] = await this.db.query<{ status: LeadStatus }>(sql`
-      SELECT status FROM leads WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
-    if (!lead) throw Refused.notFound();
+    const lead = await lockRecord<{ status: LeadStatus }>(this.db, 'leads', organizationId, id, sql`status`);
     const status = change.status === undefined ? null : LEAD.next(ACTIONS[change.status], lead.status);
     const others = [assignedTutorId, notes, staffNotes];
     if (status === null && others.every((value) => value === undefined)) return false;

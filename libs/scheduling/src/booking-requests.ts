@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import sql, { empty } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { BOOKING_REQUEST, Database, findId, type VALUES } from '@app/database';
+import { BOOKING_REQUEST, Database, findId, lockRecord, transition, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 
 type Values = (typeof VALUES)['booking_requests'];
@@ -42,8 +42,8 @@ export class BookingRequests {
 
   /** Keeps a request for a booking that follows, whose people are held. @throws Refused unless it is pending */
   async hold(organizationId: string, id: string): Promise<void> {
-    const { status } = await this.lock(organizationId, id);
-    if (status !== 'pending') throw Refused.invalidState(status, BOOKING_REQUEST.allowed('match'));
+    const found = await lockRecord<{ status: string }>(this.db, 'booking_requests', organizationId, id, sql`status`);
+    if (found.status !== 'pending') throw Refused.invalidState(found.status, BOOKING_REQUEST.allowed('match'));
   }
 
   /** @param id a request that is held */
@@ -64,29 +64,20 @@ export class BookingRequests {
 
   /** Declines a request, or lets it wait again; the session of a matched one stays. @returns whether it changed @throws Refused */
   async change(organizationId: string, id: string, action: 'decline' | 'reopen'): Promise<boolean> {
-    const { studentId } = await this.find(organizationId, id);
-    const there = action !== 'reopen' || !studentId || (await this.holdStudent(organizationId, studentId));
-    const { status: before } = await this.lock(organizationId, id);
-    const status = BOOKING_REQUEST.next(action, before);
-    if (status && !there) throw Refused.invalidState(before, ['pending'], 'The student of this request has left.');
-    if (status) {
-      await this.db.query(sql`
-        UPDATE booking_requests SET status = ${status}, matched_session_id = NULL, updated_at = now()
-        WHERE organization_id = ${organizationId} AND id = ${id}`);
-    }
-    return status !== null;
-  }
-
-  private lock(organizationId: string, id: string) {
-    return this.find(organizationId, id, sql`FOR UPDATE`);
-  }
-
-  private async find(organizationId: string, id: string, lock = empty) {
-    const [request] = await this.db.query<{ status: Values['status'][number]; studentId: string | null }>(sql`
-      SELECT status, student_id AS "studentId" FROM booking_requests
-      WHERE organization_id = ${organizationId} AND id = ${id} ${lock}`);
-    if (!request) throw Refused.notFound();
-    return request;
+    // People are held before the request.
+    const [request] = await this.db.query<{ studentId: string | null }>(sql`
+      SELECT student_id AS "studentId" FROM booking_requests WHERE organization_id = ${organizationId} AND id = ${id}`);
+    const studentId = action === 'reopen' ? request?.studentId : null;
+    const there = !studentId || (await this.holdStudent(organizationId, studentId));
+    return transition(this.db, 'booking_requests', BOOKING_REQUEST, {
+      organizationId,
+      id,
+      action,
+      set(next, { status }) {
+        if (next && !there) throw Refused.invalidState(status, ['pending'], 'The student of this request has left.');
+        return [sql`matched_session_id = NULL`, sql`updated_at = now()`];
+      },
+    });
   }
 
   /** Whether the student may have a request; nobody ends them meanwhile. */

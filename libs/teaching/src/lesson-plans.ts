@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, type Tables } from '@app/database';
+import { Database, lockRecord, type Tables } from '@app/database';
 import { firstOwner, requireRole } from '@app/people';
 import { Refused, type Refusal } from '@app/rules';
 
@@ -62,11 +62,9 @@ export class LessonPlans {
   /** A new scope drops the former target. @returns false without any field @throws Refused like {@link create}, and for an unknown plan */
   async change(organizationId: string, id: string, change: PlanChange): Promise<boolean> {
     await this.lockSession(organizationId, change.sessionId ?? null);
-    const [stored] = await this.db.query<Omit<PlanFields, 'planData'>>(sql`
-      SELECT scope, classroom_id AS "classroomId", group_id AS "groupId", student_id AS "studentId", title, status,
-        session_id AS "sessionId", scheduled_for AS "scheduledFor"
-      FROM lesson_plans WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
-    if (!stored) throw Refused.notFound();
+    const columns = sql`scope, classroom_id AS "classroomId", group_id AS "groupId", student_id AS "studentId", title, status,
+      session_id AS "sessionId", scheduled_for AS "scheduledFor"`;
+    const stored = await lockRecord<Omit<PlanFields, 'planData'>>(this.db, 'lesson_plans', organizationId, id, columns);
     const moves = change.scope !== undefined && change.scope !== stored.scope;
     const before = moves ? { ...stored, classroomId: null, groupId: null, studentId: null } : stored;
     const given = Object.entries<unknown>({ ...change }).filter(([, value]) => value !== undefined);

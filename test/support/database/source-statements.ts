@@ -24,7 +24,7 @@ export class SourceStatements {
   ) {}
 
   static of(role: ProcessRole): SourceStatements {
-    return SourceStatements.in([...sourcesOf(role).values()].flatMap((text) => [text, ...withTablesNamed(text)]).join('\n'));
+    return SourceStatements.in([...sourcesOf(role).values()].flatMap((text) => [text, ...withTablesNamed(text), ...ofRecords(text)]).join('\n'));
   }
 
   static in(source: string): SourceStatements {
@@ -74,6 +74,12 @@ function withTablesNamed(text: string): string[] {
   const isDynamic = /(?:INSERT INTO|UPDATE|DELETE FROM) \$\{/.test(text);
   return isDynamic ? statements.flatMap((one) => (one ? tables.map((table) => one.replace('$', table)) : [])) : [];
 } // prettier-ignore
+
+/** What the calls of `transition` and `lockRecord` send. */
+function ofRecords(text: string): string[] {
+  const calls = text.matchAll(/\b(transition|lockRecord)(?:<[^(]*>)?\(\s*this\.db,\s*'(\w+)'/g);
+  return [...calls].map(([, name, table]) => `\`FROM ${table} FOR UPDATE;${name === 'transition' ? ` UPDATE ${table} SET \${} WHERE` : ''}\``);
+}
 
 const assigned = (set: string) => (/^\s*\$\{/.test(set) ? 'any' : [...set.matchAll(/(?:^|,)\s*(\w+) =/g)].map(([, name]) => name!));
 

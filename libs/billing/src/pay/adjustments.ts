@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database } from '@app/database';
+import { Database, lockRecord } from '@app/database';
 import { type Refusal, Refused } from '@app/rules';
 import { needStaff } from './staff.js';
 
@@ -35,10 +35,8 @@ export class Adjustments {
 
   /** One that is voided no longer counts. @returns false if it had been done before */
   async void(organizationId: string, id: string): Promise<boolean> {
-    const [found] = await this.db.query<{ voided: boolean }>(sql`
-      SELECT voided FROM adjustments WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
-    if (!found) throw Refused.notFound();
-    if (found.voided) return false;
+    const { voided } = await lockRecord<{ voided: boolean }>(this.db, 'adjustments', organizationId, id, sql`voided`);
+    if (voided) return false;
     await this.db.query(sql`
       UPDATE adjustments SET voided = true, voided_at = now() WHERE organization_id = ${organizationId} AND id = ${id}`);
     return true;

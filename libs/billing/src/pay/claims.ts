@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { CLAIM, Database } from '@app/database';
+import { CLAIM, Database, transition } from '@app/database';
 import { Refused } from '@app/rules';
 
-type State = (typeof CLAIM.values)[number];
+interface Claimed {
+  status: (typeof CLAIM.values)[number];
+  claimed: number;
+  approved: number | null;
+}
 
 /** What is done with a claim. */
 export type ClaimAction = (typeof CLAIM.actions)[number];
@@ -28,48 +32,25 @@ export class Claims {
     id: string,
     approvedCents: number | null = null,
   ): Promise<boolean> {
-    return kind === 'mileage'
-      ? this.decideTrip(organizationId, action, id)
-      : this.decideExpense(organizationId, action, id, approvedCents);
-  }
-
-  private async decideTrip(organizationId: string, action: ClaimAction, id: string): Promise<boolean> {
-    const [trip] = await this.db.query<{ status: State }>(sql`
-      SELECT status FROM mileage_trips WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
-    if (!trip) throw Refused.notFound();
-    const next = CLAIM.next(action, trip.status);
-    if (next === null) return false;
-    await this.db.query(sql`
-      UPDATE mileage_trips SET status = ${next}, approved_at = CASE ${next} WHEN 'approved' THEN now() ELSE approved_at END
-      WHERE organization_id = ${organizationId} AND id = ${id}`);
-    return true;
-  }
-
-  private async decideExpense(
-    organizationId: string,
-    action: ClaimAction,
-    id: string,
-    approvedCents: number | null,
-  ): Promise<boolean> {
-    const [claim] = await this.db.query<{ status: State; claimed: number; approved: number | null }>(sql`
-      SELECT status, amount_cents::float8 AS claimed, approved_amount_cents::float8 AS approved FROM expense_claims
-      WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
-    if (!claim) throw Refused.notFound();
-    const next = CLAIM.next(action, claim.status);
-    if (next === null) {
-      const same = approvedCents === null || approvedCents === claim.approved;
-      if (!same) throw Refused.invalidState(claim.status, CLAIM.allowed(action));
-      return false;
+    const done = { organizationId, id, action };
+    if (kind === 'mileage') {
+      return transition(this.db, 'mileage_trips', CLAIM, { ...done, set: () => approvedAt(action) });
     }
-    if (approvedCents !== null && approvedCents > claim.claimed) {
-      throw Refused.invalid('Must not be more than what was claimed.', 'approved_amount_cents');
-    }
-    await this.db.query(sql`
-      UPDATE expense_claims SET status = ${next},
-        approved_at = CASE ${next} WHEN 'approved' THEN now() ELSE approved_at END,
-        approved_amount_cents = CASE ${next} WHEN 'approved' THEN ${approvedCents ?? claim.claimed}::bigint
-          ELSE approved_amount_cents END
-      WHERE organization_id = ${organizationId} AND id = ${id}`);
-    return true;
+    return transition(this.db, 'expense_claims', CLAIM, {
+      ...done,
+      reads: sql`amount_cents::float8 AS claimed, approved_amount_cents::float8 AS approved`,
+      set(next, { status, claimed, approved }: Claimed) {
+        if (next === null && approvedCents !== null && approvedCents !== approved) {
+          throw Refused.invalidState(status, CLAIM.allowed(action));
+        }
+        if (next !== null && approvedCents !== null && approvedCents > claimed) {
+          throw Refused.invalid('Must not be more than what was claimed.', 'approved_amount_cents');
+        }
+        const amount = sql`approved_amount_cents = ${approvedCents ?? claimed}::bigint`;
+        return [...approvedAt(action), ...(action === 'approve' ? [amount] : [])];
+      },
+    });
   }
 }
+
+const approvedAt = (action: ClaimAction) => (action === 'approve' ? [sql`approved_at = now()`] : []);

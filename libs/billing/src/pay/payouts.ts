@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database } from '@app/database';
+import { Database, lockRecord } from '@app/database';
 import { Refused } from '@app/rules';
 import { needStaff } from './staff.js';
 
@@ -22,6 +22,8 @@ interface PaidSession {
   isGroup: boolean;
   paid: boolean;
 }
+
+type Recorded = Record<'recorded' | 'takenBack' | 'recent', boolean>;
 
 /** Records what tutors were paid. */
 @Injectable()
@@ -48,10 +50,8 @@ export class Payouts {
    * @throws Refused for a payout that was not recorded here, or not in the last 24 hours
    */
   async void(organizationId: string, id: string, reason: string): Promise<boolean> {
-    const [payout] = await this.db.query<{ recorded: boolean; takenBack: boolean; recent: boolean }>(sql`
-      SELECT recorded, taken_back AS "takenBack", created_at > now() - interval '24 hours' AS recent
-      FROM payouts WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
-    if (!payout) throw Refused.notFound();
+    const columns = sql`recorded, taken_back AS "takenBack", created_at > now() - interval '24 hours' AS recent`;
+    const payout = await lockRecord<Recorded>(this.db, 'payouts', organizationId, id, columns);
     if (payout.takenBack) return false;
     if (!payout.recorded)
       throw Refused.invalidState('paid', [], 'The payout was imported: what became of it is history.');
