@@ -1,21 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, SESSION } from '@app/database';
+import { Database, SESSION, takesPart } from '@app/database';
 import { Refused } from '@app/rules';
 import { type ParticipantChange, Register, SessionChanges, withoutTutor } from '@app/scheduling';
 import { shareOf } from './amounts.js';
 import { type Charge, Drafts } from './drafts.js';
-import {
-  type Attendance,
-  billAt,
-  isBilled,
-  type Lesson,
-  Lessons,
-  owedFor,
-  payAt,
-  type Place,
-  takesPart,
-} from './lessons.js';
+import { type Attendance, billAt, isBilled, type Lesson, Lessons, owedFor, payAt, type Place } from './lessons.js';
 
 /** Who came to a session. */
 export interface Attended {

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, type VALUES } from '@app/database';
+import { Database, MOST_CENTS, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 import { Settlement } from './settlement.js';
-
-/** The most that an invoice can come to, in cents. */
-const MOST_DUE = 1_000_000_000_000n;
 
 /** What is to be paid for one thing. */
 export interface Line {
@@ -116,8 +113,8 @@ export class Drafts {
         WHERE i.organization_id = ${organizationId} AND i.id = ANY (${[...invoiceIds]}::uuid[]) GROUP BY i.id),
       written AS (
         UPDATE invoices i SET amount_due_cents = s.due::bigint FROM sums s
-        WHERE i.organization_id = ${organizationId} AND i.id = s.id AND abs(s.due) <= ${raw(String(MOST_DUE))})
-      SELECT due FROM sums WHERE abs(due) > ${raw(String(MOST_DUE))}`);
+        WHERE i.organization_id = ${organizationId} AND i.id = s.id AND abs(s.due) <= ${MOST_CENTS})
+      SELECT due FROM sums WHERE abs(due) > ${MOST_CENTS}`);
     if (added.length > 0) throw Refused.invalid('The invoice would come to more than 10,000,000,000.00.');
   }
 }

@@ -1,9 +1,10 @@
 export { allocate, type Allocation, type Credit, type Debt, type OpenInvoice, refund, settle } from './allocation.js';
 export { billOf, type PayTerms, payOf, type PlacePrice, priceOf, shareOf } from './amounts.js';
+export { sumsOf } from './balance.js';
 export { BillingModule } from './billing.module.js';
 export { type Attended, Completion } from './completion.js';
 export { Invoices, type WrittenLine } from './invoices.js';
-export { isBilled, takesPart } from './lessons.js';
+export { isBilled } from './lessons.js';
 export { billingOn } from './on.js';
 export { dayFaults, Payments, type Received } from './payments.js';
 export { adjustmentFaults, Adjustments, type NewAdjustment } from './pay/adjustments.js';

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database, type SESSION, type VALUES } from '@app/database';
+import { Database, MOST_CENTS, type SESSION, takesPart, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 import { billOf, payOf, type PayTerms, type PlacePrice } from './amounts.js';
 
 type Values = (typeof VALUES)['lesson_participants'];
 
 /** The most that a lesson can cost or pay, in cents. */
-const MOST = 1_000_000_000_000n;
+const MOST = BigInt(MOST_CENTS);
 
 export type Attendance = Values['attendance'][number];
 
@@ -129,11 +129,6 @@ export class Lessons {
       UPDATE sessions SET amount_owed_cents = ${written(owed)}::bigint, tutor_pay_cents = ${written(pay)}::bigint, updated_at = now()
       WHERE organization_id = ${organizationId} AND id = ${id}`);
   }
-}
-
-/** Whether a participant has neither declined nor been taken out. */
-export function takesPart({ status }: Pick<Place, 'status'>): boolean {
-  return status === 'pending' || status === 'accepted';
 }
 
 /** What a participant is billed for a completed lesson. */

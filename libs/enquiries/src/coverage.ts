@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
-import { Database, idOf, type Tenant } from '@app/database';
+import { Database, idOf, IS_STAFF, type Tenant } from '@app/database';
 
 /** The mean radius of the Earth (km). */
 const EARTH = 6_371;
@@ -45,7 +45,7 @@ export const TUTORS = sql`members m
 
 /** The condition for those who are tutors of the organization now. */
 export const tutorsOf = (organizationId: string): Sql =>
-  sql`m.organization_id = ${organizationId} AND m.role <> 'student' AND m.status = 'accepted'`;
+  sql`m.organization_id = ${organizationId} AND m.${IS_STAFF} AND m.status = 'accepted'`;
 
 /** The condition for those who teach a subject. @param subject SQL for its id */
 export const teach = (subject: Sql): Sql => sql`EXISTS (SELECT FROM tutor_subjects k

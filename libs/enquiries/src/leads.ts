@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, LEAD, lockRecord, normalizeEmail } from '@app/database';
+import { Database, IS_STAFF, LEAD, lockRecord, normalizeEmail } from '@app/database';
 import { Refused } from '@app/rules';
 
 export type LeadStatus = (typeof LEAD.values)[number];
@@ -118,7 +118,7 @@ export class Leads {
     const [, [tutor]] = await Promise.all([
       this.db.holdPeople(organizationId, [id]),
       this.db.query(sql`
-        SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role <> 'student'
+        SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND ${IS_STAFF}
           AND status = 'accepted'`),
     ]);
     if (!tutor) throw Refused.notFound();

@@ -1,3 +1,4 @@
+import { MOST_CENTS } from '@app/database';
 import { LONGEST, SHORTEST } from '@app/scheduling';
 import {
   cents, color, dayOfWeek, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
@@ -5,8 +6,7 @@ import {
 } from './kinds.js'; // prettier-ignore
 import { json, listOf } from './nested.js';
 
-/** The most that an amount of money can be, and that an hour can cost (cents). */
-const MOST = 1_000_000_000_000;
+/** The most that an hour can cost (cents). */
 const MOST_RATE = 10_000_000;
 
 const line = (max: number): Kind<string> => text({ min: 1, max, trim: true });
@@ -18,7 +18,7 @@ const PHONE = phone(0);
 const NOTE = text({ min: 1, max: 500 });
 const LONG_TEXT = text({ min: 1, max: 5000 });
 const MINUTES = integer(SHORTEST, LONGEST);
-const AMOUNT = cents(0, MOST);
+const AMOUNT = cents(0, MOST_CENTS);
 const RATE = cents(0, MOST_RATE);
 const POSTCODE = line(20);
 const LABELS = texts({ min: 1, max: 100, trim: true }, 50);
@@ -129,8 +129,8 @@ export const FIELDS = {
   messages: { content: LONG_TEXT },
   conversations: { title: NAME },
   inbox_messages: { guest_name: NAME, guest_email: email, message: LONG_TEXT },
-  adjustments: { amount_cents: cents(-MOST, MOST), note: NOTE },
-  payouts: { amount_cents: cents(1, MOST), currency: CURRENCY },
+  adjustments: { amount_cents: cents(-MOST_CENTS, MOST_CENTS), note: NOTE },
+  payouts: { amount_cents: cents(1, MOST_CENTS), currency: CURRENCY },
   invoices: { invoice_number: NUMBER, currency: CURRENCY },
   invoice_lines: {
     description: NOTE,
@@ -138,7 +138,7 @@ export const FIELDS = {
     unit_amount_cents: cents(-1_000_000_000, 1_000_000_000),
   },
   payments: {
-    amount_cents: cents(1, MOST),
+    amount_cents: cents(1, MOST_CENTS),
     refund_amount_cents: AMOUNT,
     currency: CURRENCY,
     reference: text({ min: 1, max: 200 }),

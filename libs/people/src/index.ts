@@ -25,6 +25,6 @@ export type {
 export { Provisioning } from './provisioning/provisioning.js';
 export { MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';
 export { type NewClassroom, type NewGroup, Rooms } from './rooms.js';
-export { asManager, firstOwner, NAMED, requireRole, STAFF } from './staff.js';
+export { asManager, firstOwner, NAMED, requireRole, STAFF, type StaffRole } from './staff.js';
 export { type TutorChange, TutorProfiles } from './tutor-profiles.js';
-export { foundPerson, type ShownColumn, visibleColumns, visiblePerson } from './visible-person.js';
+export { foundPerson, type ShownColumn, shownName, visibleColumns, visiblePerson } from './visible-person.js';

@@ -1,11 +1,12 @@
 import sql from 'sql-template-tag';
-import type { Database, Tables } from '@app/database';
+import { type Database, MANAGES, type Tables, VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 
 type Role = Tables['members']['role'];
 
-/** Who may teach. */
-export const STAFF: readonly Role[] = ['tutor', 'admin', 'owner'];
+/** Who may teach: the roles of `IS_STAFF`. */
+export const STAFF = VALUES.members.role.filter((role) => role !== 'student');
+export type StaffRole = (typeof STAFF)[number];
 
 /** Whom a column of this name names, in every table: one who teaches, or one who learns. */
 export const NAMED: Readonly<Record<string, 'teach' | 'learn'>> = {
@@ -24,7 +25,7 @@ export const NAMED: Readonly<Record<string, 'teach' | 'learn'>> = {
  * @throws Refused at this place for a member with another role
  */
 export function requireRole(role: Role, to: 'teach' | 'learn', ...at: (string | number)[]): void {
-  if (STAFF.includes(role) === (to === 'teach')) return;
+  if ((role !== 'student') === (to === 'teach')) return;
   const reason =
     to === 'teach'
       ? 'This member is a student here. Choose a tutor or an admin.'
@@ -53,7 +54,7 @@ export function asManager<T>(
         db.holdPeople(organizationId, [userId]),
         db.query(sql`
           SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'
-            AND role IN ('owner', 'admin')`),
+            AND ${MANAGES}`),
       ]);
       if (!manager) throw Refused.notFound();
     }

@@ -26,6 +26,9 @@ export function visiblePerson(membership: string): Record<ShownColumn | 'placeho
   };
 }
 
+/** The whole name of {@link visiblePerson}. */
+export const shownName = (membership: string): Sql => raw(visiblePerson(membership).full_name);
+
 /** These columns of {@link visiblePerson}, each under its name, for a SELECT. */
 export function visibleColumns(membership: string, columns: (ShownColumn | 'placeholder_email')[]): Sql {
   const person = visiblePerson(membership);

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database } from '@app/database';
+import { Database, TAKES_PART } from '@app/database';
 import { Refused } from '@app/rules';
 import type { Who } from './lesson-terms.js';
 import { overlaps, type Timed } from './overlap.js';
-import { TAKES_PART } from './session-rows.js';
 
 /** A session that takes the tutor's time, or a student's. */
 export interface Busy extends Timed {

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database } from '@app/database';
+import { Database, TAKES_PART } from '@app/database';
 import { Calendar } from './calendar.js';
 import { overlapping, type Timed } from './overlap.js';
 import { HandOvers } from './hand-overs.js';
 import { OPEN } from './session-changes.js';
-import { SessionRows, TAKES_PART } from './session-rows.js';
+import { SessionRows } from './session-rows.js';
 
 /** What becomes of the sessions that a tutor has yet to begin. */
 export type SessionsAhead = { do: 'hand_over'; to: string } | { do: 'unassign' } | { do: 'cancel' };

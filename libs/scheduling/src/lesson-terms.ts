@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database, findId, RetryTransaction } from '@app/database';
+import { Database, findId, IS_STAFF, RetryTransaction, TAKES_PART } from '@app/database';
 import { Refused } from '@app/rules';
-import { TAKES_PART } from './session-rows.js';
 import type { Subject, Terms } from './settling.js';
 
 /** Who takes part: students by name, or those who are in a group or a classroom now. */
@@ -102,7 +101,7 @@ export class LessonTerms {
     const own = sql`organization_id = ${organizationId}`;
     const [found] = await this.db.query<Row>(sql`
       WITH tutor AS (
-        SELECT m.status = 'accepted' AND m.role <> 'student' AS staff, p.tutor_tier_id AS tier FROM members m
+        SELECT m.status = 'accepted' AND m.${IS_STAFF} AS staff, p.tutor_tier_id AS tier FROM members m
         LEFT JOIN tutor_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
         WHERE m.organization_id = ${organizationId} AND m.user_id = ${tutorId})
       SELECT (SELECT staff FROM tutor) AS staff, (SELECT tier FROM tutor) AS "tierId",

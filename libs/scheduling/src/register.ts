@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, SESSION, VALUES } from '@app/database';
+import { Database, SESSION, TAKES_PART, takesPart, VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 import { OPEN, SessionChanges } from './session-changes.js';
 import { LessonTerms } from './lesson-terms.js';
-import { SessionRows, TAKES_PART } from './session-rows.js';
+import { SessionRows } from './session-rows.js';
 
 type Values = (typeof VALUES)['lesson_participants'];
 
@@ -52,7 +52,7 @@ export class Register {
     if (status === undefined && attendance === undefined && rateCents === undefined) return;
     const allowed = rateCents === undefined ? SESSION.values.filter((state) => state !== 'cancelled') : OPEN;
     if (!allowed.includes(session.status)) throw Refused.invalidState(session.status, allowed);
-    const returns = !session.takesPart && (status === 'pending' || status === 'accepted');
+    const returns = !session.takesPart && status !== undefined && takesPart({ status });
     if (returns && !(await this.terms.areHere(organizationId, [session.studentId])))
       throw Refused.invalidState('archived', ['accepted'], 'This student has left.');
     await this.db.query(sql`

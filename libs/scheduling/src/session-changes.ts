@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { Database, SESSION } from '@app/database';
+import { Database, SESSION, TAKES_PART } from '@app/database';
 import { Refused } from '@app/rules';
 import { BookingRequests } from './booking-requests.js';
 import { minutesOf, type WantedSession } from './bookings.js';
 import { Calendar, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
 import { LAST_INSTANT, overlapping, type Timed } from './overlap.js';
-import { type SessionRow, SessionRows, TAKES_PART } from './session-rows.js';
+import { type SessionRow, SessionRows } from './session-rows.js';
 import { type Place, settle, type Terms } from './settling.js';
 
 /** The states in which a session can change, and be cancelled. */

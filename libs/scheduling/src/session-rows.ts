@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, driverErrorOf, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/database';
+import { Database, driverErrorOf, RetryTransaction, SQLSTATE, sqlStateOf, TAKES_PART } from '@app/database';
 import { Refused } from '@app/rules';
 import { commonRate, type Pay } from './rates.js';
 import type { Place } from './settling.js';
@@ -16,9 +16,6 @@ const COLUMNS = [
 ] as const; // prettier-ignore
 
 const LIST = raw(COLUMNS.join(', '));
-
-/** Whether a participant has neither declined nor been taken out. */
-export const TAKES_PART = sql`status NOT IN ('declined', 'removed', 'cancelled')`;
 
 /** Writes sessions and their participants, in the ambient transaction. */
 @Injectable()

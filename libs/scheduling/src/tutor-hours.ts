@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database } from '@app/database';
+import { Database, IS_STAFF } from '@app/database';
 import { Refused } from '@app/rules';
 
 /** Tables whose rows of a tutor are replaced together, and what tells such rows apart. */
@@ -26,7 +26,7 @@ export class TutorHours {
   private async replace(organizationId: string, tutorId: string, of: typeof WEEKLY_HOURS, rows: object[]) {
     // Changes to one tutor's hours wait for each other. Bookings do not wait for them.
     const [tutor] = await this.db.query(sql`
-      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${tutorId} AND role <> 'student'
+      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${tutorId} AND ${IS_STAFF}
       FOR NO KEY UPDATE`);
     if (!tutor) throw Refused.notFound();
     const columnsOf = (alias: string) => raw(of.columns.map((name) => `${alias}.${name}`).join(', '));

@@ -1,4 +1,5 @@
-import { billOf, isBilled, payOf, shareOf, takesPart } from '@app/billing';
+import { billOf, isBilled, payOf, shareOf } from '@app/billing';
+import { takesPart } from '@app/database';
 import { settleRates } from '@app/scheduling';
 import { bandOf, rateTable, tierOf } from './rate-rows.js';
 import type { School } from './school.js';

@@ -1,5 +1,6 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import { visiblePerson } from '@app/people';
+import { MANAGES } from '@app/database';
+import { shownName } from '@app/people';
 import { endOfDay, startOfDay } from '@app/scheduling';
 import type { Membership } from '../web/sessions.js';
 import type { AuditFilters } from './audit.filters.js';
@@ -68,7 +69,7 @@ export function auditPage({ organizationId, timeZone }: Membership, filters: Aud
 
 /** Null for somebody who was never of the organization. */
 function nameOf(organizationId: string, id: Sql): Sql {
-  const tie = (table: string) => sql`(SELECT ${raw(visiblePerson('t').full_name)} FROM ${raw(table)} t
+  const tie = (table: string) => sql`(SELECT ${shownName('t')} FROM ${raw(table)} t
     LEFT JOIN users u ON u.id = t.user_id WHERE t.organization_id = ${organizationId} AND t.user_id = ${id})`;
   return sql`coalesce(${tie('members')}, ${tie('parents')})`;
 }
@@ -81,7 +82,7 @@ function keyName(organizationId: string, id: Sql): Sql {
 export function people(organizationId: string, chosen: string | null, most: number): Sql {
   return sql`
     SELECT c.id, ${nameOf(organizationId, raw('c.id'))} AS name FROM (
-      SELECT user_id AS id FROM members WHERE organization_id = ${organizationId} AND role IN ('owner', 'admin')
+      SELECT user_id AS id FROM members WHERE organization_id = ${organizationId} AND ${MANAGES}
       UNION SELECT t.user_id FROM (SELECT user_id FROM members WHERE organization_id = ${organizationId}
         UNION SELECT user_id FROM parents WHERE organization_id = ${organizationId}) t WHERE t.user_id = ${chosen}) c
     ORDER BY c.id = ${chosen} DESC NULLS LAST, 2, 1 LIMIT ${most}`;

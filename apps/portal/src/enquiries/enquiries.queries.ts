@@ -1,6 +1,6 @@
-import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import sql, { empty, type Sql } from 'sql-template-tag';
 import type { BOOKING_REQUEST, LEAD } from '@app/database';
-import { visiblePerson } from '@app/people';
+import { shownName } from '@app/people';
 import type { Place } from '../web/place.js';
 
 /** Somebody who asked. */
@@ -32,7 +32,7 @@ export interface RequestRow {
   created_at: Date;
 }
 
-const FULL_NAME = raw(visiblePerson('m').full_name);
+const FULL_NAME = shownName('m');
 
 /** The name of a member, as the organization may see it. @param id SQL for their id */
 const nameOf = (organizationId: string, id: Sql): Sql => sql`(SELECT ${FULL_NAME} FROM members m

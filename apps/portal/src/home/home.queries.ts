@@ -1,6 +1,7 @@
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { KEY_IS } from '@app/accounts';
-import { visiblePerson } from '@app/people';
+import { TAKES_PART } from '@app/database';
+import { shownName } from '@app/people';
 import { isOverdue } from '../money/invoices.queries.js';
 import { isDue } from '../money/sessions.queries.js';
 import { MAIL_KINDS } from '../outbox/mail-kinds.js';
@@ -48,15 +49,14 @@ export interface DayRow {
 
 /** The sessions that begin between two instants, in their order. */
 export function sessionsBetween(organizationId: string, from: Date, to: Date, most: number): Sql {
-  const name = (alias: string) => raw(visiblePerson(alias).full_name);
   return sql`
     SELECT s.id, s.title, s.status, s.starts_at, s.ends_at, s.tutor_id,
-      (SELECT ${name('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
+      (SELECT ${shownName('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
         WHERE m.organization_id = s.organization_id AND m.user_id = s.tutor_id) AS tutor,
-      ARRAY(SELECT ${name('m')} FROM lesson_participants p
+      ARRAY(SELECT ${shownName('m')} FROM lesson_participants p
         JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
         LEFT JOIN users u ON u.id = m.user_id
-        WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.status IN ('pending', 'accepted')
+        WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.${TAKES_PART}
         ORDER BY p.created_at, p.student_id LIMIT 4) AS students
     FROM sessions s WHERE s.organization_id = ${organizationId} AND s.status <> 'cancelled'
       AND s.starts_at BETWEEN ${from.toISOString()} AND ${to.toISOString()}
@@ -77,7 +77,7 @@ export function dayInFigures(organizationId: string, from: Date, to: Date): Sql 
       AND s.status <> 'cancelled' AND s.starts_at BETWEEN ${from.toISOString()} AND ${to.toISOString()})
     SELECT count(*)::integer AS sessions, (count(*) FILTER (WHERE status = 'completed'))::integer AS completed,
       (SELECT count(DISTINCT p.student_id)::integer FROM today t JOIN lesson_participants p ON p.session_id = t.id
-        WHERE p.organization_id = ${organizationId} AND p.status IN ('pending', 'accepted')) AS students
+        WHERE p.organization_id = ${organizationId} AND p.${TAKES_PART}) AS students
     FROM today`;
 }
 

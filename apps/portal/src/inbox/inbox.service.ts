@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import sql, { empty, raw } from 'sql-template-tag';
+import sql, { empty } from 'sql-template-tag';
 import { Database, type INBOX } from '@app/database';
-import { visiblePerson } from '@app/people';
+import { shownName } from '@app/people';
 import type { Place } from '../web/place.js';
 
 const PAGE = 25;
@@ -32,16 +32,15 @@ export class InboxService {
     status: InboxState | null,
     before: Place | null,
   ): Promise<{ messages: ShownMessage[]; older: Place | null }> {
-    const name = (alias: string) => raw(visiblePerson(alias).full_name);
     const [rows] = await this.db.read<[ShownMessage]>(
       { organizationId },
       sql`SELECT i.id, i.guest_email AS "guestEmail", i.message, i.status, i.created_at AS "createdAt",
           coalesce(i.guest_name,
-            (SELECT ${name('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
+            (SELECT ${shownName('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
               WHERE m.organization_id = i.organization_id AND m.user_id = i.from_user_id),
-            (SELECT ${name('p')} FROM parents p LEFT JOIN users u ON u.id = p.user_id
+            (SELECT ${shownName('p')} FROM parents p LEFT JOIN users u ON u.id = p.user_id
               WHERE p.organization_id = i.organization_id AND p.user_id = i.from_user_id)) AS sender,
-          (SELECT ${name('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
+          (SELECT ${shownName('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
             WHERE m.organization_id = i.organization_id AND m.user_id = i.subject_tutor_id) AS tutor
         FROM inbox_messages i WHERE i.organization_id = ${organizationId}
           AND ${status ? sql`i.status = ${status}` : sql`i.status <> 'archived'`}

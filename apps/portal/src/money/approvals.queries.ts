@@ -1,5 +1,6 @@
-import sql, { empty, raw, type Sql } from 'sql-template-tag';
-import { visiblePerson } from '@app/people';
+import sql, { empty, type Sql } from 'sql-template-tag';
+import { IS_STAFF } from '@app/database';
+import { shownName } from '@app/people';
 import type { Place } from '../web/place.js';
 import type { ClaimFilter } from './approvals.filter.js';
 
@@ -29,7 +30,7 @@ export function claims(organizationId: string, filter: ClaimFilter, before: Plac
   const some = sql`c.organization_id = ${organizationId} ${filter === 'all' ? empty : sql`AND c.status = ${filter}`} ${beyond}
     ORDER BY c.created_at DESC, c.id DESC LIMIT ${most}`;
   return sql`
-    SELECT c.*, ${raw(visiblePerson('m').full_name)} AS tutor FROM (
+    SELECT c.*, ${shownName('m')} AS tutor FROM (
       (SELECT 'mileage' AS kind, c.id, c.tutor_id, c.status, to_char(c.trip_date, 'YYYY-MM-DD') AS day, c.destination AS place,
         NULL AS category, c.distance_km AS km, c.amount_cents::float8 AS claimed, c.amount_cents::float8 AS approved,
         NULL AS receipt, c.created_at
@@ -44,8 +45,8 @@ export function claims(organizationId: string, filter: ClaimFilter, before: Plac
 
 /** The names of the staff, also of those who have left. */
 export const staffNames = (organizationId: string): Sql => sql`
-  SELECT m.user_id AS id, ${raw(visiblePerson('m').full_name)} AS name FROM members m LEFT JOIN users u ON u.id = m.user_id
-  WHERE m.organization_id = ${organizationId} AND m.role <> 'student'`;
+  SELECT m.user_id AS id, ${shownName('m')} AS name FROM members m LEFT JOIN users u ON u.id = m.user_id
+  WHERE m.organization_id = ${organizationId} AND m.${IS_STAFF}`;
 
 export const currencyOf = (organizationId: string): Sql => sql`
   SELECT currency FROM organizations WHERE id = ${organizationId}`;

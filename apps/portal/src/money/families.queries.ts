@@ -1,5 +1,6 @@
-import sql, { raw, type Sql } from 'sql-template-tag';
-import { visiblePerson } from '@app/people';
+import sql, { type Sql } from 'sql-template-tag';
+import { sumsOf } from '@app/billing';
+import { shownName } from '@app/people';
 import { payerName } from './invoices.queries.js';
 
 /** A student, or a parent with children here. */
@@ -35,8 +36,8 @@ export interface PaymentRow {
   created_at: Date;
 }
 
-const member = raw(visiblePerson('m').full_name);
-const parent = raw(visiblePerson('p').full_name);
+const member = shownName('m');
+const parent = shownName('p');
 
 /** Somebody whose family pays. Students who have left are found too. */
 export const payer = (organizationId: string, id: string): Sql => sql`
@@ -62,11 +63,12 @@ export const studentsOf = (organizationId: string, { as, id }: Pick<PayerRow, 'a
     : sql`SELECT student_id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${id}`;
 
 export const balanceOf = (organizationId: string, students: Sql, payerId: string): Sql => sql`
-  SELECT coalesce(sum(amount_due_cents), 0)::float8 AS invoiced, coalesce(sum(amount_paid_cents), 0)::float8 AS paid,
-    coalesce(sum(amount_due_cents - amount_paid_cents) FILTER (WHERE status = 'open'), 0)::float8 AS open,
-    (SELECT coalesce(sum(credit_cents), 0)::float8 FROM payments WHERE organization_id = ${organizationId}
-      AND credit_cents > 0 AND (parent_id = ${payerId} OR student_id = ANY (ARRAY(${students})))) AS credit
-  FROM invoices WHERE organization_id = ${organizationId} AND student_id IN (${students}) AND status IN ('open', 'paid')`;
+  SELECT i.invoiced::float8 AS invoiced, i.paid::float8 AS paid, i.outstanding::float8 AS open, k.credit::float8 AS credit
+  FROM (VALUES (true)) one ${sumsOf(sql`ARRAY(${students})`, sql`${organizationId}`, paidBy(students, payerId))}`;
+
+/** Whether a family made the payment `c`. */
+const paidBy = (students: Sql, payerId: string): Sql =>
+  sql`(c.parent_id = ${payerId} OR c.student_id = ANY (ARRAY(${students})))`;
 
 const shown = (organizationId: string): Sql => sql`p.id, coalesce(p.student_id, p.parent_id) AS payer_id,
   ${payerName(organizationId)} AS payer, p.amount_cents::float8 AS amount,
@@ -78,8 +80,8 @@ const shown = (organizationId: string): Sql => sql`p.id, coalesce(p.student_id, 
 export const paymentsOf = (organizationId: string, students: Sql, payerId: string, most: number): Sql => sql`
   SELECT ${shown(organizationId)} FROM payments p WHERE p.organization_id = ${organizationId}
     -- Found by the family first: it has few, the organization many.
-    AND p.id = ANY (ARRAY(SELECT id FROM payments WHERE organization_id = ${organizationId}
-      AND (parent_id = ${payerId} OR student_id = ANY (ARRAY(${students})))))
+    AND p.id = ANY (ARRAY(SELECT c.id FROM payments c WHERE c.organization_id = ${organizationId}
+      AND ${paidBy(students, payerId)}))
   ORDER BY p.created_at DESC, p.id DESC LIMIT ${most}`;
 
 export const payment = (organizationId: string, id: string): Sql => sql`

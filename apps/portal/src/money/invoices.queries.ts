@@ -1,5 +1,5 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import { visiblePerson } from '@app/people';
+import sql, { empty, join, type Sql } from 'sql-template-tag';
+import { shownName } from '@app/people';
 import { type InvoiceFilter, type InvoiceState, numbersMeant, STATES } from './invoices.filter.js';
 
 /** An invoice as lists show it. Amounts are cents, days YYYY-MM-DD. */
@@ -58,12 +58,12 @@ export interface TermsRow {
   due: string;
 }
 
-export const nameOf = raw(visiblePerson('m').full_name);
+export const nameOf = shownName('m');
 
 /** The name of a member, and of a parent. */
 export const memberName = (organizationId: string, id: Sql): Sql => sql`(SELECT ${nameOf} FROM members m
   LEFT JOIN users u ON u.id = m.user_id WHERE m.organization_id = ${organizationId} AND m.user_id = ${id})`;
-export const parentName = (organizationId: string, id: Sql): Sql => sql`(SELECT ${raw(visiblePerson('r').full_name)}
+export const parentName = (organizationId: string, id: Sql): Sql => sql`(SELECT ${shownName('r')}
   FROM parents r LEFT JOIN users u ON u.id = r.user_id WHERE r.organization_id = ${organizationId} AND r.user_id = ${id})`;
 
 /** The names of who made a payment `p`. */

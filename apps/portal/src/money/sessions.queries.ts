@@ -1,5 +1,5 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
-import type { SESSION, VALUES } from '@app/database';
+import { type SESSION, TAKES_PART, type VALUES } from '@app/database';
 import type { Place } from '../web/place.js';
 import { memberName, nameOf } from './invoices.queries.js';
 
@@ -38,8 +38,6 @@ export interface PlaceRow {
   billed: string | null;
 }
 
-const takesPart = sql`p.status IN ('pending', 'accepted')`;
-
 /** Sessions that have begun and are still to be completed. Only scheduled ones are looked at: they are few, and indexed on their own. */
 export const isDue = (organizationId: string): Sql =>
   sql`organization_id = ${organizationId} AND status = 'scheduled' AND starts_at <= now()`;
@@ -54,7 +52,7 @@ export function sessionsBegun(organizationId: string, filter: SessionFilter, bef
       ARRAY(SELECT ${nameOf} FROM lesson_participants p
         JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
         LEFT JOIN users u ON u.id = m.user_id
-        WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND ${takesPart}
+        WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.${TAKES_PART}
         ORDER BY p.created_at, p.student_id LIMIT 4) AS students
     FROM (SELECT id FROM begun ${beyond} ORDER BY starts_at DESC, id DESC LIMIT ${most}) d
     JOIN sessions s ON s.organization_id = ${organizationId} AND s.id = d.id ORDER BY s.starts_at DESC, s.id DESC`;
@@ -77,5 +75,5 @@ export const placesOf = (organizationId: string, sessionId: string): Sql => sql`
     p.billed_cents::text AS billed
   FROM lesson_participants p JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
   LEFT JOIN users u ON u.id = m.user_id
-  WHERE p.organization_id = ${organizationId} AND p.session_id = ${sessionId} AND ${takesPart}
+  WHERE p.organization_id = ${organizationId} AND p.session_id = ${sessionId} AND p.${TAKES_PART}
   ORDER BY p.created_at, p.student_id`;

@@ -1,5 +1,6 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import { foundPerson, visibleColumns, visiblePerson } from '@app/people';
+import sql, { empty, join, type Sql } from 'sql-template-tag';
+import { IS_STAFF } from '@app/database';
+import { foundPerson, shownName, visibleColumns } from '@app/people';
 import type { Place } from '../web/place.js';
 import type { PeopleFilter } from './people.filter.js';
 
@@ -119,7 +120,7 @@ export function peoplePage(
 function everybody(members: (which: Sql) => Sql, withRole: Sql, role: PeopleFilter['role']): Sql[] {
   return [
     ...(role === null || role === 'student' ? [members(sql`AND role = 'student'`)] : []),
-    ...(role === 'student' ? [] : [members(sql`AND role <> 'student' ${withRole}`)]),
+    ...(role === 'student' ? [] : [members(sql`AND ${IS_STAFF} ${withRole}`)]),
   ];
 }
 
@@ -141,7 +142,7 @@ export const targetOf = (organizationId: string): Sql => sql`
     WHEN 'classroom' THEN (SELECT name FROM classrooms WHERE organization_id = ${organizationId} AND id = i.target_id)
     WHEN 'group' THEN (SELECT name FROM student_groups WHERE organization_id = ${organizationId} AND id = i.target_id)
     WHEN 'organization' THEN NULL
-    ELSE (SELECT ${raw(visiblePerson('m').full_name)}
+    ELSE (SELECT ${shownName('m')}
       FROM members m LEFT JOIN users u ON u.id = m.user_id
       WHERE m.organization_id = ${organizationId} AND m.user_id = i.target_id) END`;
 

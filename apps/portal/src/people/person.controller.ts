@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { type Ended, Offboarding, Roles, type StaffRole } from '@app/accounts';
+import { type Ended, Offboarding, Roles } from '@app/accounts';
 import { canonicalUuid } from '@app/database';
+import { STAFF, type StaffRole } from '@app/people';
 import type { SessionsAhead } from '@app/scheduling';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
@@ -11,7 +12,7 @@ import { pathId } from '../web/path-id.js';
 import { unlessRefused } from '../web/refusals.js';
 import { PersonService } from './person.service.js';
 
-const ROLES: readonly string[] = ['owner', 'admin', 'tutor'] satisfies StaffRole[];
+const ROLES: readonly string[] = STAFF;
 
 /** The page of one person, where owners and admins decide whether and as what they belong. */
 @Controller('o/:slug/people')

@@ -1,6 +1,7 @@
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { codesKnownTo, madeBy, openInvitesOf } from '@app/accounts';
-import { visibleColumns, visiblePerson } from '@app/people';
+import { IS_STAFF, MANAGES, TAKES_PART } from '@app/database';
+import { shownName, visibleColumns } from '@app/people';
 import { codes, MAKER } from './codes.queries.js';
 import { targetOf, waitingParents } from './people.queries.js';
 
@@ -92,7 +93,7 @@ export function cameBy(organizationId: string, userId: string): Sql {
 /** The codes that end when somebody leaves, or manages no longer. */
 export function codesOf(organizationId: string, userId: string): Sql {
   const manages = sql`EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}
-    AND m.role IN ('owner', 'admin') AND m.status = 'accepted')`;
+    AND m.${MANAGES} AND m.status = 'accepted')`;
   return codes(
     organizationId,
     sql`SELECT i.* FROM invites i WHERE ${codesKnownTo(organizationId, { userId }, manages)} ORDER BY i.id LIMIT 200`,
@@ -102,7 +103,7 @@ export function codesOf(organizationId: string, userId: string): Sql {
 /** Who came by what somebody or their keys made, the last first; nobody as long as they manage. */
 export function letInBy(organizationId: string, userId: string): Sql {
   return sql`
-    SELECT j.user_id AS id, ${raw(visiblePerson('t').full_name)} AS name, i.role, j.joined_at, t.status <> 'archived' AS belongs
+    SELECT j.user_id AS id, ${shownName('t')} AS name, i.role, j.joined_at, t.status <> 'archived' AS belongs
     FROM invites i JOIN joins j ON j.organization_id = i.organization_id AND j.invite_id = i.id
     JOIN LATERAL (
       SELECT m.* FROM (SELECT status, accepted_at, supplied_first_name, supplied_last_name FROM members
@@ -112,7 +113,7 @@ export function letInBy(organizationId: string, userId: string): Sql {
     LEFT JOIN users u ON u.id = j.user_id
     WHERE i.organization_id = ${organizationId} AND j.user_id <> ${userId} AND ${madeBy(organizationId, { userId })}
       AND NOT EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}
-        AND m.role IN ('owner', 'admin') AND m.status <> 'archived')
+        AND m.${MANAGES} AND m.status <> 'archived')
     ORDER BY j.joined_at DESC, j.user_id LIMIT 100`;
 }
 
@@ -134,18 +135,17 @@ export function belongingsOf(organizationId: string, userId: string): Sql {
       (SELECT count(*)::integer FROM sessions s WHERE s.organization_id = ${organizationId} AND s.starts_at > now()
         AND s.status IN ('pending', 'scheduled') AND (s.tutor_id = ${userId} OR s.student_id = ${userId} OR EXISTS (
           SELECT FROM lesson_participants p WHERE p.organization_id = ${organizationId} AND p.session_id = s.id
-            AND p.student_id = ${userId} AND p.status IN ('pending', 'accepted')))) AS ahead`;
+            AND p.student_id = ${userId} AND p.${TAKES_PART}))) AS ahead`;
 }
 
 /** The children of a parent, and the parents of a student. */
 export function familyOf(organizationId: string, userId: string): Sql {
-  const name = (alias: string) => raw(visiblePerson(alias).full_name);
   return sql`
-    SELECT 'child' AS as, m.user_id AS id, ${name('m')} AS name
+    SELECT 'child' AS as, m.user_id AS id, ${shownName('m')} AS name
     FROM parent_students l JOIN members m ON m.organization_id = l.organization_id AND m.user_id = l.student_id
     LEFT JOIN users u ON u.id = m.user_id
     WHERE l.organization_id = ${organizationId} AND l.parent_id = ${userId}
-    UNION ALL SELECT 'parent', p.user_id, ${name('p')}
+    UNION ALL SELECT 'parent', p.user_id, ${shownName('p')}
     FROM parent_students l JOIN parents p ON p.organization_id = l.organization_id AND p.user_id = l.parent_id
     LEFT JOIN users u ON u.id = p.user_id
     WHERE l.organization_id = ${organizationId} AND l.student_id = ${userId}
@@ -155,8 +155,8 @@ export function familyOf(organizationId: string, userId: string): Sql {
 /** Who could take over sessions. */
 export function otherStaff(organizationId: string, userId: string): Sql {
   return sql`
-    SELECT m.user_id AS id, ${raw(visiblePerson('m').full_name)} AS name
+    SELECT m.user_id AS id, ${shownName('m')} AS name
     FROM members m LEFT JOIN users u ON u.id = m.user_id
-    WHERE m.organization_id = ${organizationId} AND m.status = 'accepted' AND m.role <> 'student' AND m.user_id <> ${userId}
+    WHERE m.organization_id = ${organizationId} AND m.status = 'accepted' AND m.${IS_STAFF} AND m.user_id <> ${userId}
     ORDER BY 2, 1 LIMIT 200`;
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database, type Tables, type Tenant } from '@app/database';
-import { Logins, visiblePerson } from '@app/people';
+import { Logins, shownName } from '@app/people';
 import { Refused } from '@app/rules';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { type Closing, Offboarding } from '../membership/offboarding.js';
@@ -32,7 +32,7 @@ export class JoinedByCode {
     const [codes, people, [{ count } = { count: 0 }]] = await this.db.read<[object, CameByCode, { count: number }]>(
       tenant,
       sql`SELECT FROM invites WHERE organization_id = ${organizationId} AND id = ${inviteId} AND email IS NULL`,
-      sql`SELECT t.user_id AS id, ${raw(visiblePerson('t').full_name)} AS name, t.approval IS NOT NULL AS waits,
+      sql`SELECT t.user_id AS id, ${shownName('t')} AS name, t.approval IS NOT NULL AS waits,
           t.joined_at AS "joinedAt"
         FROM (${onlyBy(organizationId, inviteId, since)} ORDER BY j.joined_at, j.user_id LIMIT ${shown}) t
         LEFT JOIN users u ON u.id = t.user_id ORDER BY t.joined_at, t.user_id`,

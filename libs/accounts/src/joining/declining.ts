@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { raw } from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { type Actor, AuditLog } from '@app/audit';
-import { InviteTargets, isCode, Logins, readSecret, visiblePerson } from '@app/people';
+import { InviteTargets, isCode, Logins, readSecret, shownName } from '@app/people';
 import { type DeclinedInMail, MembershipNotices } from '../membership/membership-notices.js';
 import { Identities } from './identities.js';
 import type { NotJoined } from './join-outcome.js';
@@ -89,7 +89,7 @@ export class Declining {
   /** The membership that an account's link is about. */
   private async tieOf(organizationId: string, userId: string, role: OpenedInvite['role']): Promise<Tie | null> {
     const [tie = null] = await this.db.query<Tie>(sql`
-      SELECT t.status, ${raw(visiblePerson('t').full_name)} AS name
+      SELECT t.status, ${shownName('t')} AS name
       FROM ${raw(role === 'parent' ? 'parents' : 'members')} t LEFT JOIN users u ON u.id = t.user_id
       WHERE t.organization_id = ${organizationId} AND t.user_id = ${userId}`);
     return tie;

@@ -1,3 +1,5 @@
+import { TAKES_PART } from '@app/database';
+
 /**
  * What becomes of a row that names somebody who leaves.
  *
@@ -80,7 +82,7 @@ export const LEAVING = {
   ),
   'lesson_participants.student_id': ends(
     'they take part in nothing that is ahead',
-    `status IN ('pending', 'accepted') AND EXISTS (SELECT FROM sessions s
+    `${TAKES_PART.sql} AND EXISTS (SELECT FROM sessions s
       WHERE s.id = session_id AND s.status IN ('pending', 'scheduled') AND s.starts_at > now())`,
   ),
   'lesson_plans.created_by': stays(DONE),

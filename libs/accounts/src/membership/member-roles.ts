@@ -2,14 +2,12 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { type Actor, AuditLog } from '@app/audit';
-import { Logins } from '@app/people';
+import { Logins, type StaffRole } from '@app/people';
 import { Refused } from '@app/rules';
 import { Managers } from './managers.js';
 import { MembershipNotices } from './membership-notices.js';
 import { WaysIn } from './ways-in.js';
 import { isManager, requireMayChangeRole, type Role } from './who-may.js';
-
-export type StaffRole = Exclude<Role, 'student'>;
 
 /** Changes the roles of owners, admins and tutors. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty } from 'sql-template-tag';
-import { Database, type Tenant } from '@app/database';
+import { Database, IS_STAFF, type Tenant } from '@app/database';
 
 /** A time, with the days of the organization's zone that lie in it. Null is no bound. */
 export interface EarningsPeriod {
@@ -59,7 +59,7 @@ export class Earnings {
       CROSS JOIN LATERAL (SELECT coalesce(sum(amount_cents), 0) AS cents FROM payouts
         WHERE organization_id = ${organizationId} AND tutor_id = m.user_id AND NOT taken_back
           AND counts_at BETWEEN b.since AND b.until) p
-      WHERE m.organization_id = ${organizationId} AND m.role <> 'student' ${only}
+      WHERE m.organization_id = ${organizationId} AND m.${IS_STAFF} ${only}
       ORDER BY b.period, m.created_at, m.user_id`,
     );
     return rows;

@@ -1,4 +1,11 @@
+import { raw } from 'sql-template-tag';
 import { counted, onChanged, onRows, rule, secure } from './rules.js';
+
+/** Whether a member is staff, in SQL: an owner, an admin or a tutor. */
+export const IS_STAFF = raw(`role <> 'student'`);
+
+/** Whether a member manages the organization, in SQL, unless they have left. */
+export const MANAGES = raw(`role IN ('owner', 'admin')`);
 
 /** Who belongs to an organization, and how people join. Foreign keys within an organization include its id. */
 export const people = /* sql */ `
@@ -62,9 +69,9 @@ export const people = /* sql */ `
   );
   CREATE INDEX members_user ON members (user_id);
   CREATE INDEX members_students_keyset ON members (organization_id, created_at, user_id) WHERE role = 'student';
-  CREATE INDEX members_staff_keyset ON members (organization_id, created_at, user_id) WHERE role <> 'student';
+  CREATE INDEX members_staff_keyset ON members (organization_id, created_at, user_id) WHERE ${IS_STAFF.sql};
   CREATE INDEX members_staff_published_keyset ON members (organization_id, profile_published, created_at, user_id)
-    WHERE role <> 'student';
+    WHERE ${IS_STAFF.sql};
   CREATE INDEX members_status_keyset ON members (organization_id, status, created_at, user_id)
     INCLUDE (role, profile_published);
   CREATE INDEX members_active ON members (organization_id, role) WHERE status = 'accepted';

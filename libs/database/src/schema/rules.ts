@@ -1,3 +1,9 @@
+/** The most that an amount can be, in cents, so that sums stay far below 2^53. */
+export const MOST_CENTS = 1_000_000_000_000;
+
+/** The CHECK of a column with an amount in cents. */
+export const amount = (column: string, least = 0): string => `CHECK (${column} BETWEEN ${least} AND ${MOST_CENTS})`;
+
 /**
  * A CHECK that compares columns, with its words for who imports rows: PostgreSQL's own name only the constraint.
  *

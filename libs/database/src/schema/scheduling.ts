@@ -1,5 +1,14 @@
-import { MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
+import { raw } from 'sql-template-tag';
+import { amount, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
 import { SESSION } from './states.js';
+
+/** The statuses of a place in a session whose student takes part: who has neither declined nor been taken out. */
+const TAKING_PART: readonly string[] = ['pending', 'accepted'];
+
+export const takesPart = ({ status }: { status: string }): boolean => TAKING_PART.includes(status);
+
+/** The same in SQL, of rows of `lesson_participants`. */
+export const TAKES_PART = raw(`status IN ('${TAKING_PART.join("', '")}')`);
 
 /** Sessions, who takes part in them, and what was said of them afterwards. */
 export const scheduling = /* sql */ `
@@ -11,11 +20,11 @@ export const scheduling = /* sql */ `
     tutor_tier_id uuid,
     subject_id uuid,
     session_kind text CHECK (session_kind IN ('1on1_online', '1on1_inperson', 'group', 'classroom')),
-    student_rate_cents bigint CHECK (student_rate_cents BETWEEN 0 AND 1000000000000),
-    inperson_surcharge_cents bigint CHECK (inperson_surcharge_cents BETWEEN 0 AND 1000000000000),
+    student_rate_cents bigint ${amount('student_rate_cents')},
+    inperson_surcharge_cents bigint ${amount('inperson_surcharge_cents')},
     tutor_pay_mode text CHECK (tutor_pay_mode IN ('percentage', 'flat')),
     tutor_pay_pct numeric(5, 2) CHECK (tutor_pay_pct BETWEEN 0 AND 100),
-    tutor_flat_rate_cents bigint CHECK (tutor_flat_rate_cents BETWEEN 0 AND 1000000000000),
+    tutor_flat_rate_cents bigint ${amount('tutor_flat_rate_cents')},
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE NULLS NOT DISTINCT (organization_id, band_id, tutor_tier_id, subject_id, session_kind),
     FOREIGN KEY (organization_id, band_id) REFERENCES rate_bands (organization_id, id),
@@ -48,14 +57,14 @@ export const scheduling = /* sql */ `
     starts_at timestamptz(3) NOT NULL,
     ends_at timestamptz(3) NOT NULL,
     duration_minutes integer NOT NULL CHECK (duration_minutes > 0),
-    tutor_pay_rate_cents bigint CHECK (tutor_pay_rate_cents BETWEEN 0 AND 1000000000000),
+    tutor_pay_rate_cents bigint ${amount('tutor_pay_rate_cents')},
     tutor_pay_pct numeric(5, 2) CHECK (tutor_pay_pct BETWEEN 0 AND 100),
     tutor_pay_given boolean NOT NULL DEFAULT true,
-    tutor_pay_cents bigint CHECK (tutor_pay_cents BETWEEN 0 AND 1000000000000),
-    student_rate_cents bigint CHECK (student_rate_cents BETWEEN 0 AND 1000000000000),
+    tutor_pay_cents bigint ${amount('tutor_pay_cents')},
+    student_rate_cents bigint ${amount('student_rate_cents')},
     student_rate_given boolean NOT NULL DEFAULT true,
-    set_rate_cents bigint CHECK (set_rate_cents BETWEEN 0 AND 1000000000000),
-    amount_owed_cents bigint CHECK (amount_owed_cents BETWEEN 0 AND 1000000000000),
+    set_rate_cents bigint ${amount('set_rate_cents')},
+    amount_owed_cents bigint ${amount('amount_owed_cents')},
     mode text CHECK (mode IN ('online', 'in_person')),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
@@ -105,10 +114,10 @@ export const scheduling = /* sql */ `
     invited_at timestamptz(3),
     responded_at timestamptz(3),
     cancelled_at timestamptz(3),
-    rate_cents bigint CHECK (rate_cents BETWEEN 0 AND 1000000000000),
+    rate_cents bigint ${amount('rate_cents')},
     rate_given boolean NOT NULL DEFAULT true,
-    surcharge_cents bigint CHECK (surcharge_cents BETWEEN 0 AND 1000000000000),
-    billed_cents bigint CHECK (billed_cents BETWEEN 0 AND 1000000000000),
+    surcharge_cents bigint ${amount('surcharge_cents')},
+    billed_cents bigint ${amount('billed_cents')},
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (session_id, student_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),

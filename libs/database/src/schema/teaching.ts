@@ -1,4 +1,4 @@
-import { MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
+import { amount, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
 
 const STUDENT_IN_SESSION = `EXISTS (SELECT FROM session_students v
     WHERE v.organization_id = current_organization_id() AND v.student_id = results.student_id)`;
@@ -59,7 +59,7 @@ export const teaching = /* sql */ `
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
     tutor_id uuid,
     subject_id uuid,
-    price_cents bigint CHECK (price_cents BETWEEN 0 AND 1000000000000),
+    price_cents bigint ${amount('price_cents')},
     billing_interval text CHECK (billing_interval IN ('session', 'week', 'month', 'term', 'year')),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
@@ -95,7 +95,7 @@ export const teaching = /* sql */ `
     tutor_id uuid REFERENCES users,
     classroom_id uuid,
     subject_id uuid,
-    rate_per_student_cents bigint CHECK (rate_per_student_cents BETWEEN 0 AND 1000000000000),
+    rate_per_student_cents bigint ${amount('rate_per_student_cents')},
     color text,
     avatar_url text,
     created_at timestamptz(3) NOT NULL DEFAULT now(),

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { Database, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
+import { Database, IS_STAFF, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
 import type { Admission } from '@app/jobs';
 import { type Refusal, Refused } from '@app/rules';
 import { visibleColumns } from '../visible-person.js';
@@ -69,7 +69,7 @@ export class MemberProfiles {
     names: Pick<ProfileChange, 'firstName' | 'lastName'>,
     mayRenameManager: () => void,
   ): Promise<() => Promise<void>> {
-    return this.change(by, id, sql`role <> 'student'`, names, mayRenameManager);
+    return this.change(by, id, IS_STAFF, names, mayRenameManager);
   }
 
   private async change(

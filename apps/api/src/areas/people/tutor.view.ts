@@ -1,4 +1,5 @@
 import { VALUES } from '@app/database';
+import { STAFF } from '@app/people';
 import {
   flag, instant, integer, like, nullable, number, oneOf, text, texts, UUID, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
@@ -31,7 +32,7 @@ export const tutorView = ({ distanceKm, coversArea } = NOWHERE) =>
     full_name,
     email,
     placeholder_email,
-    role: like(nullable(oneOf('m.role', ['owner', 'admin', 'tutor'])), 'tutor'),
+    role: like(nullable(oneOf('m.role', STAFF)), 'tutor'),
     status,
     bio: nullable(text('t.bio', 'Patient and precise; eleven years of Methods.')),
     teaching_mode: nullable(oneOf('t.teaching_mode', VALUES.tutor_profiles.teaching_mode)),

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { VALUES } from '@app/database';
+import { IS_STAFF, VALUES } from '@app/database';
 import {
   byId, flag, instant, integer, like, list, listController, nullable, oneOf, Source, text, texts, toggle,
   uuid, View,
@@ -88,7 +88,7 @@ const REVIEWS = list({
   parameters: [ANONYMIZE],
   select: ({ anonymize }, _caller, { tutor_id }) => ({
     filters: [sql`f.tutor_id = ${tutor_id}`],
-    within: { source: STAFF, where: sql`s.user_id = ${tutor_id} AND s.role <> 'student'` },
+    within: { source: STAFF, where: sql`s.user_id = ${tutor_id} AND s.${IS_STAFF}` },
     ...(anonymize && { view: reviewView.anonymized }),
   }),
 });

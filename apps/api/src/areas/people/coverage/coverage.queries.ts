@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { idOf } from '@app/database';
+import { idOf, IS_STAFF } from '@app/database';
 import { covers, distanceBetween, placeOf, shownDistance, teach } from '@app/enquiries';
 import { kinds, list, orDefault, parameter, queryOf, Source } from '../../../http/kit.js';
 import { tutorView } from '../tutor.view.js';
@@ -56,7 +56,7 @@ export const COVERAGE = list({
   view: ANYWHERE,
   source: staff(sql``),
   sizes: { limit: 100, most: 500 },
-  where: sql`m.role <> 'student' AND m.status = 'accepted' AND ${profiled(sql`true`)}`,
+  where: sql`m.${IS_STAFF} AND m.status = 'accepted' AND ${profiled(sql`true`)}`,
   parameters: [
     parameter('subject', SUBJECT_NAMED, 'Only tutors who teach this subject, by its id or code.', {
       where: (named, _alias, { organizationId }) => teach(idOf('subjects', organizationId, named)),

@@ -1,8 +1,9 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
+import { sumsOf } from '@app/billing';
 import {
   instant, list, nullable, type RecordDeclaration, type Shown, Source, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
-import { SUMS, sumsOf } from '../balance.js';
+import { SUMS } from '../balance.js';
 import { BY_PERSON, isFiltered, person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('p');
@@ -60,7 +61,11 @@ export const BALANCE: RecordDeclaration = {
   view: new View('ParentBalance', { parent_id: uuid('p.user_id'), ...SUMS }),
   source: new Source('parents', 'p', {
     id: 'user_id',
-    joins: sumsOf(CHILDREN, 'p.organization_id', `(c.parent_id = p.user_id OR c.student_id = ANY (${CHILDREN}))`),
+    joins: sumsOf(
+      raw(CHILDREN),
+      sql`p.organization_id`,
+      raw(`(c.parent_id = p.user_id OR c.student_id = ANY (${CHILDREN}))`),
+    ),
   }),
   where: LINKED,
 };

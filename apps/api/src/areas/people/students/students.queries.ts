@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag';
+import { sumsOf } from '@app/billing';
 import {
   instant, like, list, nullable, type RecordDeclaration, Source, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
-import { SUMS, sumsOf } from '../balance.js';
+import { SUMS } from '../balance.js';
 import { BY_PERSON, isFiltered, person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('m');
@@ -46,7 +47,7 @@ export const STUDENT_BALANCE: RecordDeclaration = {
   view: new View('StudentBalance', { student_id: uuid('m.user_id'), ...SUMS }),
   source: new Source('members', 'm', {
     id: 'user_id',
-    joins: sumsOf('ARRAY[m.user_id]', 'm.organization_id', 'c.student_id = m.user_id'),
+    joins: sumsOf(sql`ARRAY[m.user_id]`, sql`m.organization_id`, sql`c.student_id = m.user_id`),
   }),
   where: STUDENTS.where,
 };

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import type { Counter } from '@app/database';
+import { type Counter, IS_STAFF } from '@app/database';
 import { byFlag, list, Source } from '../../../http/kit.js';
 import { BY_PERSON, isFiltered } from '../people.view.js';
 import { tutorView } from '../tutor.view.js';
@@ -20,7 +20,7 @@ export const STAFF = list({
     joins: sql`LEFT JOIN tutor_profiles t ON t.organization_id = m.organization_id AND t.user_id = m.user_id
     LEFT JOIN users u ON u.id = m.user_id`,
   }),
-  where: sql`m.role <> 'student'`,
+  where: sql`m.${IS_STAFF}`,
   parameters: [
     byFlag('is_published', 'Only staff with a published profile, or only those without one.', 'profile_published'),
     ...BY_PERSON,

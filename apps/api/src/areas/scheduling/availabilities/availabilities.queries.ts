@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { IS_STAFF } from '@app/database';
 import {
   byId, type Caller, days, kinds, list, orDefault, parameter, queryOf, type RecordDeclaration, Source,
 } from '../../../http/kit.js'; // prettier-ignore
@@ -58,7 +59,7 @@ export const TIME_OFF = list({
   bare: 'data',
   select: (_query, _caller, { tutor_id }) => ({
     filters: [sql`f.tutor_id = ${tutor_id}`],
-    within: { source: STAFF, where: sql`m.user_id = ${tutor_id} AND m.role <> 'student'` },
+    within: { source: STAFF, where: sql`m.user_id = ${tutor_id} AND m.${IS_STAFF}` },
   }),
 });
 
@@ -75,7 +76,7 @@ export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date
   const own = sql`organization_id = ${caller.organizationId} AND tutor_id = ${tutorId}`;
   return [
     sql`SELECT status FROM members
-      WHERE organization_id = ${caller.organizationId} AND user_id = ${tutorId} AND role <> 'student'`,
+      WHERE organization_id = ${caller.organizationId} AND user_id = ${tutorId} AND ${IS_STAFF}`,
     sql`SELECT day_of_week AS "dayOfWeek", start_time AS "startTime", end_time AS "endTime", timezone
       FROM availabilities WHERE ${own}`,
     sql`SELECT starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions
