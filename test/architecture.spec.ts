@@ -91,6 +91,7 @@ describe('imports', () => {
       billing: ['database', 'rules', 'scheduling'],
       scheduling: ['database', 'rules'],
       enquiries: ['concurrency', 'config', 'database', 'people', 'rules', 'scheduling'],
+      images: ['concurrency', 'logging'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       messaging: ['database', 'people', 'rules'],

@@ -13,7 +13,7 @@ import { RequestLog } from './http/request-log/request-log.js';
 import { RouteTable } from './http/routing/route-table.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
-import { serveMedia } from './areas/blog/media/serve-media.js';
+import { serveMedia } from './serve-media.js';
 
 /** Responses are data: browsers must not execute, frame or sniff them. */
 const SECURITY_HEADERS = securityHeaders({ 'default-src': "'none'", 'frame-ancestors': "'none'" });

@@ -166,11 +166,9 @@ describe('bombs of every accepted type', () => {
 });
 
 it('catches a build without limits', async () => {
-  const [program, formats] = ['child.js', 'formats.js'].map(
-    (name) => new URL(`../../../dist/apps/api/src/areas/blog/media/images/${name}`, import.meta.url).href,
-  );
+  const [program, formats] = ['child.js', 'formats.js'].map((name) => new URL(`../../../dist/libs/images/src/${name}`, import.meta.url).href);
   // imageProcesses() finds them by this name.
-  const plant = join(folder, 'media/images/child.js');
+  const plant = join(folder, 'images/src/child.js');
   mkdirSync(dirname(plant), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(
@@ -180,7 +178,7 @@ it('catches a build without limits', async () => {
     await import('${program}');`,
   );
   const api = await serve(
-    plantedBug('media/images/image-process.js', `module.ImageProcess.program = '${plant}'; module.ImageProcess.limits.bytes = Infinity;`),
+    plantedBug('../../../libs/images/src/image-process.js', `module.ImageProcess.program = '${plant}'; module.ImageProcess.limits.bytes = Infinity;`),
   );
   try {
     const bomb = await flat(8_192, 6_144, 4).avif({ effort: 0 }).toBuffer();

@@ -10,10 +10,10 @@ import { ApiKeys, type NewApiKey, Organizations } from '@app/accounts';
 import { Invites } from '@app/people';
 import { loadEnv, Vault } from '@app/config';
 import { Database } from '@app/database';
+import { ImageProcess } from '@app/images';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
 import { RequestLog } from '../../../apps/api/src/http/request-log/request-log.js';
-import { ImageProcess } from '../../../apps/api/src/areas/blog/media/images/image-process.js';
 import { Factories } from '../data/factories.js';
 import { logTo } from '../process/log-to.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
@@ -21,7 +21,7 @@ import { connectPatiently } from '../database/patient-connection.js';
 import { Undocumented } from './undocumented.js';
 
 // Node runs this program directly, so it must be the built one. The global set-up builds it.
-ImageProcess.program = fileURLToPath(new URL('../../../dist/apps/api/src/areas/blog/media/images/child.js', import.meta.url));
+ImageProcess.program = fileURLToPath(new URL('../../../dist/libs/images/src/child.js', import.meta.url));
 // It has a low priority, and a busy machine must store what is valid, too.
 ImageProcess.limits.ms = 120_000;
 

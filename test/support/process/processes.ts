@@ -26,7 +26,7 @@ export function forgetPeak(pid: number): void {
 export function imageProcesses(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`)
     .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' '))
-    .filter((child) => child !== '' && commandOf(child).includes('/media/images/child.js'))
+    .filter((child) => child !== '' && commandOf(child).includes('/images/src/child.js'))
     .map(Number);
 }
 

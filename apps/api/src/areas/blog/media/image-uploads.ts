@@ -3,14 +3,13 @@ import { finished, Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
+import { type EncodedImage, FORMATS, ImageEncoder, TemporaryFile, TemporaryFileError } from '@app/images';
 import { Log } from '@app/logging';
 import { Storage } from '@app/storage';
 import { ApiError, contentHashOf, whileWaiting } from '../../../http/kit.js';
-import { FORMATS } from './images/formats.js';
-import { type EncodedImage, ImageEncoder } from './images/image-encoder.js';
+import { toApiError } from './image-errors.js';
 import { type Received, receiveFile } from './multipart.js';
 import { storedName } from './stored-name.js';
-import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -88,7 +87,9 @@ export class ImageUploads implements OnModuleInit {
     const received = await receiveFile(request);
     try {
       request.contentHash = contentHashOf(request.query, received.name, received.sha256.toString('hex'));
-      const encoded = await this.encoder.encode(received.file, owner, gone.signal);
+      const encoded = await this.encoder.encode(received.file, owner, gone.signal).catch((error: unknown) => {
+        throw toApiError(error);
+      });
       try {
         gone.signal.throwIfAborted();
         const image = await this.store(encoded, received, request.id, folder);

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
+import { TemporaryFile, TemporaryFileError } from '@app/images';
 import { ApiError, Fault, isUnencoded, ValidationFailed } from '../../../http/kit.js';
-import { TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 /** 10 MB for the file alone. */
 export const MOST_FILE_BYTES = 10_485_760;

@@ -2,9 +2,9 @@ import { extname } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, RequestHandler, Response } from 'express';
 import { Env } from '@app/config';
+import { CONTENT_TYPES } from '@app/images';
 import { mediaFolder } from '@app/storage';
-import { ApiError, RouteTable } from '../../../http/kit.js';
-import { CONTENT_TYPES } from './images/formats.js';
+import { ApiError, RouteTable } from './http/kit.js';
 
 const ROUTE = '/media/:target/:owner/:name';
 

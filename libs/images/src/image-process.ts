@@ -6,8 +6,8 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type TemporaryFile, TemporaryFileError } from '../temporary-file.js';
-import type { ImageFormat, ImageFault } from './formats.js';
+import type { ImageFault, ImageFormat } from './formats.js';
+import { type TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
 /** A request to the child. */
 export interface Job {

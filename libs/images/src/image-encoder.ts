@@ -1,10 +1,9 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { QueueFull, Turns } from '@app/concurrency';
+import { Turns } from '@app/concurrency';
 import { Log } from '@app/logging';
-import { ApiError, Fault, Overloaded, ValidationFailed } from '../../../../http/kit.js';
-import { TemporaryFile } from '../temporary-file.js';
-import { type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
-import { type EndCause, ImageProcess, ImageProcessEnded } from './image-process.js';
+import type { ImageFault, ImageFormat } from './formats.js';
+import { ImageProcess, ImageProcessEnded } from './image-process.js';
+import { TemporaryFile } from './temporary-file.js';
 
 /** Nothing waits longer than the slowest image takes (ms). */
 const LONGEST_WAIT = 20_000;
@@ -15,10 +14,12 @@ const IDLE = 60_000;
 /** It starts at about 72 MB. Above this, the memory kept from earlier images would bring it to its limit too early. */
 const MAX_RESTING_BYTES = 96 * 1_048_576;
 
-/** Retry-After for failures that are not the client's (s). */
-const RETRY_AFTER = 5;
-
-const FULL = new Overloaded(RETRY_AFTER);
+/** The image is none, or none that we keep. */
+export class ImageRefused extends Error {
+  constructor(readonly fault: ImageFault) {
+    super(`The image was refused: ${fault.refusal}`);
+  }
+}
 
 export interface EncodedImage {
   format: ImageFormat;
@@ -41,7 +42,7 @@ export class ImageEncoder implements OnApplicationShutdown {
 
   /**
    * @param gone that nobody waits for the image any more
-   * @throws ApiError 415, 503; ValidationFailed for an image that is damaged or too much work; TemporaryFileError
+   * @throws ImageRefused, ImageProcessEnded, TemporaryFileError; QueueFull if too many wait
    */
   async encode(file: TemporaryFile, owner: string, gone: AbortSignal): Promise<EncodedImage> {
     gone.throwIfAborted();
@@ -55,7 +56,7 @@ export class ImageEncoder implements OnApplicationShutdown {
       return await this.encodeTwice(file);
     } catch (error) {
       if (error instanceof ImageProcessEnded) this.log.failure(error, null, 'image_process_ended');
-      throw toApiError(error);
+      throw error;
     } finally {
       gone.removeEventListener('abort', leave);
       turn.end();
@@ -79,7 +80,7 @@ export class ImageEncoder implements OnApplicationShutdown {
     try {
       if (!this.process?.alive) this.process = await ImageProcess.start();
       const reply = await this.process.reencode(file, output);
-      if ('refusal' in reply) throw refused(reply);
+      if ('refusal' in reply) throw new ImageRefused(reply);
       return { format: reply.format, file: output };
     } catch (error) {
       await output.close();
@@ -99,38 +100,4 @@ export class ImageEncoder implements OnApplicationShutdown {
     this.process?.kill('killed');
     this.process = null;
   }
-}
-
-function toApiError(error: unknown): unknown {
-  if (error instanceof QueueFull) return FULL;
-  if (!(error instanceof ImageProcessEnded)) return error;
-  const fault = OF_IMAGES[error.reason];
-  return fault ? invalid(fault) : ApiError.unavailable(RETRY_AFTER);
-}
-
-const TOO_COMPLEX = 'The image is too complex to decode. Make it smaller, or save it as a plain JPEG or PNG.';
-
-/** Ends of the process that are the image's fault. */
-const OF_IMAGES: Partial<Record<EndCause, string>> = {
-  time: TOO_COMPLEX,
-  memory: TOO_COMPLEX,
-  crash: 'The image cannot be decoded. Save it again and upload the new file.',
-};
-
-const REFUSALS = {
-  damaged: 'The image is damaged or incomplete. Save it again and upload the new file.',
-  too_many_frames: `The animation has more than ${MAX_FRAMES} frames. Make it shorter.`,
-};
-
-function refused(reply: ImageFault): ApiError {
-  if (reply.refusal === 'unsupported') {
-    return new ApiError('unsupported_media_type', 'Send a JPEG, PNG, WebP, GIF or AVIF image.');
-  }
-  if (reply.refusal !== 'too_many_pixels') return invalid(REFUSALS[reply.refusal]);
-  const megapixels = Math.floor(reply.maxPixels / 1e6);
-  return invalid(`The image has more than ${megapixels} megapixels, the limit for ${reply.kind}. Make it smaller.`);
-}
-
-function invalid(msg: string): ApiError {
-  return ValidationFailed.inBody(new Fault('value_error', msg, ['file']));
 }
