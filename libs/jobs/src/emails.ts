@@ -1,7 +1,35 @@
 import type { Vault } from '@app/config';
 
+/**
+ * Notices of which a mail repeats every one: who manages the organization, what opens it, and where it sends people. Of the others it repeats five
+ * of a kind and counts the rest, so that nobody can bury the first sort under the second.
+ */
+const IN_FULL = [
+  'manager_added',
+  'manager_waits',
+  'key_created',
+  'key_replaced',
+  'key_revoked',
+  'key_expiring',
+  'settings_changed',
+] as const;
+
+/** The mails to managers, which are gathered: each has a `line` for the mail that lists several. */
+export const NOTICE_KINDS = [
+  ...IN_FULL,
+  'approval_request',
+  'code_flooded',
+  'money_taken_back',
+  'member_removed',
+  'joins_undone',
+  'invite_declined',
+] as const;
+
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
 /** All kinds of mail; each has a template in the worker. */
 export const EMAIL_KINDS = [
+  ...NOTICE_KINDS,
   'organization_invite',
   'tutor_invite',
   'membership_invite',
@@ -10,9 +38,6 @@ export const EMAIL_KINDS = [
   'address_confirmation',
   'join_confirmation',
   'address_changed',
-  'approval_request',
-  'code_flooded',
-  'money_taken_back',
   'password_reset',
   'owner_welcome',
   'approval_given',
@@ -23,58 +48,18 @@ export const EMAIL_KINDS = [
   'new_browser_sign_in',
   'wrong_passwords',
   'membership_ended',
-  'member_removed',
-  'joins_undone',
   'role_changed',
-  'manager_added',
-  'manager_waits',
-  'invite_declined',
-  'key_created',
-  'key_replaced',
-  'key_revoked',
-  'key_expiring',
-  'settings_changed',
   'welcome',
 ] as const;
 
 export type EmailKind = (typeof EMAIL_KINDS)[number];
 
-/** The mails to managers, which are gathered: each has a `line` for the mail that lists several. */
-export const NOTICE_KINDS = [
-  'approval_request',
-  'code_flooded',
-  'money_taken_back',
-  'member_removed',
-  'joins_undone',
-  'manager_added',
-  'manager_waits',
-  'invite_declined',
-  'key_created',
-  'key_replaced',
-  'key_revoked',
-  'key_expiring',
-  'settings_changed',
-] as const satisfies EmailKind[];
-
-export type NoticeKind = (typeof NOTICE_KINDS)[number];
-
-/**
- * Notices of which a mail repeats every one: who manages the organization, what opens it, and where it sends people. Of the others it repeats five
- * of a kind and counts the rest, so that nobody can bury the first sort under the second.
- */
-const IN_FULL: readonly NoticeKind[] = [
-  'manager_added',
-  'manager_waits',
-  'key_created',
-  'key_replaced',
-  'key_revoked',
-  'key_expiring',
-  'settings_changed',
-];
-
 /** Whether a mail repeats each of these notices. @param role of whom it is about */
 export function isInFull(kind: NoticeKind, role: EmailPayload['role']): boolean {
-  return IN_FULL.includes(kind) || (kind === 'member_removed' && (role === 'owner' || role === 'admin'));
+  return (
+    (IN_FULL as readonly NoticeKind[]).includes(kind) ||
+    (kind === 'member_removed' && (role === 'owner' || role === 'admin'))
+  );
 }
 
 /** The mails about an API key. */
