@@ -78,16 +78,12 @@ export async function pages({
 }
 
 /** The position of a homework row in the list, newest first. */
-async function rowAt(
-  adminUrl: string,
-  organizationId: string,
-  offset: number,
-): Promise<{ createdAt: Date; id: string }> {
+async function rowAt(adminUrl: string, organizationId: string, offset: number): Promise<{ at: Date; id: string }> {
   return asAdmin(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ created_at: Date; id: string }>(
       'SELECT created_at, id FROM homework WHERE organization_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $2',
       [organizationId, offset],
     );
-    return { createdAt: rows[0]!.created_at, id: rows[0]!.id };
+    return { at: rows[0]!.created_at, id: rows[0]!.id };
   });
 }

@@ -6,6 +6,7 @@ export { DatabaseFault, inWords } from './database-fault.js';
 export { connect, type ConnectionOptions } from './data-source.js';
 export { correctCopies, type Counter, recountLists, wrongCopies, wrongListCounts } from './derived-data.js';
 export { digitsOf, hasDigit } from './folding.js';
+export { behind, type Page, pageOf, type Position } from './keyset.js';
 export { lockNumber } from './locks.js';
 export { migrate, revertLast } from './migrate.js';
 export { pendingMigrations } from './applied-migrations.js';

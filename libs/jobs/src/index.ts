@@ -21,7 +21,6 @@ export {
   type OutboxMail,
   OutboxMessages,
   type OutboxStatus,
-  type Place,
   type SuppressedAddress,
 } from './outbox-messages.js';
 export { JobsModule } from './jobs.module.js';

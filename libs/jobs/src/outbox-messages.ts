@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { Database, normalizeEmail } from '@app/database';
+import { behind, Database, normalizeEmail, type Position } from '@app/database';
 
 export const OUTBOX_STATUSES = ['queued', 'sent', 'failed', 'dead', 'suppressed'] as const;
 
@@ -23,19 +23,13 @@ export interface OutboxMail {
   finishedAt: Date | null;
 }
 
-/** The mail after which a page begins. */
-export interface Place {
-  at: Date;
-  id: string;
-}
-
 /** Which mails are listed. */
 export interface WantedMails {
   kinds: string[];
   status: OutboxStatus | null;
   /** Part of the recipient's address; empty for all. */
   to: string;
-  after: Place | null;
+  after: Position | null;
   most: number;
 }
 
@@ -58,14 +52,12 @@ export class OutboxMessages {
     const ofStatus: Sql = status === null ? empty : sql`AND status = ${status}`;
     // Row-level security lets no index help with parts of addresses; an organization has some 15,000 mails in 30 days.
     const toThem: Sql = to === '' ? empty : sql`AND strpos(email_normalized, ${normalizeEmail(to)}) > 0`;
-    const beyond: Sql =
-      after === null ? empty : sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id}::uuid)`;
     const [rows] = await this.db.read<[OutboxMail]>(
       { organizationId },
       sql`SELECT id, kind, recipient, gathered_count AS gathered, status, attempts, last_error AS problem, created_at AS "createdAt",
           due_at AS "dueAt", finished_at AS "finishedAt"
         FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
-          AND kind = ANY (${kinds}) ${ofStatus} ${toThem} ${beyond}
+          AND kind = ANY (${kinds}) ${ofStatus} ${toThem}${behind(after)}
         ORDER BY created_at DESC, id DESC LIMIT ${most + 1}`,
     );
     return rows;

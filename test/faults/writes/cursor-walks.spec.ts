@@ -81,7 +81,7 @@ it('catches cursors without an id and cursors without a signature', async () => 
 
   decoding.mockImplementation((cursor) => {
     const bytes = Buffer.concat([Buffer.from(cursor, 'base64url'), Buffer.alloc(24)]);
-    return { createdAt: new Date(Number(bytes.readBigInt64BE()) || 0), id: LOWEST };
+    return { at: new Date(Number(bytes.readBigInt64BE()) || 0), id: LOWEST };
   });
   await expect(walkHistories(on, 10, SEED + 2_000_000, forge)).rejects.toThrow(/to deeply equal/);
   expect(leaked.length).toBeGreaterThan(0);

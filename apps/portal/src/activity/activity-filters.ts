@@ -1,6 +1,5 @@
-import type { Place } from '@app/jobs';
-import { isStorable } from '@app/database';
-import { placeText, queryOf, readPlace } from '../web/place.js';
+import { isStorable, type Position } from '@app/database';
+import { positionText, queryOf, readPosition } from '../web/paging.js';
 
 /** The statuses in the form. The URL accepts any status. */
 export const STATUSES: [value: string, label: string][] = [
@@ -24,7 +23,7 @@ export class ActivityFilters {
     readonly key: string | null,
     readonly route: string | null,
     readonly status: string | null,
-    readonly before: Place | null,
+    readonly before: Position | null,
   ) {}
 
   get any(): boolean {
@@ -40,9 +39,9 @@ export class ActivityFilters {
   }
 
   /** The query string of the first page with these filters changed. */
-  queryWith(other: { route?: string; before?: Place }): string {
+  queryWith(other: { route?: string; before?: Position }): string {
     const { key, status } = this;
-    const before = other.before ? placeText(other.before) : null;
+    const before = other.before ? positionText(other.before) : null;
     return queryOf({ key, route: other.route ?? this.route, status, before }) || '?';
   }
 }
@@ -55,5 +54,5 @@ export function readFilters({ key, route, status, before }: Record<string, unkno
   };
   const path = typeof route === 'string' ? route.trim() : '';
   const usable = path !== '' && path.length <= LONGEST_ROUTE && isStorable(path);
-  return new ActivityFilters(matching(key, UUID), usable ? path : null, matching(status, STATUS), readPlace(before));
+  return new ActivityFilters(matching(key, UUID), usable ? path : null, matching(status, STATUS), readPosition(before));
 }

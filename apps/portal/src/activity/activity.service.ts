@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { Database } from '@app/database';
+import { behind, Database, pageOf, type Position } from '@app/database';
 import type { Membership } from '../web/sessions.js';
 import { ActivityFilters } from './activity-filters.js';
 import { type Chart, chartOf, type Hour } from './chart.js';
@@ -32,7 +32,7 @@ export interface Activity {
   keys: Key[];
   requests: ShownRequest[];
   /** Where the next page begins; null on the last one. */
-  older: { at: Date; id: string } | null;
+  older: Position | null;
   chart: Chart;
 }
 
@@ -44,7 +44,7 @@ export class ActivityService {
   async look({ organizationId, timeZone }: Membership, filters: ActivityFilters): Promise<Activity> {
     const { before } = filters;
     const where = conditions(organizationId, filters);
-    const beyond = before ? sql`AND (r.created_at, r.id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
+    const beyond = behind(before, 'r.created_at', 'r.id');
     const [keys, rows, hours] = await this.db.read<[Key, ShownRequest, Hour]>(
       { organizationId },
       sql`SELECT id, name, first_four AS "firstFour", last_four AS "lastFour" FROM api_keys
@@ -56,10 +56,8 @@ export class ActivityService {
         WHERE ${where} ${beyond} ORDER BY r.created_at DESC, r.id DESC LIMIT ${PAGE + 1}`,
       hoursOf(where, timeZone),
     );
-    const requests = rows.slice(0, PAGE);
-    const last = rows.length > PAGE ? requests.at(-1)! : null;
-    const chart = chartOf(hours, timeZone);
-    return { keys, requests, chart, older: last && { at: last.createdAt, id: last.id } };
+    const { rows: requests, next: older } = pageOf(rows, PAGE, 'createdAt');
+    return { keys, requests, chart: chartOf(hours, timeZone), older };
   }
 
   /** The requests of one key. */

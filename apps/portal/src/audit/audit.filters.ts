@@ -1,5 +1,5 @@
-import { canonicalUuid, parseDate } from '@app/database';
-import { type Place, placeText, queryOf, readPlace } from '../web/place.js';
+import { canonicalUuid, parseDate, type Position } from '@app/database';
+import { positionText, queryOf, readPosition } from '../web/paging.js';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -15,7 +15,7 @@ export class AuditFilters implements Choice {
 
   constructor(
     { person, key, day }: Choice,
-    readonly before: Place | null = null,
+    readonly before: Position | null = null,
   ) {
     [this.person, this.key, this.day] = [person, key, day];
   }
@@ -25,9 +25,9 @@ export class AuditFilters implements Choice {
   }
 
   /** The query of the first page with these filters changed, or of the page after a row. */
-  queryWith(other: Partial<Choice>, before: Place | null = null): string {
+  queryWith(other: Partial<Choice>, before: Position | null = null): string {
     const { person, key, day } = this;
-    return queryOf({ person, key, day, ...other, before: before && placeText(before) }) || '?';
+    return queryOf({ person, key, day, ...other, before: before && positionText(before) }) || '?';
   }
 }
 
@@ -35,5 +35,5 @@ export class AuditFilters implements Choice {
 export function readFilters({ person, key, day, before }: Record<string, unknown>): AuditFilters {
   const id = (value: unknown) => (typeof value === 'string' ? canonicalUuid(value) : null);
   const date = typeof day === 'string' && DAY.test(day) && parseDate(day) ? day : null;
-  return new AuditFilters({ person: id(person), key: id(key), day: date }, readPlace(before));
+  return new AuditFilters({ person: id(person), key: id(key), day: date }, readPosition(before));
 }

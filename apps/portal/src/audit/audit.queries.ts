@@ -1,5 +1,5 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import { MANAGES } from '@app/database';
+import { behind, MANAGES } from '@app/database';
 import { shownName } from '@app/people';
 import { endOfDay, startOfDay } from '@app/scheduling';
 import type { Membership } from '../web/sessions.js';
@@ -45,7 +45,7 @@ export function auditPage({ organizationId, timeZone }: Membership, filters: Aud
   const common = sql`organization_id = ${organizationId}
     ${key ? sql`AND api_key_id = ${key}` : empty}
     ${from ? sql`AND created_at BETWEEN ${from.toISOString()} AND ${to.toISOString()}` : empty}
-    ${before ? sql`AND (created_at, id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty}`;
+    ${behind(before)}`;
   const read = (which: Sql) =>
     sql`(SELECT ${COLUMNS} FROM audit_log WHERE ${common} ${which} ${NEWEST_FIRST} LIMIT ${rows})`;
   // What somebody did and what was done to them have an index each.

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '@app/database';
+import { Database, pageOf } from '@app/database';
 import type { Membership } from '../web/sessions.js';
 import { ROWS_OF_PART } from '../web/spreadsheets.js';
 import { AuditFilters } from './audit.filters.js';
@@ -24,8 +24,8 @@ export class AuditService {
       people(organizationId, filters.person, MOST_CHOICES),
       keys(organizationId, filters.key, MOST_CHOICES),
     );
-    const shown = rows.slice(0, PAGE);
-    return { rows: shown, older: rows.length > PAGE ? shown.at(-1)! : null, people: somebody, keys: some };
+    const { rows: shown, next } = pageOf(rows, PAGE, 'at');
+    return { rows: shown, older: next, people: somebody, keys: some };
   }
 
   /** The rows of a download, in parts. No connection is held while the client reads. */

@@ -1,5 +1,5 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { BOOKING_REQUEST, LEAD } from '@app/database';
+import { BOOKING_REQUEST, LEAD, type Position } from '@app/database';
 import { EnquiriesModule as EnquiryRules, followingStatuses, Leads } from '@app/enquiries';
 import { BookingRequests, SchedulingModule } from '@app/scheduling';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
@@ -7,7 +7,7 @@ import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { type Place, placeText, queryOf, readPlace } from '../web/place.js';
+import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { unlessRefused } from '../web/refusals.js';
 import { EnquiriesService } from './enquiries.service.js';
 
@@ -89,13 +89,18 @@ class EnquiriesController {
 
 /** What a list's address asks for. Invalid values are ignored. */
 function asked<Status extends string>(statuses: readonly Status[], { status, after }: Query) {
-  return { status: statuses.find((one) => one === status) ?? null, after: readPlace(after) };
+  return { status: statuses.find((one) => one === status) ?? null, after: readPosition(after) };
 }
 
-const currentOf = (status: string | null, after: Place | null): string =>
-  queryOf({ status, after: after && placeText(after) });
+const currentOf = (status: string | null, after: Position | null): string =>
+  queryOf({ status, after: after && positionText(after) });
 
-function paging(statuses: readonly string[], status: string | null, after: Place | null, next: Place | null): object {
+function paging(
+  statuses: readonly string[],
+  status: string | null,
+  after: Position | null,
+  next: Position | null,
+): object {
   return {
     statuses,
     status,

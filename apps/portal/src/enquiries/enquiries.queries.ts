@@ -1,7 +1,6 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
-import type { BOOKING_REQUEST, LEAD } from '@app/database';
+import { behind, type BOOKING_REQUEST, type LEAD, type Position } from '@app/database';
 import { shownName } from '@app/people';
-import type { Place } from '../web/place.js';
 
 /** Somebody who asked. */
 export interface LeadRow {
@@ -38,12 +37,20 @@ const FULL_NAME = shownName('m');
 const nameOf = (organizationId: string, id: Sql): Sql => sql`(SELECT ${FULL_NAME} FROM members m
   LEFT JOIN users u ON u.id = m.user_id WHERE m.organization_id = ${organizationId} AND m.user_id = ${id})`;
 
-const page = (status: string | null, after: Place | null): Sql => sql`${status ? sql` AND status = ${status}` : empty}
-  ${after ? sql` AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty}
+const page = (
+  status: string | null,
+  after: Position | null,
+): Sql => sql`${status ? sql` AND status = ${status}` : empty}
+  ${behind(after)}
   ORDER BY created_at DESC, id DESC`;
 
 /** Leads, newest first. */
-export const leadsPage = (organizationId: string, status: string | null, after: Place | null, rows: number): Sql => sql`
+export const leadsPage = (
+  organizationId: string,
+  status: string | null,
+  after: Position | null,
+  rows: number,
+): Sql => sql`
   SELECT l.id, l.name, l.email, l.phone, l.subject, l.status, l.notes, l.staff_notes, l.source_form_name, l.created_at,
     ${nameOf(organizationId, sql`l.assigned_tutor_id`)} AS tutor
   FROM (SELECT * FROM leads WHERE organization_id = ${organizationId}${page(status, after)} LIMIT ${rows}) l
@@ -64,7 +71,7 @@ const SUBJECT = sql`LEFT JOIN subjects s ON s.organization_id = b.organization_i
 export const requestsPage = (
   organizationId: string,
   status: string | null,
-  after: Place | null,
+  after: Position | null,
   rows: number,
 ): Sql => sql`
   ${shownRequest(organizationId)} FROM (SELECT * FROM booking_requests

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '@app/database';
+import { Database, type Page, pageOf, type Position } from '@app/database';
 import { type Recommendations, TutorSearch } from '@app/enquiries';
 import { PageError } from '../web/page-error.js';
-import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import { type LeadRow, leadsPage, requestById, type RequestRow, requestsPage } from './enquiries.queries.js';
 
@@ -12,11 +11,6 @@ const ROWS = 20;
 /** How many tutors a request shows. */
 const TUTORS = 10;
 
-interface Listed<Row> {
-  rows: Row[];
-  next: Place | null;
-}
-
 /** Who asks an organization for lessons, to be read by its owners and admins. */
 @Injectable()
 export class EnquiriesService {
@@ -25,18 +19,18 @@ export class EnquiriesService {
     private readonly search: TutorSearch,
   ) {}
 
-  async leadsOf({ organizationId }: Membership, status: string | null, after: Place | null): Promise<Listed<LeadRow>> {
+  async leadsOf({ organizationId }: Membership, status: string | null, after: Position | null): Promise<Page<LeadRow>> {
     const [rows] = await this.db.read<[LeadRow]>(
       { organizationId },
       leadsPage(organizationId, status, after, ROWS + 1),
     );
-    return listed(rows);
+    return pageOf(rows, ROWS, 'created_at');
   }
 
-  async requestsOf({ organizationId }: Membership, status: string | null, after: Place | null) {
+  async requestsOf({ organizationId }: Membership, status: string | null, after: Position | null) {
     const page = requestsPage(organizationId, status, after, ROWS + 1);
     const [rows] = await this.db.read<[RequestRow]>({ organizationId }, page);
-    return listed(rows);
+    return pageOf(rows, ROWS, 'created_at');
   }
 
   /** A request with the tutors who suit it best. @throws PageError 404 */
@@ -49,10 +43,4 @@ export class EnquiriesService {
     const { tutors } = await this.search.recommend({ organizationId }, id, TUTORS);
     return { request, tutors };
   }
-}
-
-function listed<Row extends { id: string; created_at: Date }>(rows: Row[]): Listed<Row> {
-  const shown = rows.slice(0, ROWS);
-  const last = shown.at(-1);
-  return { rows: shown, next: rows.length > ROWS && last ? { at: last.created_at, id: last.id } : null };
 }

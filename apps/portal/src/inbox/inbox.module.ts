@@ -5,7 +5,7 @@ import { ForManagers, InNavigation, type Managed, Managing } from '../web/access
 import { Operations } from '../web/operations.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { placeText, queryOf, readPlace } from '../web/place.js';
+import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { unlessRefused } from '../web/refusals.js';
 import { InboxService } from './inbox.service.js';
 
@@ -23,7 +23,7 @@ class InboxController {
   @InNavigation({ label: 'Inbox', summary: 'What visitors and members wrote to your organization.', order: 25 })
   async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const status = INBOX.values.find((one) => one === query.status) ?? null;
-    const before = readPlace(query.before);
+    const before = readPosition(query.before);
     const { messages, older } = await this.messages.messages(organizationId, status, before);
     return page('inbox/inbox', {
       messages,
@@ -31,7 +31,7 @@ class InboxController {
       before,
       statuses: INBOX.values,
       newest: queryOf({ status }) || '?',
-      older: older && queryOf({ status, before: placeText(older) }),
+      older: older && queryOf({ status, before: positionText(older) }),
     });
   }
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import sql, { empty } from 'sql-template-tag';
-import { Database, type INBOX } from '@app/database';
+import sql from 'sql-template-tag';
+import { behind, Database, type INBOX, pageOf, type Position } from '@app/database';
 import { shownName } from '@app/people';
-import type { Place } from '../web/place.js';
 
 const PAGE = 25;
 
@@ -30,8 +29,8 @@ export class InboxService {
   async messages(
     organizationId: string,
     status: InboxState | null,
-    before: Place | null,
-  ): Promise<{ messages: ShownMessage[]; older: Place | null }> {
+    before: Position | null,
+  ): Promise<{ messages: ShownMessage[]; older: Position | null }> {
     const [rows] = await this.db.read<[ShownMessage]>(
       { organizationId },
       sql`SELECT i.id, i.guest_email AS "guestEmail", i.message, i.status, i.created_at AS "createdAt",
@@ -44,11 +43,10 @@ export class InboxService {
             WHERE m.organization_id = i.organization_id AND m.user_id = i.subject_tutor_id) AS tutor
         FROM inbox_messages i WHERE i.organization_id = ${organizationId}
           AND ${status ? sql`i.status = ${status}` : sql`i.status <> 'archived'`}
-          ${before ? sql`AND (i.created_at, i.id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty}
+          ${behind(before, 'i.created_at', 'i.id')}
         ORDER BY i.created_at DESC, i.id DESC LIMIT ${PAGE + 1}`,
     );
-    const messages = rows.slice(0, PAGE);
-    const last = rows.length > PAGE ? messages.at(-1)! : null;
-    return { messages, older: last && { at: last.createdAt, id: last.id } };
+    const { rows: messages, next: older } = pageOf(rows, PAGE, 'createdAt');
+    return { messages, older };
   }
 }

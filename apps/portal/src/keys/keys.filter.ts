@@ -1,6 +1,6 @@
 import type { KeyFilter } from '@app/accounts';
 import { isStorable } from '@app/database';
-import { queryOf as query } from '../web/place.js';
+import { queryOf as query } from '../web/paging.js';
 
 /** Enough for the name or the shown characters. A whole key, pasted by mistake, is cut, so that most of it never leaves the browser. */
 export const LONGEST_SEARCH = 40;

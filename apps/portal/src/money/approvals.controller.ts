@@ -7,7 +7,7 @@ import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { readPlace } from '../web/place.js';
+import { readPosition } from '../web/paging.js';
 import { unlessRefused } from '../web/refusals.js';
 import { decimalOf } from '../web/decimals.js';
 import { centsOf, moneyIn } from './amounts.js';
@@ -27,7 +27,7 @@ export class ApprovalsController {
 
   @Get()
   async list(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
-    const [filter, after] = [readFilter(query), readPlace(query.after)];
+    const [filter, after] = [readFilter(query), readPosition(query.after)];
     const { rows, currency, next } = await this.approvals.list(organization, filter, after);
     const { date } = formats('UTC');
     return page('money/approvals', {
@@ -73,7 +73,7 @@ function actionOf(named: string): ClaimAction {
 /** The page that the form was on. */
 function listOf({ slug, form }: Managed): string {
   const query = Object.fromEntries(new URLSearchParams(form.text('from')));
-  return `/o/${slug}/money/approvals${queryOf(readFilter(query), readPlace(query.after))}`;
+  return `/o/${slug}/money/approvals${queryOf(readFilter(query), readPosition(query.after))}`;
 }
 
 function decided(

@@ -1,5 +1,5 @@
-import { CLAIM } from '@app/database';
-import { type Place, placeText, queryOf as query } from '../web/place.js';
+import { CLAIM, type Position } from '@app/database';
+import { positionText, queryOf as query } from '../web/paging.js';
 
 /** Which claims are listed: those in a state, or all. */
 export type ClaimFilter = (typeof CLAIM.values)[number] | 'all';
@@ -10,6 +10,6 @@ export function readFilter({ state }: Record<string, unknown>): ClaimFilter {
 }
 
 /** The query of the page with this filter, from this position on. */
-export function queryOf(filter: ClaimFilter, after: Place | null = null): string {
-  return query({ state: filter === 'logged' ? null : filter, after: after && placeText(after) });
+export function queryOf(filter: ClaimFilter, after: Position | null = null): string {
+  return query({ state: filter === 'logged' ? null : filter, after: after && positionText(after) });
 }

@@ -1,7 +1,6 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { IS_STAFF } from '@app/database';
+import { behind, IS_STAFF, type Position } from '@app/database';
 import { shownName } from '@app/people';
-import type { Place } from '../web/place.js';
 import type { ClaimFilter } from './approvals.filter.js';
 
 /** A trip or an expense that a tutor claims. */
@@ -25,8 +24,8 @@ export interface ClaimRow {
 }
 
 /** Newest first. */
-export function claims(organizationId: string, filter: ClaimFilter, before: Place | null, most: number): Sql {
-  const beyond = before ? sql`AND (c.created_at, c.id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
+export function claims(organizationId: string, filter: ClaimFilter, before: Position | null, most: number): Sql {
+  const beyond = behind(before, 'c.created_at', 'c.id');
   const some = sql`c.organization_id = ${organizationId} ${filter === 'all' ? empty : sql`AND c.status = ${filter}`} ${beyond}
     ORDER BY c.created_at DESC, c.id DESC LIMIT ${most}`;
   return sql`

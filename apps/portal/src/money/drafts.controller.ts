@@ -6,7 +6,7 @@ import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { placeText, queryOf, readPlace } from '../web/place.js';
+import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { Ledger } from './ledger.js';
 import { answered, type Errors, readLines, ROWS } from './money-forms.js';
 
@@ -23,9 +23,9 @@ export class DraftsController {
   /** Whom the invoice is for. */
   @Get('draft')
   async choose(@Managing() organization: Managed, @Query() asked: Record<string, unknown>): Promise<Page> {
-    const [{ search }, after] = [readFilter({ search: asked.name }), readPlace(asked.after)];
+    const [{ search }, after] = [readFilter({ search: asked.name }), readPosition(asked.after)];
     const { rows, next } = await this.ledger.students(organization, search, after);
-    const more = next && queryOf({ name: search, after: placeText(next) });
+    const more = next && queryOf({ name: search, after: positionText(next) });
     return page('money/choose-student', { students: rows, search, next: more, isFirst: after === null });
   }
 

@@ -1,5 +1,5 @@
-import { canonicalUuid } from '@app/database';
-import { type Place, placeText, queryOf as query, readPlace } from '../web/place.js';
+import { canonicalUuid, type Position } from '@app/database';
+import { positionText, queryOf as query, readPosition } from '../web/paging.js';
 
 /** The states of invoices as people speak of them, in the order of the list. */
 export const STATES = ['overdue', 'open', 'draft', 'paid', 'void', 'uncollectible'] as const;
@@ -7,7 +7,7 @@ export const STATES = ['overdue', 'open', 'draft', 'paid', 'void', 'uncollectibl
 export type InvoiceState = (typeof STATES)[number];
 
 /** A position in the list: a state, and a place among its invoices. */
-export interface InvoicePlace extends Place {
+export interface InvoicePosition extends Position {
   state: InvoiceState;
 }
 
@@ -17,7 +17,7 @@ export interface InvoiceFilter {
   /** As it was typed. */
   number: string;
   student: string | null;
-  after: InvoicePlace | null;
+  after: InvoicePosition | null;
 }
 
 export const LONGEST_NUMBER = 60;
@@ -33,8 +33,8 @@ export function readFilter({ state, number, student, after }: Record<string, unk
 }
 
 /** The query of the page with this filter, from this position on. */
-export function queryOf({ state, number, student }: InvoiceFilter, after: InvoicePlace | null = null): string {
-  return query({ state, number, student, after: after && `${after.state}-${placeText(after)}` });
+export function queryOf({ state, number, student }: InvoiceFilter, after: InvoicePosition | null = null): string {
+  return query({ state, number, student, after: after && `${after.state}-${positionText(after)}` });
 }
 
 /** The numbers that somebody may mean: `12` is INV-000012. */
@@ -45,8 +45,8 @@ export function numbersMeant(typed: string): string[] {
 
 const stateOf = (text: unknown): InvoiceState | null => STATES.find((one) => one === text) ?? null;
 
-function placeOf(text: unknown): InvoicePlace | null {
+function placeOf(text: unknown): InvoicePosition | null {
   const [, named, rest] = (typeof text === 'string' && /^([a-z]{1,20})-(.{1,60})$/.exec(text)) || [];
-  const [state, place] = [stateOf(named), readPlace(rest)];
+  const [state, place] = [stateOf(named), readPosition(rest)];
   return state && place && { state, ...place };
 }

@@ -1,4 +1,5 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag';
+import { behind } from '@app/database';
 import { shownName } from '@app/people';
 import { type InvoiceFilter, type InvoiceState, numbersMeant, STATES } from './invoices.filter.js';
 
@@ -94,8 +95,7 @@ export function invoicesPage(organizationId: string, filter: InvoiceFilter, most
   const which = sql`${number === '' ? empty : sql`AND invoice_number = ANY (${numbersMeant(number)})`}
     ${student === null ? empty : sql`AND student_id = ${student}`}`;
   const parts = STATES.map((one, rank) => {
-    const beyond =
-      after && rank === first ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id}::uuid)` : empty;
+    const beyond = behind(rank === first ? after : null);
     return sql`(SELECT *, ${rank}::integer AS rank FROM invoices
       WHERE organization_id = ${organizationId} AND ${isIn(organizationId, one)} ${which} ${beyond}
       ORDER BY created_at DESC, id DESC LIMIT ${most})`;

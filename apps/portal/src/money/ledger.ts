@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database } from '@app/database';
+import { Database, pageOf, type Position } from '@app/database';
 import { peoplePage, type PersonRow } from '../people/people.queries.js';
 import { matching, rowsToRead } from '../people/people.service.js';
 import { PageError } from '../web/page-error.js';
-import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import {
   type BalanceRow, balanceOf, childrenOf, parentsOf, payer, type PayerRow, payment, type PaymentRow, paymentsOf, studentsOf,
 } from './families.queries.js'; // prettier-ignore
-import type { InvoiceFilter, InvoicePlace } from './invoices.filter.js';
+import type { InvoiceFilter, InvoicePosition } from './invoices.filter.js';
 import {
   type AppliedRow, appliedOf, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow, invoicesOf,
   invoicesPage, type LineRow, linesOf, type TermsRow, termsOf,
@@ -30,10 +29,9 @@ export class Ledger {
       invoicesPage(organizationId, filter, PAGE + 1),
       termsOf(organizationId),
     );
-    const shown = rows.slice(0, PAGE);
-    const last = rows.length > PAGE ? shown.at(-1)! : null;
-    const next: InvoicePlace | null = last && { state: last.state, at: last.created_at, id: last.id };
-    return { invoices: shown, terms: terms!, next };
+    const { rows: invoices, next } = pageOf(rows, PAGE, 'created_at');
+    const position: InvoicePosition | null = next && { state: invoices.at(-1)!.state, ...next };
+    return { invoices, terms: terms!, next: position };
   }
 
   /** @throws PageError 404 if the organization has no such invoice */
@@ -55,7 +53,7 @@ export class Ledger {
   }
 
   /** Students, the newest first, also those who have left. @param search part of a name or address; empty for all */
-  async students({ organizationId }: Membership, search: string, after: Place | null) {
+  async students({ organizationId }: Membership, search: string, after: Position | null) {
     const everybody = { role: 'student', status: null, days: null, search } as const;
     const query = peoplePage(organizationId, everybody, after, rowsToRead(search, PAGE));
     const [rows] = await this.db.read<[PersonRow]>({ organizationId }, query);

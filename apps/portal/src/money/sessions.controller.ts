@@ -6,7 +6,7 @@ import type { Form } from '../web/form.js';
 import { Operations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { placeText, queryOf, readPlace } from '../web/place.js';
+import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { answered, type Errors, type Read } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 import type { PlaceRow, SessionFilter } from './sessions.queries.js';
@@ -25,10 +25,10 @@ export class SessionsController {
   @Get()
   async list(@Managing() organization: Managed, @Query() asked: Record<string, unknown>): Promise<Page> {
     const filter: SessionFilter = asked.state === 'completed' ? 'completed' : 'due';
-    const after = readPlace(asked.after);
+    const after = readPosition(asked.after);
     const { sessions, next } = await this.sessions.list(organization, filter, after);
     const query = (place: string | null) => queryOf({ state: filter === 'due' ? null : filter, after: place });
-    const pages = { isFirst: after === null, first: query(null), next: next && query(placeText(next)) };
+    const pages = { isFirst: after === null, first: query(null), next: next && query(positionText(next)) };
     return page('money/sessions', { sessions, filter, ...pages });
   }
 

@@ -1,6 +1,5 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { type SESSION, TAKES_PART, type VALUES } from '@app/database';
-import type { Place } from '../web/place.js';
+import { behind, type Position, type SESSION, TAKES_PART, type VALUES } from '@app/database';
 import { memberName, nameOf } from './invoices.queries.js';
 
 /** Which sessions are listed: those that have begun and are not completed, or those that are. */
@@ -43,9 +42,13 @@ export const isDue = (organizationId: string): Sql =>
   sql`organization_id = ${organizationId} AND status = 'scheduled' AND starts_at <= now()`;
 
 /** The sessions that have begun, the latest first. */
-export function sessionsBegun(organizationId: string, filter: SessionFilter, before: Place | null, most: number): Sql {
+export function sessionsBegun(
+  organizationId: string,
+  filter: SessionFilter,
+  before: Position | null,
+  most: number,
+): Sql {
   const which = filter === 'due' ? isDue(organizationId) : isCompleted(organizationId);
-  const beyond = before ? sql`WHERE (starts_at, id) < (${before.at.toISOString()}, ${before.id}::uuid)` : empty;
   return sql`
     WITH begun AS ${filter === 'due' ? sql`MATERIALIZED` : empty} (SELECT id, starts_at FROM sessions WHERE ${which})
     SELECT s.id, s.title, s.starts_at, s.tutor_id, ${memberName(organizationId, sql`s.tutor_id`)} AS tutor,
@@ -54,7 +57,7 @@ export function sessionsBegun(organizationId: string, filter: SessionFilter, bef
         LEFT JOIN users u ON u.id = m.user_id
         WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.${TAKES_PART}
         ORDER BY p.created_at, p.student_id LIMIT 4) AS students
-    FROM (SELECT id FROM begun ${beyond} ORDER BY starts_at DESC, id DESC LIMIT ${most}) d
+    FROM (SELECT id FROM begun WHERE true${behind(before, 'starts_at')} ORDER BY starts_at DESC, id DESC LIMIT ${most}) d
     JOIN sessions s ON s.organization_id = ${organizationId} AND s.id = d.id ORDER BY s.starts_at DESC, s.id DESC`;
 }
 

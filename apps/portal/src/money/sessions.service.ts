@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '@app/database';
+import { Database, pageOf, type Position } from '@app/database';
 import { PageError } from '../web/page-error.js';
-import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import { currencyOf } from './approvals.queries.js';
 import {
@@ -15,14 +14,13 @@ const PAGE = 20;
 export class SessionsService {
   constructor(private readonly db: Database) {}
 
-  async list({ organizationId }: Membership, filter: SessionFilter, before: Place | null) {
+  async list({ organizationId }: Membership, filter: SessionFilter, before: Position | null) {
     const [rows] = await this.db.read<[SessionRow]>(
       { organizationId },
       sessionsBegun(organizationId, filter, before, PAGE + 1),
     );
-    const shown = rows.slice(0, PAGE);
-    const last = rows.length > PAGE ? shown.at(-1)! : null;
-    return { sessions: shown, next: last && { at: last.starts_at, id: last.id } };
+    const { rows: sessions, next } = pageOf(rows, PAGE, 'starts_at');
+    return { sessions, next };
   }
 
   /** @throws PageError 404 if the organization has no such session */

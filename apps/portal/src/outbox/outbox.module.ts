@@ -1,12 +1,12 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { isStorable } from '@app/database';
+import { isStorable, pageOf } from '@app/database';
 import { inWords, Outbox, OUTBOX_STATUSES, type OutboxMail, OutboxMessages } from '@app/jobs';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { Operations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { placeText, queryOf, readPlace } from '../web/place.js';
+import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { MAIL_KINDS } from './mail-kinds.js';
 
 const LONGEST_SEARCH = 100;
@@ -32,16 +32,16 @@ class OutboxController {
   async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const status = OUTBOX_STATUSES.find((one) => one === query.status) ?? null;
     const to = searchedIn(query.to);
-    const before = readPlace(query.before);
+    const before = readPosition(query.before);
     const wanted = { kinds: Object.keys(MAIL_KINDS), status, to, after: before, most: PAGE };
     const [rows, suppressed, allowance] = await Promise.all([
       this.messages.mails(organizationId, wanted),
       this.messages.suppressions(organizationId, MOST_SUPPRESSIONS + 1),
       this.outbox.allowance(organizationId),
     ]);
-    const older = rows.length > PAGE ? { at: rows[PAGE - 1]!.createdAt, id: rows[PAGE - 1]!.id } : null;
+    const { rows: mails, next: older } = pageOf(rows, PAGE, 'createdAt');
     return page('outbox/outbox', {
-      mails: rows.slice(0, PAGE).map(shown),
+      mails: mails.map(shown),
       suppressions: { shown: suppressed.slice(0, MOST_SUPPRESSIONS), more: suppressed.length > MOST_SUPPRESSIONS },
       allowance,
       status,
@@ -49,7 +49,7 @@ class OutboxController {
       before,
       statuses: OUTBOX_STATUSES,
       newest: queryOf({ status, to }) || '?',
-      older: older && queryOf({ status, to, before: placeText(older) }),
+      older: older && queryOf({ status, to, before: positionText(older) }),
     });
   }
 

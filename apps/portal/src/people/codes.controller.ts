@@ -5,7 +5,7 @@ import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/acc
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { placeText, readPlace } from '../web/place.js';
+import { positionText, readPosition } from '../web/paging.js';
 import { unlessRefused } from '../web/refusals.js';
 import { CodesService } from './codes.service.js';
 
@@ -22,13 +22,13 @@ export class CodesController {
 
   @Get()
   async list(@Managing() organization: Managed, @Query('after') after: unknown): Promise<Page> {
-    const place = readPlace(after);
+    const place = readPosition(after);
     const { permanent, rows, next } = await this.codes.list(organization, place);
     return page('people/codes', {
       permanent,
       codes: rows,
       isFirst: place === null,
-      next: next && `?after=${placeText(next)}`,
+      next: next && `?after=${positionText(next)}`,
     });
   }
 

@@ -1,6 +1,6 @@
-import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { behind, type Position } from '@app/database';
 import { visiblePerson } from '@app/people';
-import type { Place } from '../web/place.js';
 import { targetOf } from './people.queries.js';
 
 /** A code or link that anybody can use, and what it did. */
@@ -42,8 +42,8 @@ export function permanentCodes(organizationId: string): Sql {
 }
 
 /** A page of the other codes, newest first; closed ones only if somebody has come by them lately. */
-export function codesPage(organizationId: string, after: Place | null, rows: number): Sql {
-  const before = after ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty;
+export function codesPage(organizationId: string, after: Position | null, rows: number): Sql {
+  const before = behind(after);
   return codes(
     organizationId,
     sql`SELECT * FROM invites c WHERE organization_id = ${organizationId} AND email IS NULL AND NOT (${isPermanent})

@@ -2,13 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type CameByCode, JoinedByCode } from '@app/accounts';
 import type { ActingPerson } from '@app/audit';
 import { Env } from '@app/config';
-import { Database } from '@app/database';
+import { Database, type Page, pageOf, type Position } from '@app/database';
 import { Invites } from '@app/people';
 import { PageError } from '../web/page-error.js';
-import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import { type CodeRow, codesPage, oneCode, permanentCodes } from './codes.queries.js';
-import { listed, type Listed } from './people.service.js';
 
 /** Rows per page. With their forms, a page stays below 60 kB. */
 const ROWS = 20;
@@ -33,14 +31,14 @@ export class CodesService {
 
   async list(
     { organizationId }: Membership,
-    after: Place | null,
-  ): Promise<Listed<ShownCode> & { permanent: ShownCode[] }> {
+    after: Position | null,
+  ): Promise<Page<ShownCode> & { permanent: ShownCode[] }> {
     const [permanent, rows] = await this.db.read<[CodeRow, CodeRow]>(
       { organizationId },
       permanentCodes(organizationId),
       codesPage(organizationId, after, ROWS + 1),
     );
-    const { rows: shown, next } = listed(rows, ROWS);
+    const { rows: shown, next } = pageOf(rows, ROWS, 'created_at');
     return { permanent: permanent.map((row) => this.shown(row)), rows: shown.map((row) => this.shown(row)), next };
   }
 

@@ -1,5 +1,5 @@
-import { isStorable } from '@app/database';
-import { type Place, placeText, queryOf as query } from '../web/place.js';
+import { isStorable, type Position } from '@app/database';
+import { positionText, queryOf as query } from '../web/paging.js';
 
 /** Which people are listed. `waiting`: people who joined with a code and wait for an owner or admin to decide. */
 export const STATUSES = ['accepted', 'pending', 'waiting', 'archived'] as const;
@@ -30,8 +30,8 @@ export function readFilter({ status, role, days, search }: Record<string, unknow
 }
 
 /** The query of the page with this filter, from this position on. */
-export function queryOf({ status, role, days, search }: PeopleFilter, after: Place | null = null): string {
-  return query({ status, role, days, search, after: after && placeText(after) });
+export function queryOf({ status, role, days, search }: PeopleFilter, after: Position | null = null): string {
+  return query({ status, role, days, search, after: after && positionText(after) });
 }
 
 /** As many characters as are searched, none of them cut in two. */

@@ -7,7 +7,7 @@ import { PageError } from '../web/page-error.js';
 import type { Flash } from '../web/flash.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { placeText, readPlace } from '../web/place.js';
+import { positionText, readPosition } from '../web/paging.js';
 import { unlessRefused } from '../web/refusals.js';
 import { CodesController } from './codes.controller.js';
 import { CodesService } from './codes.service.js';
@@ -35,7 +35,7 @@ class PeopleController {
   @InNavigation({ label: 'People', summary: 'Members, invited people, and tutors waiting for approval.', order: 20 })
   async list(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
     const filter = readFilter(query);
-    const after = readPlace(query.after);
+    const after = readPosition(query.after);
     const { rows, next, counts } = await this.people.people(organization, filter, after);
     return page('people/people', {
       people: rows,
@@ -50,14 +50,14 @@ class PeopleController {
 
   @Get('invites')
   async invites(@Managing() organization: Managed, @Query() { after, ending }: Query): Promise<Page> {
-    const place = readPlace(after);
+    const place = readPosition(after);
     const soon = ending === 'soon';
     const { rows, next } = await this.people.invites(organization, soon, place);
     return page('people/invites', {
       invites: rows,
       ending: soon,
       isFirst: place === null,
-      next: next && `?${soon ? 'ending=soon&' : ''}after=${placeText(next)}`,
+      next: next && `?${soon ? 'ending=soon&' : ''}after=${positionText(next)}`,
     });
   }
 
@@ -174,7 +174,7 @@ function answered<T>(
 ): Promise<SeeOther> {
   const from = form.text('from');
   const query = Object.fromEntries(new URLSearchParams(from));
-  const filtered = `/o/${slug}/people${queryOf(readFilter(query), readPlace(query.after))}`;
+  const filtered = `/o/${slug}/people${queryOf(readFilter(query), readPosition(query.after))}`;
   const list = userId !== null && from === `/${userId}` ? `/o/${slug}/people/${userId}` : filtered;
   const done = work.then((result) => {
     const text = told(result);

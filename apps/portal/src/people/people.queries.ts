@@ -1,7 +1,6 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag';
-import { IS_STAFF } from '@app/database';
+import { behind, IS_STAFF, type Position } from '@app/database';
 import { foundPerson, shownName, visibleColumns } from '@app/people';
-import type { Place } from '../web/place.js';
 import type { PeopleFilter } from './people.filter.js';
 
 /** Somebody who belongs to the organization, as it may see them. */
@@ -60,7 +59,7 @@ const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization
 export function peoplePage(
   organizationId: string,
   filter: PeopleFilter,
-  after: Place | null,
+  after: Position | null,
   rows: number,
   current = false,
 ): Sql {
@@ -69,7 +68,7 @@ export function peoplePage(
     search === '' ? sql`NULL::boolean` : foundPerson('t', search, ['first_name', 'last_name', 'email', 'phone']);
   const added = days ? sql`AND created_at > now() - ${days}::integer * interval '1 day'` : empty;
   const since = current ? sql`${added} AND status <> 'archived'` : added;
-  const before = after ? sql`${since} AND (created_at, user_id) < (${after.at.toISOString()}, ${after.id})` : since;
+  const before = sql`${since}${behind(after, 'created_at', 'user_id')}`;
   const members = (
     which: Sql,
   ) => sql`(SELECT 'member' AS kind, user_id, role, status, approval_requested_at IS NOT NULL AS waits,
@@ -147,9 +146,9 @@ export const targetOf = (organizationId: string): Sql => sql`
       WHERE m.organization_id = ${organizationId} AND m.user_id = i.target_id) END`;
 
 /** A page of the invites that can still be accepted, sent again or revoked, newest first. @param ending only those that end within three days */
-export function invitesPage(organizationId: string, ending: boolean, after: Place | null, rows: number): Sql {
+export function invitesPage(organizationId: string, ending: boolean, after: Position | null, rows: number): Sql {
   const soon = ending ? sql`AND expires_at > now() AND expires_at <= now() + interval '3 days'` : empty;
-  const before = after ? sql`AND (created_at, id) < (${after.at.toISOString()}, ${after.id})` : empty;
+  const before = behind(after);
   return sql`
     SELECT i.id, i.scope, i.role, i.email, i.standing, i.expires_at, coalesce(i.expires_at <= now(), false) AS expired,
       i.held_at IS NOT NULL AS held, i.created_at, ${targetOf(organizationId)} AS target

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '@app/database';
+import { Database, type Page, pageOf, type Position } from '@app/database';
 import type { Provisioner } from '@app/people';
 import { leadById, type LeadRow } from '../enquiries/enquiries.queries.js';
 import { PageError } from '../web/page-error.js';
-import type { Place } from '../web/place.js';
 import type { Membership } from '../web/sessions.js';
 import type { PeopleFilter } from './people.filter.js';
 import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } from './people.queries.js';
@@ -17,18 +16,12 @@ const MOST_COUNTED = 1_000;
 
 type OpenCounts = Record<'waiting' | 'pending' | 'invites', number>;
 
-/** Rows of a page, and where the next page begins; null on the last one. */
-export interface Listed<Row> {
-  rows: Row[];
-  next: Place | null;
-}
-
 /** The people of an organization, to be read by its owners and admins. */
 @Injectable()
 export class PeopleService {
   constructor(private readonly db: Database) {}
 
-  async people({ organizationId }: Membership, filter: PeopleFilter, after: Place | null) {
+  async people({ organizationId }: Membership, filter: PeopleFilter, after: Position | null) {
     const { search } = filter;
     const [rows, [counts]] = await this.db.read<[PersonRow, OpenCounts]>(
       { organizationId },
@@ -38,10 +31,10 @@ export class PeopleService {
     return { ...matching(rows, search), counts: counts! };
   }
 
-  async invites({ organizationId }: Membership, ending: boolean, after: Place | null): Promise<Listed<InviteRow>> {
+  async invites({ organizationId }: Membership, ending: boolean, after: Position | null): Promise<Page<InviteRow>> {
     const page = invitesPage(organizationId, ending, after, ROWS + 1);
     const [rows] = await this.db.read<[InviteRow]>({ organizationId }, page);
-    return listed(rows);
+    return pageOf(rows, ROWS, 'created_at');
   }
 
   /** Somebody who asked about lessons. @throws PageError 404 */
@@ -61,16 +54,9 @@ export function provisionerOf({ organizationId, name, timeZone }: Membership): P
 export const rowsToRead = (search: string, most = ROWS): number => (search === '' ? most : SEARCHED) + 1;
 
 /** The rows of a page that match a search. */
-export function matching(rows: PersonRow[], search: string, most = ROWS): Listed<PersonRow> {
-  if (search === '') return listed(rows, most);
-  const { rows: seen, next } = listed(rows, SEARCHED);
+export function matching(rows: PersonRow[], search: string, most = ROWS): Page<PersonRow> {
+  if (search === '') return pageOf(rows, most, 'created_at');
+  const { rows: seen, next } = pageOf(rows, SEARCHED, 'created_at');
   const found = seen.filter((row) => row.found);
-  return found.length > most ? listed(found, most) : { rows: found, next };
-}
-
-/** The rows of a page, without the one more that says whether there is a next page. */
-export function listed<Row extends { id: string; created_at: Date }>(rows: Row[], most = ROWS): Listed<Row> {
-  const shown = rows.slice(0, most);
-  const last = shown.at(-1);
-  return { rows: shown, next: rows.length > most && last ? { at: last.created_at, id: last.id } : null };
+  return found.length > most ? pageOf(found, most, 'created_at') : { rows: found, next };
 }

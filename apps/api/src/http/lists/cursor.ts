@@ -1,18 +1,13 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Vault } from '@app/config';
+import type { Position } from '@app/database';
 import { ValidationFailed } from '../errors/api-error.js';
 
 export const CURSOR_START = 'start';
 
 /** `start`, or 40 bytes in base64url. */
 export const CURSOR_FORM = /^(start|[A-Za-z0-9_-]{54})$/;
-
-/** The end of a page: the last row's position in (created_at, id). */
-export interface Position {
-  createdAt: Date;
-  id: string;
-}
 
 /** What a cursor was issued for. It is rejected for anything else. */
 export interface CursorUse {
@@ -34,7 +29,7 @@ export class Cursors {
 
   encode(position: Position, use: CursorUse): string {
     const place = Buffer.alloc(24);
-    place.writeBigInt64BE(BigInt(position.createdAt.getTime()));
+    place.writeBigInt64BE(BigInt(position.at.getTime()));
     place.write(position.id.replaceAll('-', ''), 8, 'hex');
     return Buffer.concat([place, this.sign(place, use)]).toString('base64url');
   }
@@ -49,7 +44,7 @@ export class Cursors {
       throw new ValidationFailed([{ loc: ['query', 'cursor'], msg, type: 'value_error' }]);
     }
     const id = place.toString('hex', 8).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-    return { createdAt: new Date(Number(place.readBigInt64BE())), id };
+    return { at: new Date(Number(place.readBigInt64BE())), id };
   }
 
   private sign(place: Buffer, { organizationId, list, filters }: CursorUse): Buffer {

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
 import { readsCodes } from '@app/accounts';
 import { Vault } from '@app/config';
-import { Database, SQLSTATE, sqlStateOf } from '@app/database';
+import { Database, type Position, SQLSTATE, sqlStateOf } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { Fairness } from '../request/fairness.js';
-import { CURSOR_START, Cursors, type Position } from './cursor.js';
+import { CURSOR_START, Cursors } from './cursor.js';
 import { type List, type PageQuery, type PathValues, type Selected, selectedBy } from './list.js';
 import { LargeAnswers } from './large-answers.js';
 import { unsealed } from '../views/sealed.js';
@@ -61,7 +61,7 @@ export class Lists {
     if (inOffsetMode) {
       return new Page(records, { limit, offset, count, ...(counters && { total: results[1]![0]!.total }) });
     }
-    const last: Position | null = more ? { createdAt: createdAt!, id: id! } : null;
+    const last: Position | null = more ? { at: createdAt!, id: id! } : null;
     return new Page(records, { limit, count, next_cursor: last && this.cursors.encode(last, use()) });
   }
 

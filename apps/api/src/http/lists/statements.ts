@@ -1,8 +1,7 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import type { Counter } from '@app/database';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { behind, type Counter, type Position } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
-import type { Position } from './cursor.js';
 import type { PageQuery, Selected, Selection } from './list.js';
 import type { Source } from './source.js';
 
@@ -38,12 +37,9 @@ export function offsetPage(caller: Caller, list: Selected, page: PageQuery): Sql
 /** Reads one row more than the page shows, to know whether there is a next page. */
 export function cursorPage(caller: Caller, list: Selected, limit: number, after: Position | null): Sql {
   const { view, source } = list;
-  const createdAt = raw(`${source.alias}.created_at`);
-  const beyond = after
-    ? sql` AND (${createdAt}, ${raw(source.id)}) < (${after.createdAt.toISOString()}::timestamptz, ${after.id}::uuid)`
-    : empty;
-  return sql`WITH found AS MATERIALIZED (SELECT ${view.columns}, ${createdAt} AS listed_at
-      FROM ${source.all} WHERE ${conditions(caller, list)}${beyond} ORDER BY ${orderOf(list)} LIMIT ${limit + 1})
+  const createdAt = `${source.alias}.created_at`;
+  return sql`WITH found AS MATERIALIZED (SELECT ${view.columns}, ${raw(createdAt)} AS listed_at
+      FROM ${source.all} WHERE ${conditions(caller, list)}${behind(after, createdAt, source.id)} ORDER BY ${orderOf(list)} LIMIT ${limit + 1})
     SELECT p.count, p.more, last.listed_at AS created_at, last.id,
       ${rendered(view, sql`(SELECT ${view.fields} FROM found LIMIT ${limit}) v`)}
     FROM (SELECT least(count(*), ${limit})::int AS count, count(*) > ${limit} AS more${measured(view, sql`found`)}) p
