@@ -2,7 +2,7 @@ import type { Answer } from '../../support/http/answer-check.js';
 import { FuzzTarget } from '../../support/fuzz/fuzz-target.js';
 import { fixture } from '../../support/process/fixture.js';
 
-/** Generated requests at least: none makes the service fail or reveal internals. */
+/** How many requests to generate, at least. None may make the service fail or reveal internals. */
 const REQUESTS = 2_500;
 /** Fixed, so that what lands does not depend on luck; the fault run tries others. */
 const SEED = Number(process.env.SEED ?? 20_260_501);

@@ -34,7 +34,7 @@ function fieldsOf(schema: Schema): Record<string, string> {
 
 const sorted = (fields: object): [string, unknown][] => Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** Writes show a shape with a name of its own where reads never show null. */
+/** Where reads never show null and writes may, the answer of a write has a schema with a name of its own. */
 const WRITTEN = /Written$/;
 const named = (schema: string): string => RENAMED[schema] ?? schema.replace(WRITTEN, '');
 const nameIn = (part: unknown): string => named((part as { $ref: string }).$ref.replace('#/components/schemas/', ''));

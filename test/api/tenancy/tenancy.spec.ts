@@ -59,7 +59,7 @@ describe.each([
       for (const { route, name } of pathCells()) {
         const own = await sweep.get(pathWith(route, fixtures.a, name, fixtures.a.path[name]!.toUpperCase()), fixtures.a);
         if (own.text !== (await call(api, route, fixtures.a)).text) wrong.push(`${nameOf(route)} ${name} in capitals: ${own.status}`);
-        // All people share one id space. What has another is missing, like the id of nobody, so the first of the rest is enough.
+        // People share one id space. Any other id is as unknown as one that does not exist, so one of them is enough.
         const others = Object.entries(fixtures.a.path).filter(([other]) => other !== name);
         const [first] = others.filter(([other]) => !PEOPLE.includes(other));
         for (const [other, id] of [first!, ...others.filter(([other]) => PEOPLE.includes(other))]) {

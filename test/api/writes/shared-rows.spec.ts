@@ -17,7 +17,7 @@ const ACTED_ON = [
   'adjustments', 'payments', 'payouts',
 ]; // prettier-ignore
 
-/** Sends every write. @returns the statements of each transaction, and what sent it */
+/** Sends every write. @returns the statements of each transaction, with the write that sent them */
 async function walk() {
   const { api, fixtures } = sweep;
   const writes = writesOf(api).filter((route) => !isUpload(route));

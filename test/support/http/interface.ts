@@ -50,7 +50,7 @@ export function breaking(before: readonly string[], after: readonly string[]): s
   return [...gone.map((line) => `gone: ${line}`), ...demanded.map((line) => `newly required: ${line}`)];
 }
 
-/** The shapes that requests send, and those inside them, as the lines say. */
+/** The shapes of request bodies, nested ones included, read from the recorded lines. */
 function sentIn(lines: readonly string[]): Set<string> {
   const sent = new Set(lines.flatMap((line) => / takes \S+ (\w+)$/.exec(line)?.[1] ?? []));
   // A set yields what is added to it meanwhile.

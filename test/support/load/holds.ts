@@ -118,7 +118,7 @@ export async function holdsOfPortal({ listed, tries }: Much): Promise<Hold[]> {
   }
 }
 
-/** Sends each request some times, and stops the process. @returns the longest holds first */
+/** Sends each request several times, then stops the process. @returns the holds, longest first */
 async function walk(target: ApiProcess, asked: Asked, tries: number): Promise<Hold[]> {
   try {
     const holds: Hold[] = [];

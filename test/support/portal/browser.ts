@@ -131,7 +131,7 @@ export async function faultsOf(page: Page, name = 'page', looks: readonly Look[]
   return faults;
 }
 
-/** Describes what axe finds wrong with the open page, of these impacts if they are given. The page needs JavaScript. */
+/** Describes what axe finds wrong with the open page: only findings of these impacts, if any are given. Needs JavaScript. */
 export async function axeFaults(page: Page, impacts?: string[]): Promise<string[]> {
   // Not added as a script element: the page's policy allows only the portal's own scripts.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
