@@ -191,7 +191,7 @@ describe('people who are held', () => {
     const [held, release] = [Promise.withResolvers(), Promise.withResolvers()];
     const hold = (name: string, uses: string[], ends: string[] = []) =>
       db.transaction({ organizationId }, async () => {
-        await db.holdPeople(organizationId, uses, ends);
+        await db.lockPeople(organizationId, uses, ends);
         order.push(name);
         if (name !== 'first') return;
         held.resolve(null);

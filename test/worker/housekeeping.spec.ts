@@ -179,7 +179,7 @@ describe('housekeeping', () => {
     const made = await standing();
     expect(made.map(({ role }) => role).sort()).toEqual(['student', 'tutor']);
     const env = loadEnv(room.settings, {});
-    const codes = await new Invites(room.db, env, new Vault(env)).standingCodes({ organizationId: id });
+    const codes = await new Invites(room.db, env, new Vault(env)).permanentCodes({ organizationId: id });
     expect(codes.student).toMatch(/^[2-9A-Z]{12}$/);
     await workers[0]!.get(HousekeepingService).runOnce();
     expect((await standing()).map((invite) => invite.id).sort()).toEqual(made.map((invite) => invite.id).sort());

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { type GivenContact, ManagerNotices, OrganizationContacts } from '@app/accounts';
+import { type ContactInput, ManagerNotices, OrganizationContacts } from '@app/accounts';
 import { AuditLog, OPERATOR } from '@app/audit';
 import { DEMO_PLACES, type DemoOrganization, type DemoSize, writeDemo } from './demo/demo.js';
 import { record } from './demo/recorded.js';
@@ -77,7 +77,7 @@ export async function loadDemo(
 }
 
 /** Addresses that lead nowhere, and a number that is reserved for fiction. */
-function contactOf(slug: string): GivenContact {
+function contactOf(slug: string): ContactInput {
   const site = `${slug}.example`;
   return {
     appUrl: `https://app.${site}`,

@@ -17,7 +17,7 @@ import { SignIn } from './joining/sign-in.js';
 import { Waiting } from './joining/waiting.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
-import { Belongings } from './membership/belongings.js';
+import { OffboardingSteps } from './membership/offboarding-steps.js';
 import { Inviting } from './membership/inviting.js';
 import { Managers } from './membership/managers.js';
 import { ManagerNotices } from './manager-notices.js';
@@ -56,7 +56,7 @@ const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 
 @Module({
   imports: BELOW,
-  providers: [...ACCOUNTS, Belongings, JoinEffects, ManagerNotices, Managers, Waiting, WaysIn],
+  providers: [...ACCOUNTS, OffboardingSteps, JoinEffects, ManagerNotices, Managers, Waiting, WaysIn],
   exports: [...ACCOUNTS, ...BELOW],
 })
 export class AccountsModule {}

@@ -17,7 +17,7 @@ export interface Contact {
 }
 
 /** The same as it is typed; empty if there is none. */
-export type GivenContact = Record<keyof Contact, string>;
+export type ContactInput = Record<keyof Contact, string>;
 
 /** The longest values, as in the table's CHECKs. */
 const [LONGEST_URL, LONGEST_ADDRESS, LONGEST_PHONE] = [500, 300, 50];
@@ -69,7 +69,7 @@ export class OrganizationContacts {
    * Changes all of it, with an audit row that names what changed. All owners are told, also whoever did it: their session could be somebody
    * else's, and these are the links that every family is told to open. @throws Refused at each value that is not possible
    */
-  async change(organizationId: string, by: Actor, given: GivenContact): Promise<void> {
+  async change(organizationId: string, by: Actor, given: ContactInput): Promise<void> {
     const { appUrl, postalAddress, phone, privacyUrl } = contactOf(given);
     await asManager(this.db, organizationId, by, async () => {
       const [before] = await this.db.query<{ contact: Contact }>(sql`
@@ -100,7 +100,7 @@ export class OrganizationContacts {
 }
 
 /** @throws Refused */
-function contactOf(given: GivenContact): Contact {
+function contactOf(given: ContactInput): Contact {
   const refusals: Refusal[] = [];
   const entries = Object.entries(RULES).map(([name, { read, reason }]) => {
     const text = given[name as keyof Contact].trim();

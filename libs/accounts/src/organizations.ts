@@ -70,7 +70,7 @@ export class Organizations {
     private readonly invites: Invites,
   ) {}
 
-  /** Creates an organization and its standing join codes. @throws Refused when the slug is taken or a value is invalid */
+  /** Creates an organization and its permanent join codes. @throws Refused when the slug is taken or a value is invalid */
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
     if (!SLUG.test(slug) || slug.length > 100)
@@ -82,7 +82,7 @@ export class Organizations {
       await this.db.query(sql`
         INSERT INTO organizations (id, name, slug, time_zone, currency)
         VALUES (${id}, ${name}, ${slug}, ${timeZone}, ${currency})`);
-      await this.invites.addStandingCodes(id);
+      await this.invites.addPermanentCodes(id);
     });
     return { id };
   }

@@ -5,7 +5,7 @@ import { Env, hashOfToken, newToken, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { type EmailLink, sealEmail } from '@app/jobs';
 import { CredentialNotices } from './credential-notices.js';
-import type { Credentials, Shown, UsedPasskey } from './joining/identities.js';
+import type { Credentials, UsedCredential, UsedPasskey } from './joining/identities.js';
 import { hashAs, type Hashing, hashPassword, unlimited } from './joining/passwords.js';
 import { ownSender } from './own-sender.js';
 
@@ -88,7 +88,7 @@ export class PasswordLinks {
     secret: string,
     credential: LinkCredential,
     hashing: Hashing = unlimited,
-  ): Promise<{ userId: string; shown: Shown } | 'other_password' | null> {
+  ): Promise<{ userId: string; shown: UsedCredential } | 'other_password' | null> {
     const link = await this.find(secret);
     if (!link) return null;
     const password = 'password' in credential ? credential.password : null;

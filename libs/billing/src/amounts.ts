@@ -11,14 +11,14 @@ export function priceOf(rateCents: bigint, minutes: bigint): bigint {
 }
 
 /** What a participant pays: an hour, and once for the session. */
-export interface PlacePrice {
+export interface ParticipantRates {
   /** Null bills nothing, whatever the surcharge. */
   rateCents: bigint | null;
   surchargeCents: bigint | null;
 }
 
 /** What one participant is billed for a lesson. */
-export function billOf({ rateCents, surchargeCents }: PlacePrice, minutes: bigint): bigint {
+export function billOf({ rateCents, surchargeCents }: ParticipantRates, minutes: bigint): bigint {
   return rateCents === null ? 0n : priceOf(rateCents, minutes) + (surchargeCents ?? 0n);
 }
 
@@ -38,7 +38,11 @@ export interface PayTerms {
  *
  * @param billed the places that are billed
  */
-export function payOf({ rateCents, hundredths }: PayTerms, billed: readonly PlacePrice[], minutes: bigint): bigint {
+export function payOf(
+  { rateCents, hundredths }: PayTerms,
+  billed: readonly ParticipantRates[],
+  minutes: bigint,
+): bigint {
   if (rateCents !== null) return priceOf(rateCents, minutes);
   const sum = billed.reduce((total, place) => total + billOf({ ...place, surchargeCents: null }, minutes), 0n);
   return shareOf(sum, hundredths ?? 0n);

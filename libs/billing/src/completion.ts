@@ -5,7 +5,16 @@ import { Refused } from '@app/rules';
 import { type ParticipantChange, Register, SessionChanges, withoutTutor } from '@app/scheduling';
 import { shareOf } from './amounts.js';
 import { type Charge, Drafts } from './drafts.js';
-import { type Attendance, billAt, isBilled, type Lesson, Lessons, owedFor, payAt, type Place } from './lessons.js';
+import {
+  type Attendance,
+  billAt,
+  isBilled,
+  type Lesson,
+  Lessons,
+  owedFor,
+  payAt,
+  type Participant,
+} from './lessons.js';
 
 /** Who came to a session. */
 export interface Attended {
@@ -35,11 +44,11 @@ export class Completion {
     const lesson = await this.lessons.lock(organizationId, sessionId);
     const named = new Map(attended.map(({ studentId, attendance }) => [studentId, attendance]));
     const strangers = attended.flatMap(({ studentId }, index) =>
-      lesson.places.some((place) => place.studentId === studentId && takesPart(place)) ? [] : [index],
+      lesson.participants.some((place) => place.studentId === studentId && takesPart(place)) ? [] : [index],
     );
     const allowed = SESSION.allowed('complete');
     if (!SESSION.next('complete', lesson.status)) {
-      const same = lesson.places.every(
+      const same = lesson.participants.every(
         ({ studentId, attendance }) => (named.get(studentId) ?? attendance) === attendance,
       );
       if (same && strangers.length === 0) return false;
@@ -50,7 +59,7 @@ export class Completion {
       throw Refused.invalidState(lesson.status, allowed, 'The session has not begun yet.');
     if (lesson.tutorId === null) throw withoutTutor(lesson.status, allowed);
 
-    const places = lesson.places.map((place) => {
+    const places = lesson.participants.map((place) => {
       const attendance = takesPart(place)
         ? (named.get(place.studentId) ?? place.attendance ?? 'attended')
         : place.attendance;
@@ -59,7 +68,7 @@ export class Completion {
     await this.db.query(sql`
       UPDATE sessions SET status = 'completed', completed_at = now() WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
     await this.lessons.writeTotals(organizationId, sessionId, owedFor(places), payAt(lesson, places));
-    await this.lessons.writePlaces(organizationId, places);
+    await this.lessons.writeParticipants(organizationId, places);
     await this.drafts.charge(
       organizationId,
       places.flatMap((place) => lineOf(place, lesson)),
@@ -89,8 +98,8 @@ export class Completion {
     await this.drafts.takeBack(organizationId, sessionId);
     await this.db.query(sql`
       UPDATE sessions SET status = ${status}, completed_at = NULL WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
-    const places = lesson.places.map((place) => ({ ...place, attendance: null, billedCents: null }));
-    await this.lessons.writePlaces(organizationId, places);
+    const places = lesson.participants.map((place) => ({ ...place, attendance: null, billedCents: null }));
+    await this.lessons.writeParticipants(organizationId, places);
     await this.lessons.writeTotals(organizationId, sessionId, null, null);
     return true;
   }
@@ -119,11 +128,11 @@ export class Completion {
     await this.db.query(sql`
       UPDATE sessions SET charged_pct = ${percent} WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
     const hundredths = BigInt(percent) * 100n;
-    const places = lesson.places.filter(takesPart).map((place) => {
+    const places = lesson.participants.filter(takesPart).map((place) => {
       return { ...place, billedCents: shareOf(billAt(place, lesson), hundredths) };
     });
     await this.lessons.writeTotals(organizationId, sessionId, owedFor(places), null);
-    await this.lessons.writePlaces(organizationId, places);
+    await this.lessons.writeParticipants(organizationId, places);
     const fee = { description: 'late cancellation', itemType: 'fee' } as const;
     const charges = places.flatMap((place) => lineOf(place, lesson));
     await this.drafts.charge(
@@ -142,7 +151,7 @@ export class Completion {
     const lesson = await this.lessons.lockOf(organizationId, participantId);
     await this.register.change(organizationId, participantId, change);
     if (lesson.status !== 'completed') return;
-    const before = lesson.places.find(({ id }) => id === participantId)!;
+    const before = lesson.participants.find(({ id }) => id === participantId)!;
     // What was completed elsewhere was billed there.
     if (before.billedCents === null) return;
     const places = await this.lessons.places(organizationId, lesson.id);
@@ -151,16 +160,16 @@ export class Completion {
     const after = billed(changed, lesson);
     const all = places.map((place) => (place.id === participantId ? after : place));
     await this.lessons.writeTotals(organizationId, lesson.id, owedFor(all), payAt(lesson, all));
-    await this.lessons.writePlaces(organizationId, [after]);
+    await this.lessons.writeParticipants(organizationId, [after]);
     if (after.billedCents === 0n) await this.drafts.takeBack(organizationId, lesson.id, after.studentId);
     await this.drafts.charge(organizationId, lineOf(after, lesson));
   }
 }
 
-const billed = (place: Place, lesson: Lesson): Place => ({ ...place, billedCents: billAt(place, lesson) });
+const billed = (place: Participant, lesson: Lesson): Participant => ({ ...place, billedCents: billAt(place, lesson) });
 
 /** The line of a participant; none if there is nothing to pay. */
-function lineOf({ studentId, billedCents }: Place, { id, description }: Lesson): Charge[] {
+function lineOf({ studentId, billedCents }: Participant, { id, description }: Lesson): Charge[] {
   if (!billedCents) return [];
   return [{ studentId, description, quantity: 1, unitCents: billedCents, itemType: 'session', sessionId: id }];
 }

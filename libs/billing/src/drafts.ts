@@ -27,11 +27,11 @@ export class Drafts {
     private readonly settlement: Settlement,
   ) {}
 
-  /** Adds lines to the students' collecting drafts, and makes those that there are not. Holds the students' accounts. */
+  /** Adds lines to the students' collecting drafts, and makes those that there are not. Locks the students' accounts. */
   async charge(organizationId: string, charges: readonly Charge[]): Promise<void> {
     const students = [...new Set(charges.map(({ studentId }) => studentId))].sort();
     if (students.length === 0) return;
-    await this.settlement.hold(organizationId, students);
+    await this.settlement.lock(organizationId, students);
     const drafts = JSON.stringify(students.map((student_id) => ({ id: uuidv7(), student_id })));
     const [, found] = await Promise.all([
       this.db.query(sql`
@@ -50,7 +50,7 @@ export class Drafts {
     );
   }
 
-  /** Adds lines after those that there are. The accounts are held. @throws Refused if an invoice would come to too much */
+  /** Adds lines after those that there are. The accounts are locked. @throws Refused if an invoice would come to too much */
   async append(organizationId: string, lines: readonly (Line & { invoiceId: string })[]): Promise<void> {
     const rows = lines.map((line, position) => ({
       id: uuidv7(),
@@ -73,7 +73,7 @@ export class Drafts {
     await this.addUp(organizationId, new Set(lines.map(({ invoiceId }) => invoiceId)));
   }
 
-  /** Removes lines of drafts. The accounts are held. @param which SQL about the line `l` @returns how many */
+  /** Removes lines of drafts. The accounts are locked. @param which SQL about the line `l` @returns how many */
   async remove(organizationId: string, which: Sql): Promise<number> {
     const removed = await this.db.query<{ id: string }>(sql`
       WITH removed AS (
@@ -86,7 +86,7 @@ export class Drafts {
   }
 
   /**
-   * Takes back what a session charged, of one student or of all. Holds their accounts.
+   * Takes back what a session charged, of one student or of all. Locks their accounts.
    *
    * @throws Refused if one of the lines has been issued. Void invoices do not count: nobody owes what is on them.
    */
@@ -96,7 +96,7 @@ export class Drafts {
     const lines = (more: Sql) => sql`SELECT DISTINCT i.student_id, i.status FROM invoice_lines l
       JOIN invoices i ON i.organization_id = l.organization_id AND i.id = l.invoice_id WHERE ${own} AND ${more}`;
     const charged = await this.db.query<{ student_id: string }>(lines(sql`i.status <> 'void'`));
-    await this.settlement.hold(
+    await this.settlement.lock(
       organizationId,
       charged.map(({ student_id: student }) => student),
     );

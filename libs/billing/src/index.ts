@@ -1,5 +1,5 @@
 export { allocate, type Allocation, type Credit, type Debt, type OpenInvoice, refund, settle } from './allocation.js';
-export { billOf, type PayTerms, payOf, type PlacePrice, priceOf, shareOf } from './amounts.js';
+export { billOf, type PayTerms, payOf, type ParticipantRates, priceOf, shareOf } from './amounts.js';
 export { sumsOf } from './balance.js';
 export { BillingModule } from './billing.module.js';
 export { type Attended, Completion } from './completion.js';

@@ -5,7 +5,7 @@ import { Database, INVOICE, lockRecord, RetryTransaction, SQLSTATE, sqlStateOf }
 import { Refused } from '@app/rules';
 import { addDays, dayOf } from '@app/scheduling';
 import { Drafts, type Line } from './drafts.js';
-import { type Held, Settlement } from './settlement.js';
+import { type LockedFamilies, Settlement } from './settlement.js';
 
 interface Stored {
   studentId: string;
@@ -32,7 +32,7 @@ export class Invoices {
   /** Makes a draft beside the collecting one. @returns its id @throws Refused for somebody who is no student of the organization */
   async create(organizationId: string, studentId: string, lines: readonly WrittenLine[]): Promise<string> {
     const id = uuidv7();
-    await this.settlement.hold(organizationId, [studentId]);
+    await this.settlement.lock(organizationId, [studentId]);
     const [made] = await this.db.query(sql`
       INSERT INTO invoices (id, organization_id, student_id, status, amount_due_cents, currency)
       SELECT ${id}, o.id, m.user_id, 'draft', 0, o.currency FROM members m JOIN organizations o ON o.id = m.organization_id
@@ -44,13 +44,13 @@ export class Invoices {
 
   /** @throws Refused for an invoice that has been issued */
   async addLine(organizationId: string, id: string, line: WrittenLine): Promise<void> {
-    draftOnly(await this.held(organizationId, id));
+    draftOnly(await this.locked(organizationId, id));
     await this.append(organizationId, id, [line]);
   }
 
   /** @throws Refused for an invoice that has been issued, and a line that is not its own */
   async removeLine(organizationId: string, id: string, lineId: string): Promise<void> {
-    draftOnly(await this.held(organizationId, id));
+    draftOnly(await this.locked(organizationId, id));
     const removed = await this.drafts.remove(organizationId, sql`l.invoice_id = ${id} AND l.id = ${lineId}`);
     if (removed === 0) throw Refused.notFound();
   }
@@ -63,7 +63,7 @@ export class Invoices {
    * @throws Refused for one without lines, a sum below zero, and another due date than that of the first time
    */
   async finalize(organizationId: string, id: string, dueDate: string | null): Promise<boolean> {
-    const invoice = await this.held(organizationId, id);
+    const invoice = await this.locked(organizationId, id);
     const status = INVOICE.next('finalize', invoice.status);
     if (!status) {
       if (dueDate === null || dueDate === invoice.dueDate) return false;
@@ -93,7 +93,7 @@ export class Invoices {
    * @throws Refused for another `rebill` than that of the first time
    */
   async void(organizationId: string, id: string, rebill: boolean | null): Promise<boolean> {
-    const invoice = await this.held(organizationId, id, () => this.payersOf(organizationId, id));
+    const invoice = await this.locked(organizationId, id, () => this.payersOf(organizationId, id));
     const status = INVOICE.next('void', invoice.status);
     if (!status) {
       if (rebill === null || rebill === invoice.rebilled) return false;
@@ -129,9 +129,13 @@ export class Invoices {
     };
   }
 
-  /** The invoice, whose accounts are held from now on. */
-  private async held(organizationId: string, id: string, others = NOBODY): Promise<Stored & { family: Held }> {
-    const family = await this.settlement.holdFamilies(organizationId, async () => {
+  /** The invoice, whose accounts are locked from now on. */
+  private async locked(
+    organizationId: string,
+    id: string,
+    others = NOBODY,
+  ): Promise<Stored & { family: LockedFamilies }> {
+    const family = await this.settlement.lockFamilies(organizationId, async () => {
       const payers = await others();
       return { ...payers, studentIds: [...payers.studentIds, await this.studentOf(organizationId, id)] };
     });

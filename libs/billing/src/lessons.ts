@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database, MOST_CENTS, type SESSION, takesPart, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
-import { billOf, payOf, type PayTerms, type PlacePrice } from './amounts.js';
+import { billOf, payOf, type PayTerms, type ParticipantRates } from './amounts.js';
 
 type Values = (typeof VALUES)['lesson_participants'];
 
@@ -12,7 +12,7 @@ const MOST = BigInt(MOST_CENTS);
 export type Attendance = Values['attendance'][number];
 
 /** A student's place in a lesson, with its price. */
-export interface Place extends PlacePrice {
+export interface Participant extends ParticipantRates {
   id: string;
   studentId: string;
   status: Values['status'][number];
@@ -35,7 +35,7 @@ export interface Lesson {
   description: string;
   pay: PayTerms;
   /** In the order of their students. */
-  places: Place[];
+  participants: Participant[];
 }
 
 interface Row {
@@ -51,14 +51,14 @@ interface Row {
   pct: string | null;
 }
 
-type PlaceRow = Omit<Place, 'rateCents' | 'surchargeCents' | 'billedCents'> & Record<'rate' | 'surcharge' | 'billed', string | null>; // prettier-ignore
+type ParticipantRow = Omit<Participant, 'rateCents' | 'surchargeCents' | 'billedCents'> & Record<'rate' | 'surcharge' | 'billed', string | null>; // prettier-ignore
 
 /** Reads lessons with their prices, and writes what they cost. */
 @Injectable()
 export class Lessons {
   constructor(private readonly db: Database) {}
 
-  /** Waits for the session, and holds it until the end of the ambient transaction. @throws Refused for an unknown one */
+  /** Waits for the session, and locks it until the end of the ambient transaction. @throws Refused for an unknown one */
   lock(organizationId: string, sessionId: string): Promise<Lesson> {
     return this.find(organizationId, sql`s.id = ${sessionId}`);
   }
@@ -88,12 +88,12 @@ export class Lessons {
       description: described(row),
       // A numeric(5, 2) without its point is hundredths.
       pay: { rateCents: centsOf(pay), hundredths: centsOf(pct?.replace('.', '') ?? null) },
-      places: await this.places(organizationId, row.id),
+      participants: await this.places(organizationId, row.id),
     };
   }
 
-  async places(organizationId: string, sessionId: string): Promise<Place[]> {
-    const rows = await this.db.query<PlaceRow>(sql`
+  async places(organizationId: string, sessionId: string): Promise<Participant[]> {
+    const rows = await this.db.query<ParticipantRow>(sql`
       SELECT id, student_id AS "studentId", status, attendance, rate_cents AS rate, surcharge_cents AS surcharge, billed_cents AS billed
       FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${sessionId} ORDER BY student_id`);
     return rows.map(({ rate, surcharge, billed, ...place }) => ({
@@ -105,7 +105,7 @@ export class Lessons {
   }
 
   /** Writes who came and what each is billed. */
-  async writePlaces(organizationId: string, places: readonly Place[]): Promise<void> {
+  async writeParticipants(organizationId: string, places: readonly Participant[]): Promise<void> {
     const rows = places.map(({ id, attendance, billedCents }) => ({
       id,
       attendance,
@@ -132,18 +132,18 @@ export class Lessons {
 }
 
 /** What a participant is billed for a completed lesson. */
-export function billAt(place: Place, { minutes }: Pick<Lesson, 'minutes'>): bigint {
+export function billAt(place: Participant, { minutes }: Pick<Lesson, 'minutes'>): bigint {
   return isBilled(place) ? billOf(place, minutes) : 0n;
 }
 
-export function payAt({ pay, minutes }: Lesson, places: readonly Place[]): bigint {
+export function payAt({ pay, minutes }: Lesson, places: readonly Participant[]): bigint {
   return payOf(pay, places.filter(isBilled), minutes);
 }
 
-export const isBilled = (place: Pick<Place, 'status' | 'attendance'>): boolean =>
+export const isBilled = (place: Pick<Participant, 'status' | 'attendance'>): boolean =>
   takesPart(place) && place.attendance !== 'excused';
 
-export const owedFor = (places: readonly Place[]): bigint =>
+export const owedFor = (places: readonly Participant[]): bigint =>
   places.reduce((sum, { billedCents }) => sum + (billedCents ?? 0n), 0n);
 
 const centsOf = (stored: string | null): bigint | null => (stored === null ? null : BigInt(stored));

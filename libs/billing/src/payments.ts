@@ -5,7 +5,7 @@ import { Database, INVOICE, lockRecord, type VALUES } from '@app/database';
 import { type Refusal, Refused } from '@app/rules';
 import { dayOf } from '@app/scheduling';
 import { refund } from './allocation.js';
-import { type Held, type Payers, Settlement } from './settlement.js';
+import { type LockedFamilies, type Payers, Settlement } from './settlement.js';
 
 type Values = (typeof VALUES)['payments'];
 
@@ -57,11 +57,11 @@ export class Payments {
     // What is wrong with the values is told before that somebody is unknown.
     const { currency, receivedOn } = await this.checkedTerms(organizationId, received);
     const tutorOf = sessionId === null ? null : await this.lockSession(organizationId, sessionId);
-    const held = await this.settlement.holdFamilies(organizationId, async () => ({
+    const families = await this.settlement.lockFamilies(organizationId, async () => ({
       studentIds: await this.studentsOf(organizationId, payer),
       parentIds: parentId === null ? [] : [parentId],
     }));
-    const students = held.studentIds;
+    const students = families.studentIds;
     if (invoiceId !== null) await this.checkInvoice(organizationId, invoiceId, students);
     const tutorId = tutorOf && (await tutorOf(students));
     const id = uuidv7();
@@ -72,7 +72,7 @@ export class Payments {
           payment_type, status, received_on, reference, recorded, credit_cents)
         VALUES (${id}, ${organizationId}, ${studentId}, ${parentId}, ${sessionId}, ${invoiceId}, ${tutorId}, ${amountCents},
           ${currency}, ${type}, 'succeeded', ${receivedOn}, ${reference}, true, ${amountCents})`),
-      this.settlement.settle(organizationId, held),
+      this.settlement.settle(organizationId, families),
     ]);
     return id;
   }
@@ -84,7 +84,7 @@ export class Payments {
    * @throws Refused for more than there is, and a payment that was not recorded here
    */
   async refund(organizationId: string, id: string, amountCents: number): Promise<void> {
-    const { held, payment } = await this.held(organizationId, id);
+    const { families, payment } = await this.locked(organizationId, id);
     const { status, recorded, amount, refunded, credit } = payment;
     if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
     if (!recorded) throw Refused.invalidState(status, [], IMPORTED);
@@ -98,7 +98,7 @@ export class Payments {
       { cents: BigInt(amountCents), creditCents: BigInt(credit) },
       { status: after, refundedCents: BigInt(refunded) + BigInt(amountCents), reason: null },
     );
-    await this.settlement.settle(organizationId, held);
+    await this.settlement.settle(organizationId, families);
   }
 
   /**
@@ -108,7 +108,7 @@ export class Payments {
    * @throws Refused for a payment that was not recorded here, or not in the last 24 hours, and after a refund
    */
   async void(organizationId: string, id: string, reason: string): Promise<boolean> {
-    const { held, payment } = await this.held(organizationId, id);
+    const { families, payment } = await this.locked(organizationId, id);
     const { status, recorded, amount, refunded, credit, takenBack, recent } = payment;
     if (takenBack) return false;
     if (!recorded) throw Refused.invalidState(status, [], IMPORTED);
@@ -121,16 +121,16 @@ export class Payments {
       { cents: BigInt(amount), creditCents: BigInt(credit) },
       { status: 'canceled', refundedCents: null, reason },
     );
-    await this.settlement.settle(organizationId, held);
+    await this.settlement.settle(organizationId, families);
     return true;
   }
 
   /** A payment, with the accounts of all whose invoices it paid or may pay. @throws Refused for an unknown one */
-  private async held(organizationId: string, id: string): Promise<{ held: Held; payment: Stored }> {
-    const held = await this.settlement.holdFamilies(organizationId, () => this.concernedBy(organizationId, id));
+  private async locked(organizationId: string, id: string): Promise<{ families: LockedFamilies; payment: Stored }> {
+    const families = await this.settlement.lockFamilies(organizationId, () => this.concernedBy(organizationId, id));
     const columns = sql`status, recorded, amount_cents AS amount, coalesce(refund_amount_cents, 0) AS refunded, credit_cents AS credit,
       taken_back_at IS NOT NULL AS "takenBack", created_at > now() - interval '24 hours' AS recent`;
-    return { held, payment: await lockRecord<Stored>(this.db, 'payments', organizationId, id, columns) };
+    return { families, payment: await lockRecord<Stored>(this.db, 'payments', organizationId, id, columns) };
   }
 
   /** Takes money off a payment: credit first, then what was applied last. @param after what it is then; a reason takes it back */

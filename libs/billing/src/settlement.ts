@@ -10,8 +10,8 @@ export interface Payers {
   parentIds?: readonly string[];
 }
 
-/** Payers whose accounts are held, with everybody whose money may pay the same invoices. */
-export interface Held {
+/** Payers whose accounts are locked, with everybody whose money may pay the same invoices. */
+export interface LockedFamilies {
   studentIds: readonly string[];
   /** They, and the other parents of the students. */
   parentIds: readonly string[];
@@ -25,29 +25,29 @@ export class Settlement {
   constructor(private readonly db: Database) {}
 
   /**
-   * Waits for the accounts of students: their invoices with lines, what they paid, and what of it was applied. They are held
+   * Waits for the accounts of students: their invoices with lines, what they paid, and what of it was applied. They stay locked
    * until the end of the ambient transaction. Lock sessions and calendars before, and nothing but the counter of invoices
    * after.
    */
-  async hold(organizationId: string, studentIds: Iterable<string>): Promise<void> {
+  async lock(organizationId: string, studentIds: Iterable<string>): Promise<void> {
     const names = [...new Set(studentIds)].sort().map((id) => `account of ${id} in ${organizationId}`);
     if (names.length > 0) await this.db.lock(...names);
   }
 
   /**
    * The same for all whose money may pay the same invoices. Whoever was linked, or whose money was applied, while this waited
-   * for the locks is read again: with somebody whose account is not held, the transaction begins anew.
+   * for the locks is read again: with somebody whose account is not locked, the transaction begins anew.
    */
-  async holdFamilies(organizationId: string, read: () => Promise<Payers>): Promise<Held> {
+  async lockFamilies(organizationId: string, read: () => Promise<Payers>): Promise<LockedFamilies> {
     const { familyIds } = await this.familyOf(organizationId, await read());
-    await this.hold(organizationId, familyIds);
-    const held = await this.familyOf(organizationId, await read());
-    if (held.familyIds.some((id) => !familyIds.includes(id))) throw new RetryTransaction();
-    return held;
+    await this.lock(organizationId, familyIds);
+    const families = await this.familyOf(organizationId, await read());
+    if (families.familyIds.some((id) => !familyIds.includes(id))) throw new RetryTransaction();
+    return families;
   }
 
-  private async familyOf(organizationId: string, { studentIds, parentIds = [] }: Payers): Promise<Held> {
-    const [found] = await this.db.query<Pick<Held, 'parentIds' | 'familyIds'>>(sql`
+  private async familyOf(organizationId: string, { studentIds, parentIds = [] }: Payers): Promise<LockedFamilies> {
+    const [found] = await this.db.query<Pick<LockedFamilies, 'parentIds' | 'familyIds'>>(sql`
       WITH parents AS (
         SELECT unnest(${parentIds}::uuid[]) AS id
         UNION SELECT parent_id FROM parent_students WHERE organization_id = ${organizationId} AND student_id = ANY (${studentIds}::uuid[]))
@@ -58,10 +58,10 @@ export class Settlement {
   }
 
   /** Applies all credit of the payers to open invoices, so that it never lies beside debt. */
-  async settle(organizationId: string, held: Held): Promise<void> {
+  async settle(organizationId: string, families: LockedFamilies): Promise<void> {
     const [credits, debts] = await Promise.all([
-      this.creditsOf(organizationId, held),
-      this.debtsOf(organizationId, held),
+      this.creditsOf(organizationId, families),
+      this.debtsOf(organizationId, families),
     ]);
     const applied = settle(credits, debts).map((allocation) => ({
       id: uuidv7(),
@@ -89,24 +89,24 @@ export class Settlement {
   }
 
   /** Oldest first. A student's own money before that of parents, which may be needed for another child. */
-  private async creditsOf(organizationId: string, held: Held): Promise<Credit[]> {
+  private async creditsOf(organizationId: string, families: LockedFamilies): Promise<Credit[]> {
     const rows = await this.db.query<Omit<Credit, 'creditCents'> & { cents: string }>(sql`
       SELECT p.id AS "paymentId", p.credit_cents AS cents, p.invoice_id AS "invoiceId",
         CASE WHEN p.parent_id IS NULL THEN ARRAY[p.student_id] ELSE ARRAY(SELECT l.student_id FROM parent_students l
           WHERE l.organization_id = p.organization_id AND l.parent_id = p.parent_id) END AS "studentIds"
-      FROM payments p WHERE ${hasCredit(organizationId, held)}
+      FROM payments p WHERE ${hasCredit(organizationId, families)}
       ORDER BY p.parent_id IS NOT NULL, p.created_at, p.id FOR UPDATE OF p`);
     return rows.map(({ cents, ...credit }) => ({ ...credit, creditCents: BigInt(cents) }));
   }
 
   /** What the families owe, and the invoices that their credit was sent for. */
-  private async debtsOf(organizationId: string, held: Held): Promise<Debt[]> {
-    const named = sql`SELECT p.invoice_id FROM payments p WHERE ${hasCredit(organizationId, held)}`;
+  private async debtsOf(organizationId: string, families: LockedFamilies): Promise<Debt[]> {
+    const named = sql`SELECT p.invoice_id FROM payments p WHERE ${hasCredit(organizationId, families)}`;
     const rows = await this.db.query<Omit<Debt, 'outstandingCents'> & { cents: string }>(sql`
       SELECT id, student_id AS "studentId", due_date::text AS "dueDate", status = 'uncollectible' AS uncollectible,
         amount_due_cents - amount_paid_cents AS cents
       FROM invoices WHERE organization_id = ${organizationId} AND amount_due_cents > amount_paid_cents
-        AND (student_id = ANY (${held.familyIds}::uuid[]) AND status = 'open'
+        AND (student_id = ANY (${families.familyIds}::uuid[]) AND status = 'open'
           OR id = ANY (ARRAY(${named})) AND status IN ('open', 'uncollectible'))
       ORDER BY id FOR UPDATE`);
     return rows.map(({ cents, ...debt }) => ({ ...debt, outstandingCents: BigInt(cents) }));
@@ -114,7 +114,7 @@ export class Settlement {
 }
 
 /** SQL about the payment `p`. */
-function hasCredit(organizationId: string, { studentIds, parentIds }: Held): Sql {
+function hasCredit(organizationId: string, { studentIds, parentIds }: LockedFamilies): Sql {
   return sql`p.organization_id = ${organizationId} AND p.credit_cents > 0
     AND (p.student_id = ANY (${studentIds}::uuid[]) OR p.parent_id = ANY (${parentIds}::uuid[]))`;
 }

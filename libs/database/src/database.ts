@@ -217,7 +217,7 @@ export class Database {
    *
    * 1. the organization's provisioning, by whoever adds, ends or changes people;
    * 2. sessions, which are then read again;
-   * 3. people ({@link holdPeople}), then their rows and those that name them, such as leads and requests;
+   * 3. people ({@link lockPeople}), then their rows and those that name them, such as leads and requests;
    * 4. the tutor's calendar, then those of students who must not be booked twice, accounts, invoices, counters (numbers, the mails of
    *    the day);
    * 5. rows of `users`, which organizations share: at the very end, so that none waits for another's work.
@@ -229,11 +229,11 @@ export class Database {
   }
 
   /**
-   * Holds people in an organization until the end of the ambient transaction, in one statement. Whoever relies on somebody's membership
+   * Locks people in an organization until the end of the ambient transaction, in one statement. Whoever relies on somebody's membership
    * uses them, beside others; whoever ends or changes it has them alone. Read their rows after it. The queue is fair: however many use
    * somebody again and again, whoever ends them comes next. Of those who share a row's lock, ever newer ones would come before.
    */
-  async holdPeople(organizationId: string, uses: readonly string[], ends: readonly string[] = []): Promise<void> {
+  async lockPeople(organizationId: string, uses: readonly string[], ends: readonly string[] = []): Promise<void> {
     const people = [...new Set([...uses, ...ends])].sort();
     const numbers = people.map((id) => lockNumber(`person ${id} in ${organizationId}`));
     await this.query(sql`

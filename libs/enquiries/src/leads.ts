@@ -116,7 +116,7 @@ export class Leads {
   private async requireTutor(organizationId: string, id: string | null): Promise<void> {
     if (id === null) return;
     const [, [tutor]] = await Promise.all([
-      this.db.holdPeople(organizationId, [id]),
+      this.db.lockPeople(organizationId, [id]),
       this.db.query(sql`
         SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND ${IS_STAFF}
           AND status = 'accepted'`),

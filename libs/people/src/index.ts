@@ -2,10 +2,16 @@ export { isAddress, isEmail } from './email.js';
 export { Invitations, notMailed, type SentInvite, type WantedInvite } from './invites/invitations.js';
 export { isCode, isToken, newCode, readSecret } from './invites/invite-secrets.js';
 export { InviteTargets } from './invites/invite-targets.js';
-export { Invites, type MintedInvite, type NewInvite, type StandingCode, type StandingRole } from './invites/invites.js';
+export {
+  Invites,
+  type MintedInvite,
+  type NewInvite,
+  type PermanentCode,
+  type PermanentCodeRole,
+} from './invites/invites.js';
 export { isName } from './names.js';
 export { PeopleModule } from './people.module.js';
-export { type PlaceRole, Places, type Room } from './places.js';
+export { type ClassRole, ClassMembers, type ClassRef } from './class-members.js';
 export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';
 export { AccountMails } from './provisioning/account-mails.js';
 export { Families } from './provisioning/families.js';
@@ -24,7 +30,7 @@ export type {
 } from './provisioning/people.js';
 export { Provisioning } from './provisioning/provisioning.js';
 export { MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';
-export { type NewClassroom, type NewGroup, Rooms } from './rooms.js';
+export { type NewClassroom, type NewGroup, Classes } from './classes.js';
 export { asManager, firstOwner, NAMED, requireRole, STAFF, type StaffRole } from './staff.js';
 export { type TutorChange, TutorProfiles } from './tutor-profiles.js';
-export { foundPerson, type ShownColumn, shownName, visibleColumns, visiblePerson } from './visible-person.js';
+export { foundPerson, type VisibleColumn, shownName, visibleColumns, visiblePerson } from './visible-person.js';

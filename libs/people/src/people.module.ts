@@ -4,7 +4,7 @@ import { JobsModule } from '@app/jobs';
 import { Invitations } from './invites/invitations.js';
 import { InviteTargets } from './invites/invite-targets.js';
 import { Invites } from './invites/invites.js';
-import { Places } from './places.js';
+import { ClassMembers } from './class-members.js';
 import { AccountInvites } from './provisioning/account-invites.js';
 import { AccountMails } from './provisioning/account-mails.js';
 import { Families } from './provisioning/families.js';
@@ -12,7 +12,7 @@ import { Logins } from './provisioning/logins.js';
 import { MemberProfiles } from './provisioning/member-profiles.js';
 import { Memberships } from './provisioning/memberships.js';
 import { Provisioning } from './provisioning/provisioning.js';
-import { Rooms } from './rooms.js';
+import { Classes } from './classes.js';
 import { TutorProfiles } from './tutor-profiles.js';
 
 const PEOPLE = [
@@ -24,9 +24,9 @@ const PEOPLE = [
   Invites,
   Logins,
   MemberProfiles,
-  Places,
+  ClassMembers,
   Provisioning,
-  Rooms,
+  Classes,
   TutorProfiles,
 ];
 

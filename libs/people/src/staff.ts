@@ -34,7 +34,7 @@ export function requireRole(role: Role, to: 'teach' | 'learn', ...at: (string | 
 }
 
 /**
- * What an owner or admin does, in one transaction that holds them: their removal comes after it, or before it and nothing is
+ * What an owner or admin does, in one transaction that locks them: their removal comes after it, or before it and nothing is
  * done. A page lets people in before that. API keys and the operator, who are no persons, are not looked up.
  *
  * @param first takes locks that come before that on the manager
@@ -51,7 +51,7 @@ export function asManager<T>(
     await first?.();
     if (userId !== null) {
       const [, [manager]] = await Promise.all([
-        db.holdPeople(organizationId, [userId]),
+        db.lockPeople(organizationId, [userId]),
         db.query(sql`
           SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'
             AND ${MANAGES}`),

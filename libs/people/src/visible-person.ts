@@ -2,14 +2,14 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { digitsOf } from '@app/database';
 
 /** A column that both the login and what the organization supplied have. */
-export type ShownColumn = 'first_name' | 'last_name' | 'full_name' | 'email' | 'phone';
+export type VisibleColumn = 'first_name' | 'last_name' | 'full_name' | 'email' | 'phone';
 
 /**
  * What an organization may see of a person, as SQL: the login while they belong; before they accept what it supplied itself, and after they have left
  * what it saw then. The caller joins the
  * login (`u`) with a LEFT JOIN, because row-level security hides all others. @param membership alias of `members` or `parents`
  */
-export function visiblePerson(membership: string): Record<ShownColumn | 'placeholder_email', string> {
+export function visiblePerson(membership: string): Record<VisibleColumn | 'placeholder_email', string> {
   const of = (column: string) =>
     `CASE WHEN ${membership}.accepted_at IS NULL THEN ${membership}.supplied_${column} ELSE u.${column} END`;
   const placeholder_email = `CASE WHEN ${membership}.accepted_at IS NULL
@@ -30,7 +30,7 @@ export function visiblePerson(membership: string): Record<ShownColumn | 'placeho
 export const shownName = (membership: string): Sql => raw(visiblePerson(membership).full_name);
 
 /** These columns of {@link visiblePerson}, each under its name, for a SELECT. */
-export function visibleColumns(membership: string, columns: (ShownColumn | 'placeholder_email')[]): Sql {
+export function visibleColumns(membership: string, columns: (VisibleColumn | 'placeholder_email')[]): Sql {
   const person = visiblePerson(membership);
   return join(columns.map((column) => raw(`${person[column]} AS ${column}`)));
 }
@@ -39,7 +39,7 @@ export function visibleColumns(membership: string, columns: (ShownColumn | 'plac
  * SQL for whether each word of a search is in what an organization is shown of a person, by one folding of both. A search without words finds
  * nobody. It reads the login itself, as lists find their ids without joins.
  */
-export function foundPerson(membership: string, search: string, columns: ShownColumn[]): Sql {
+export function foundPerson(membership: string, search: string, columns: VisibleColumn[]): Sql {
   const person = visiblePerson(membership);
   const texts = columns.map((column) => raw(column === 'phone' ? digitsOf(person.phone) : person[column]));
   return sql`(SELECT coalesce(bool_and(strpos(shown.text, w.word) > 0), false)

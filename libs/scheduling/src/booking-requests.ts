@@ -29,7 +29,7 @@ export class BookingRequests {
   /** @throws Refused for an unknown subject, and for a student who is unknown or archived */
   async add(organizationId: string, wanted: WantedLesson): Promise<string> {
     const subjectId = await findId(this.db, 'subjects', organizationId, wanted.subject);
-    if (wanted.studentId && !(await this.holdStudent(organizationId, wanted.studentId))) throw Refused.notFound();
+    if (wanted.studentId && !(await this.lockStudent(organizationId, wanted.studentId))) throw Refused.notFound();
     const { studentId, studentDisplayName, preferredMode, preferredDays, preferredTimes, durationMinutes } = wanted;
     const id = uuidv7();
     await this.db.query(sql`
@@ -40,13 +40,13 @@ export class BookingRequests {
     return id;
   }
 
-  /** Keeps a request for a booking that follows, whose people are held. @throws Refused unless it is pending */
-  async hold(organizationId: string, id: string): Promise<void> {
+  /** Keeps a request for a booking that follows, whose people are locked. @throws Refused unless it is pending */
+  async lock(organizationId: string, id: string): Promise<void> {
     const found = await lockRecord<{ status: string }>(this.db, 'booking_requests', organizationId, id, sql`status`);
     if (found.status !== 'pending') throw Refused.invalidState(found.status, BOOKING_REQUEST.allowed('match'));
   }
 
-  /** @param id a request that is held */
+  /** @param id a request that is locked */
   async match(organizationId: string, id: string, sessionId: string): Promise<void> {
     await this.db.query(sql`
       UPDATE booking_requests SET status = 'matched', matched_session_id = ${sessionId}, updated_at = now()
@@ -64,11 +64,11 @@ export class BookingRequests {
 
   /** Declines a request, or lets it wait again; the session of a matched one stays. @returns whether it changed @throws Refused */
   async change(organizationId: string, id: string, action: 'decline' | 'reopen'): Promise<boolean> {
-    // People are held before the request.
+    // People are locked before the request.
     const [request] = await this.db.query<{ studentId: string | null }>(sql`
       SELECT student_id AS "studentId" FROM booking_requests WHERE organization_id = ${organizationId} AND id = ${id}`);
     const studentId = action === 'reopen' ? request?.studentId : null;
-    const there = !studentId || (await this.holdStudent(organizationId, studentId));
+    const there = !studentId || (await this.lockStudent(organizationId, studentId));
     return transition(this.db, 'booking_requests', BOOKING_REQUEST, {
       organizationId,
       id,
@@ -81,9 +81,9 @@ export class BookingRequests {
   }
 
   /** Whether the student may have a request; nobody ends them meanwhile. */
-  private async holdStudent(organizationId: string, id: string): Promise<boolean> {
+  private async lockStudent(organizationId: string, id: string): Promise<boolean> {
     const [, [student]] = await Promise.all([
-      this.db.holdPeople(organizationId, [id]),
+      this.db.lockPeople(organizationId, [id]),
       this.db.query(sql`
         SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student'
           AND status <> 'archived'`),

@@ -66,15 +66,15 @@ export class Bookings {
     const groupId = 'groupId' in who ? who.groupId : null;
     const classroomId = 'classroomId' in who ? who.classroomId : null;
     const subject = { subjectId, mode, groupId, classroomId };
-    // The people are held before the calendar: in one round trip, if nobody has to look up who they are.
+    // The people are locked before the calendar: in one round trip, if nobody has to look up who they are.
     const people = this.terms.of(organizationId, { tutorId, who, ...subject }, true);
-    const calendar = () => this.calendar.hold(organizationId, tutorId, times);
+    const calendar = () => this.calendar.lock(organizationId, tutorId, times);
     const [terms, busy] = await Promise.all([people, 'studentIds' in who ? calendar() : people.then(calendar)]);
-    if (bookingRequestId) await this.requests.hold(organizationId, bookingRequestId);
+    if (bookingRequestId) await this.requests.lock(organizationId, bookingRequestId);
     const { places, pay } = settle(terms, subject, studentRateCents ?? undefined);
 
     const ids = places.map(({ studentId }) => studentId);
-    const theirs = wanted.allowStudentOverlap ? [] : await this.calendar.holdStudents(organizationId, ids, times);
+    const theirs = wanted.allowStudentOverlap ? [] : await this.calendar.lockStudents(organizationId, ids, times);
     const skipped = clashesOf(times, [...(allowOverlap ? [] : busy), ...theirs]);
     if (skipped.length > 0 && !(skipConflicts && skipped.length < times.length)) throw overlapWith(skipped[0]!, who);
     const free = times.filter(({ startsAt }) => !skipped.some((clash) => clash.startsAt === startsAt));

@@ -31,7 +31,7 @@ export class Calendar {
    * @param except a session that is to move
    * @returns the tutor's sessions in this organization from the first time to the last
    */
-  async hold(organizationId: string, tutorId: string, times: readonly Timed[], except?: string): Promise<Busy[]> {
+  async lock(organizationId: string, tutorId: string, times: readonly Timed[], except?: string): Promise<Busy[]> {
     // In one round trip; the second statement sees what was committed before the first one ended.
     const [, sessions] = await Promise.all([
       this.db.lock(`calendar of ${tutorId} in ${organizationId}`),
@@ -44,7 +44,7 @@ export class Calendar {
   }
 
   /** The same for students who must not be booked twice: after the tutor's calendar, and in the order of their ids. */
-  async holdStudents(
+  async lockStudents(
     organizationId: string,
     studentIds: readonly string[],
     times: readonly Timed[],

@@ -32,11 +32,11 @@ export class Departures {
   ) {}
 
   /** Locks the sessions ahead of these people, before anybody waits for the people themselves. */
-  async hold(organizationId: string, userIds: string[]): Promise<void> {
+  async lock(organizationId: string, userIds: string[]): Promise<void> {
     await this.ahead(organizationId, sql`${taught(organizationId, userIds)} UNION ${learned(organizationId, userIds)}`);
   }
 
-  /** @param ahead the other tutor is accepted staff, whom the caller holds */
+  /** @param ahead the other tutor is accepted staff, whom the caller has locked */
   async ofTutor(organizationId: string, userId: string, ahead: SessionsAhead): Promise<SessionsLeft> {
     const sessions = await this.ahead(organizationId, taught(organizationId, [userId]));
     if (ahead.do === 'cancel') return { ...NONE, cancelled: await this.cancel(organizationId, sessions) };
@@ -79,7 +79,7 @@ export class Departures {
     const days = new Map<number, Timed[]>();
     const dayOf = ({ startsAt }: Timed) => Math.floor(startsAt.getTime() / DAY_MS);
     const take = (time: Timed) => days.set(dayOf(time), [...(days.get(dayOf(time)) ?? []), time]);
-    for (const session of await this.calendar.hold(organizationId, to, sessions)) take(session);
+    for (const session of await this.calendar.lock(organizationId, to, sessions)) take(session);
     const free = sessions.filter((session) => {
       // Two of them may overlap each other. No session takes longer than a day.
       const near = [-1, 0, 1].flatMap((by) => days.get(dayOf(session) + by) ?? []);

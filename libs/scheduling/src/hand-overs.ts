@@ -4,12 +4,12 @@ import { Database } from '@app/database';
 import { CELLS } from './lesson-terms.js';
 import type { Cents, RateCell } from './rates.js';
 import { SessionRows } from './session-rows.js';
-import { type Place, settle, type Subject } from './settling.js';
+import { type ParticipantPrice, settle, type Subject } from './settling.js';
 
-interface Held extends Subject {
+interface LockedSession extends Subject {
   id: string;
   groupRateCents: Cents;
-  places: (Place & { bandId: string | null })[];
+  places: (ParticipantPrice & { bandId: string | null })[];
 }
 
 /** Gives sessions to another tutor, in the ambient transaction: however many, in the same few statements. */
@@ -20,10 +20,10 @@ export class HandOvers {
     private readonly rows: SessionRows,
   ) {}
 
-  /** Prices and pay are settled anew. @param ids of sessions that are locked @param tutorId who has time for them, and is held */
+  /** Prices and pay are settled anew. @param ids of sessions that are locked @param tutorId who has time for them, and is locked */
   async give(organizationId: string, ids: readonly string[], tutorId: string): Promise<void> {
     const [sessions, [prices]] = await Promise.all([
-      this.db.query<Held>(sql`
+      this.db.query<LockedSession>(sql`
         SELECT s.id, s.subject_id AS "subjectId", s.mode, s.group_id AS "groupId", s.classroom_id AS "classroomId",
           g.rate_per_student_cents AS "groupRateCents", coalesce(p.places, '[]') AS places
         FROM sessions s LEFT JOIN student_groups g ON g.organization_id = s.organization_id AND g.id = s.group_id

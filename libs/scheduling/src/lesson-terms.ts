@@ -37,17 +37,17 @@ export class LessonTerms {
   /** Whether all of these students are accepted. */
   async areHere(organizationId: string, ids: readonly string[]): Promise<boolean> {
     if (ids.length === 0) return true;
-    await this.db.holdPeople(organizationId, ids);
+    await this.db.lockPeople(organizationId, ids);
     const found = await this.db.query(students(organizationId, { studentIds: ids }));
     return found.length === ids.length;
   }
 
-  /** Holds the tutor and the students of a session that is moved. */
-  async holdPeopleOf(organizationId: string, sessionId: string): Promise<void> {
+  /** Locks the tutor and the students of a session that is moved. */
+  async lockPeopleOf(organizationId: string, sessionId: string): Promise<void> {
     const people = await this.db.query<{ id: string | null }>(sql`
       SELECT unnest(ARRAY[tutor_id, student_id]) AS id FROM sessions WHERE organization_id = ${organizationId} AND id = ${sessionId}
       UNION SELECT student_id FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${sessionId}`);
-    await this.db.holdPeople(
+    await this.db.lockPeople(
       organizationId,
       people.flatMap(({ id }) => (id === null ? [] : [id])),
     );
@@ -65,9 +65,9 @@ export class LessonTerms {
   }
 
   /**
-   * Holds the people until the end of the transaction: nobody leaves while a session of theirs is booked.
+   * Locks the people until the end of the transaction: nobody leaves while a session of theirs is booked.
    *
-   * @param staying who is in the session already. Whoever holds a session waits for none of these: someone who ends them
+   * @param staying who is in the session already. Whoever has locked a session waits for none of these: someone who ends them
    *   may be waiting for it
    * @param strict whether the tutor must be accepted staff; one who stays may have left
    * @throws Refused for anybody or anything that is not the organization's, or not accepted
@@ -76,9 +76,9 @@ export class LessonTerms {
     const { tutorId, who } = wanted;
     const named = 'studentIds' in who ? who.studentIds : await this.studentsIn(organizationId, who);
     const newcomers = [...named, ...(strict && tutorId ? [tutorId] : [])].filter((id) => !staying.includes(id));
-    // In one round trip: the rows are read once the people are held.
+    // In one round trip: the rows are read once the people are locked.
     const [, terms] = await Promise.all([
-      this.db.holdPeople(organizationId, newcomers),
+      this.db.lockPeople(organizationId, newcomers),
       this.read(organizationId, wanted, strict),
     ]);
     // Somebody has come since they were looked up.

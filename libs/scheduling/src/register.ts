@@ -68,6 +68,6 @@ export class Register {
     if (OPEN.includes(session.status) && removed !== session.removed) {
       const newcomer = removed || rateCents !== undefined ? null : session.studentId;
       await this.changes.settleAgain(organizationId, session.id, newcomer);
-    } else await this.rows.followPlaces(organizationId, session.id);
+    } else await this.rows.followParticipants(organizationId, session.id);
   }
 }

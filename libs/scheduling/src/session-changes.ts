@@ -8,7 +8,7 @@ import { Calendar, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
 import { LAST_INSTANT, overlapping, type Timed } from './overlap.js';
 import { type SessionRow, SessionRows } from './session-rows.js';
-import { type Place, settle, type Terms } from './settling.js';
+import { type ParticipantPrice, settle, type Terms } from './settling.js';
 
 /** The states in which a session can change, and be cancelled. */
 export const OPEN = SESSION.allowed('cancel');
@@ -61,11 +61,11 @@ export class SessionChanges {
     };
     // Who leaves waits for sessions ahead, not for this one, so those in it can be waited for.
     const revived = change.startsAt !== undefined && session.startsAt <= new Date();
-    if (revived) await this.terms.holdPeopleOf(organizationId, id);
+    if (revived) await this.terms.lockPeopleOf(organizationId, id);
     const places = await this.settle(organizationId, session, change, changed);
     await this.move(organizationId, session, change, changed, places);
     if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
-    if (places) await this.rows.replacePlaces(organizationId, id, places);
+    if (places) await this.rows.replaceParticipants(organizationId, id, places);
     if (revived) await this.terms.requireNobodyLeft(organizationId, id, session.status);
     return true;
   }
@@ -78,13 +78,13 @@ export class SessionChanges {
   async settleAgain(organizationId: string, id: string, newcomer: string | null): Promise<void> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
     const there = await this.places(organizationId, id);
-    if (there.length === 0) return this.rows.followPlaces(organizationId, id);
+    if (there.length === 0) return this.rows.followParticipants(organizationId, id);
     const before = there.filter(({ studentId }) => studentId !== newcomer);
     const terms = await this.terms.of(organizationId, { ...session!, who: { sessionId: id } }, false);
     const { places, pay } = settle(terms, session!, undefined, withNewcomers(session!, before, terms));
     const due = { tutor_pay_rate_cents: pay.payRateCents, tutor_pay_pct: pay.payPct };
     if (!session!.payGiven) await this.rows.update(organizationId, id, due);
-    await this.rows.replacePlaces(organizationId, id, places);
+    await this.rows.replaceParticipants(organizationId, id, places);
   }
 
   /** Cancels a session. @returns false if it had been done before @throws Refused for another reason than that of the first time */
@@ -134,7 +134,7 @@ export class SessionChanges {
     session: Stored,
     change: SessionChange,
     changed: Partial<SessionRow>,
-  ): Promise<Place[] | null> {
+  ): Promise<ParticipantPrice[] | null> {
     const { studentRateCents: rate, tutorPayRateCents: pay, who } = change;
     const subject = {
       subjectId:
@@ -186,17 +186,17 @@ export class SessionChanges {
     session: Stored,
     change: SessionChange,
     changed: Partial<SessionRow>,
-    places: Place[] | null,
+    places: ParticipantPrice[] | null,
   ): Promise<void> {
     const time = timeOf(session, change);
     const tutorId = change.tutorId ?? session.tutorId;
     const still =
       time.startsAt.getTime() === session.startsAt.getTime() && time.endsAt.getTime() === session.endsAt.getTime();
     const stays = still && tutorId === session.tutorId;
-    const busy = tutorId && !stays ? await this.calendar.hold(organizationId, tutorId, [time], session.id) : [];
+    const busy = tutorId && !stays ? await this.calendar.lock(organizationId, tutorId, [time], session.id) : [];
     const asked =
       change.allowStudentOverlap === false ? await this.taken(organizationId, session.id, places, still) : [];
-    const theirs = asked.length > 0 ? await this.calendar.holdStudents(organizationId, asked, [time], session.id) : [];
+    const theirs = asked.length > 0 ? await this.calendar.lockStudents(organizationId, asked, [time], session.id) : [];
     const [clash] = clashesOf([time], [...(change.allowOverlap ? [] : busy), ...theirs]);
     if (clash) throw overlapWith(clash, change.who);
     if (stays) return;
@@ -209,7 +209,12 @@ export class SessionChanges {
   }
 
   /** The students whose time a change takes: all who take part, or of a session that is not moved those who join. */
-  private async taken(organizationId: string, id: string, places: Place[] | null, still: boolean): Promise<string[]> {
+  private async taken(
+    organizationId: string,
+    id: string,
+    places: ParticipantPrice[] | null,
+    still: boolean,
+  ): Promise<string[]> {
     const before = await this.places(organizationId, id);
     const known = new Map(before.map(({ studentId, takesPart }) => [studentId, takesPart]));
     const after = (places ?? before).map(({ studentId }) => studentId);
@@ -227,7 +232,7 @@ export class SessionChanges {
   }
 
   private places(organizationId: string, sessionId: string) {
-    return this.db.query<Place & { takesPart: boolean }>(sql`
+    return this.db.query<ParticipantPrice & { takesPart: boolean }>(sql`
       SELECT student_id AS "studentId", ${TAKES_PART} AS "takesPart", rate_cents AS "rateCents", rate_given AND rate_cents IS NOT NULL AS "rateGiven",
         surcharge_cents AS "surchargeCents"
       FROM lesson_participants
@@ -236,7 +241,7 @@ export class SessionChanges {
 }
 
 /** The places before a change, and those of whoever joins: they pay the session's set price. */
-function withNewcomers({ setRateCents }: Stored, before: readonly Place[], { students }: Terms) {
+function withNewcomers({ setRateCents }: Stored, before: readonly ParticipantPrice[], { students }: Terms) {
   const staying = new Set(before.map(({ studentId }) => studentId));
   const newcomers = setRateCents === null ? [] : students.filter(({ id }) => !staying.has(id));
   return [...before, ...newcomers.map(({ id }) => ({ studentId: id, rateCents: setRateCents, rateGiven: true }))];

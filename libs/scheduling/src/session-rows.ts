@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database, driverErrorOf, RetryTransaction, SQLSTATE, sqlStateOf, TAKES_PART } from '@app/database';
 import { Refused } from '@app/rules';
 import { commonRate, type Pay } from './rates.js';
-import type { Place } from './settling.js';
+import type { ParticipantPrice } from './settling.js';
 
 /** A row of sessions, as it is written. */
 export type SessionRow = Record<(typeof COLUMNS)[number], string | number | boolean | null>;
@@ -23,7 +23,11 @@ export class SessionRows {
   constructor(private readonly db: Database) {}
 
   /** Adds sessions that the same people take part in, in one round trip. */
-  async add(organizationId: string, sessions: readonly SessionRow[], places: readonly Place[]): Promise<void> {
+  async add(
+    organizationId: string,
+    sessions: readonly SessionRow[],
+    places: readonly ParticipantPrice[],
+  ): Promise<void> {
     const people = sessions.flatMap(({ id }) => places.map((place) => participant(String(id), place)));
     await withoutOverlap(
       Promise.all([
@@ -55,7 +59,7 @@ export class SessionRows {
   async assign(
     organizationId: string,
     tutorId: string,
-    settled: readonly { id: string; places: readonly Place[]; pay: Pay }[],
+    settled: readonly { id: string; places: readonly ParticipantPrice[]; pay: Pay }[],
   ): Promise<void> {
     const sessions = settled.map(({ id, places, pay }) => ({ id, rate: commonRate(places), ...pay }));
     const people = settled.flatMap(({ id, places }) => places.map((place) => participant(id, place)));
@@ -78,7 +82,11 @@ export class SessionRows {
   }
 
   /** Who takes part from now on: whoever is missing is removed, and who was removed is back. */
-  async replacePlaces(organizationId: string, sessionId: string, places: readonly Place[]): Promise<void> {
+  async replaceParticipants(
+    organizationId: string,
+    sessionId: string,
+    places: readonly ParticipantPrice[],
+  ): Promise<void> {
     const people = places.map((place) => participant(sessionId, place));
     const staying = places.map(({ studentId }) => studentId);
     await Promise.all([
@@ -94,11 +102,11 @@ export class SessionRows {
           rate_given = excluded.rate_given, surcharge_cents = excluded.surcharge_cents,
           status = CASE p.status WHEN 'removed' THEN 'accepted' ELSE p.status END`),
     ]);
-    await this.followPlaces(organizationId, sessionId);
+    await this.followParticipants(organizationId, sessionId);
   }
 
   /** Sets what the session says of its participants: the only student without a group, and the rate that all have. */
-  async followPlaces(organizationId: string, sessionId: string): Promise<void> {
+  async followParticipants(organizationId: string, sessionId: string): Promise<void> {
     await this.db.query(sql`
       UPDATE sessions s SET updated_at = now(),
         student_id = CASE WHEN s.group_id IS NULL AND cardinality(p.students) = 1 THEN p.students[1] END,
@@ -141,7 +149,7 @@ export class SessionRows {
   }
 }
 
-const participant = (sessionId: string, { studentId, rateCents, rateGiven, surchargeCents }: Place) => ({
+const participant = (sessionId: string, { studentId, rateCents, rateGiven, surchargeCents }: ParticipantPrice) => ({
   id: uuidv7(),
   session_id: sessionId,
   student_id: studentId,

@@ -17,7 +17,7 @@ export interface Subject {
 }
 
 /** The price of a participant's place, and whether somebody set it: then later settling leaves it alone. */
-export interface Place extends Price {
+export interface ParticipantPrice extends Price {
   studentId: string;
   rateGiven: boolean;
 }
@@ -33,8 +33,8 @@ export function settle(
   terms: Terms,
   session: Subject,
   given?: Cents,
-  before: readonly Pick<Place, 'studentId' | 'rateCents' | 'rateGiven'>[] = [],
-): { places: Place[]; pay: Pay } {
+  before: readonly Pick<ParticipantPrice, 'studentId' | 'rateCents' | 'rateGiven'>[] = [],
+): { places: ParticipantPrice[]; pay: Pay } {
   const { students, cells, tierId, groupRateCents } = terms;
   const { groupId, classroomId, mode, subjectId } = session;
   const where = { classroom: classroomId !== null, group: groupId !== null, students: students.length, mode };

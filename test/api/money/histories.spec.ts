@@ -30,7 +30,7 @@ describe(`no money is lost, made or rounded twice (seed ${seed})`, () => {
   });
 
   it('finds settling without a lock', async () => {
-    vi.spyOn(Settlement.prototype, 'hold').mockResolvedValue();
+    vi.spyOn(Settlement.prototype, 'lock').mockResolvedValue();
     expect(await findWrongMoney(api, { seed: 7, runs: 50 })).not.toBeNull();
   });
 

@@ -18,10 +18,10 @@ describe('what was read before a lock is read again after it', () => {
     else await at.void(paid.id);
     const [begun, linked] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     // Nobody linked or issued anything between the two before, so they are the first to wait.
-    vi.spyOn(Settlement.prototype, 'hold').mockImplementationOnce(async function (this: Settlement, ...args) {
+    vi.spyOn(Settlement.prototype, 'lock').mockImplementationOnce(async function (this: Settlement, ...args) {
       begun.resolve(undefined);
       await linked.promise;
-      return this.hold(...args);
+      return this.lock(...args);
     });
     const moving = what === 'a payment' ? at.pay({ parent_id: at.parent, amount_cents: 1_000 }) : at.void(paid.id);
     await begun.promise;

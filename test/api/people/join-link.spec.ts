@@ -18,7 +18,7 @@ describe('GET /v1/org/join-link', () => {
     const nothing = { student_code: null, student_url: null, tutor_code: null, tutor_url: null };
     expect(await read()).toEqual(nothing);
     const invites = api.app.get(Invites);
-    const made = await Promise.all(Array.from({ length: 8 }, () => invites.ensureStandingCodes(id)));
+    const made = await Promise.all(Array.from({ length: 8 }, () => invites.ensurePermanentCodes(id)));
     expect(made.filter(Boolean)).toHaveLength(1);
     const codes = await read();
     expect(Object.entries(codes)).toEqual([
@@ -28,7 +28,7 @@ describe('GET /v1/org/join-link', () => {
       ['tutor_url', `${PORTAL}/join/${codes.tutor_code}`],
     ]);
     expect(codes.student_code).not.toBe(codes.tutor_code);
-    expect(await invites.ensureStandingCodes(id)).toBe(false);
+    expect(await invites.ensurePermanentCodes(id)).toBe(false);
     expect(await read()).toEqual(codes);
     const others = await Promise.all([['read'], ['read', 'write']].map((scopes) => api.key(id, { scopes: scopes as Scope[] })));
     for (const other of others) expect(await read(other)).toEqual(nothing);
@@ -53,7 +53,7 @@ describe('GET /v1/org/join-link', () => {
     expect(before.tutor_code).toMatch(CODE);
     await make.query(`UPDATE invites SET revoked_at = now() WHERE organization_id = $1 AND role = 'tutor'`, [id]);
     expect((await read()).tutor_code).toBeNull();
-    await api.app.get(Invites).ensureStandingCodes(id);
+    await api.app.get(Invites).ensurePermanentCodes(id);
     const after = await read();
     expect(after.student_code).toBe(before.student_code);
     expect(after.tutor_code).toMatch(CODE);

@@ -15,7 +15,7 @@ describe(`no tutor is booked twice (seed ${seed})`, () => {
   });
 
   it('finds a lock without a check', async () => {
-    vi.spyOn(Calendar.prototype, 'hold').mockResolvedValue([]);
+    vi.spyOn(Calendar.prototype, 'lock').mockResolvedValue([]);
     expect(await findOverlap(api, { seed: 7, runs: 50 })).not.toBeNull();
     vi.restoreAllMocks();
   });

@@ -13,7 +13,7 @@ const { make } = joining.portal;
 beforeEach(async () => {
   pages = await PeoplePages.open(joining);
   codes = `${pages.base}/codes`;
-  await joining.portal.app.get(Invites).ensureStandingCodes(here());
+  await joining.portal.app.get(Invites).ensurePermanentCodes(here());
 });
 
 const here = () => pages.provisioning.id;

@@ -78,7 +78,7 @@ describe.each(LOOKS)('at $width px, $colorScheme, with JavaScript: $javaScript',
   });
 
   it('replaces a leaked code, and removes those who came by it', async () => {
-    await joining.portal.app.get(Invites).ensureStandingCodes(at());
+    await joining.portal.app.get(Invites).ensurePermanentCodes(at());
     await page.goto(pages.base);
     await follow('Codes');
     await arrive('Codes', 'Permanent code for students');

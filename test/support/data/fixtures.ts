@@ -94,7 +94,7 @@ export function parametersOf(route: Route): string[] {
 export async function createOrganizationFixture(api: TestApi, make: Factories): Promise<OrganizationFixture> {
   const known = new Set(make.made);
   const organization = await make.organization();
-  await api.app.get(Invites).ensureStandingCodes(organization.id);
+  await api.app.get(Invites).ensurePermanentCodes(organization.id);
   const { path: filled, query } = await fill(make, organization.id);
   const code = { scope: 'classroom', role: 'student', targetId: filled.classroom_id!, code: true } as const;
   const [invite] = await api.app

@@ -53,7 +53,7 @@ export class BelongingStage {
     await make.rows('members', roles);
     const elsewhere = [0, 5].map((place) => ({ organizationId: other.id, userId: opened.people[place]!.id, role: 'admin' as const, status: 'accepted' as const })); // prettier-ignore
     await make.rows('members', elsewhere);
-    await portal.app.get(Invites).ensureStandingCodes(school.id);
+    await portal.app.get(Invites).ensurePermanentCodes(school.id);
     for (const wish of [
       { scope: 'classroom', classroom_id: classroom },
       { scope: 'parent', student_id: child },

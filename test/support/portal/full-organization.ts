@@ -169,7 +169,7 @@ async function fillKeys({ api, portal: { make } }: JoinFixture, at: string): Pro
 /** Codes in every state, and many people who came by one. @returns that one */
 async function fillCodes({ portal: { app, make } }: JoinFixture, { provisioning, ownerId }: PeoplePages): Promise<string> {
   const at = provisioning.id;
-  await app.get(Invites).ensureStandingCodes(at);
+  await app.get(Invites).ensurePermanentCodes(at);
   const { id: classroom } = await make.classroom(at, { name: LONG });
   for (let more = 0; more < 30; more++) await provisioning.post('/v1/invites', { scope: 'classroom', classroom_id: classroom });
   const codes = await make.query<{ id: string }>(

@@ -2,7 +2,7 @@
 export { Fault, Faults, kinds, MALFORMED_ADDRESS } from '@app/fields';
 export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } from './auth/access.decorators.js';
 export type { Caller } from './auth/caller.js';
-export { requireHeld } from './auth/scopes.guard.js';
+export { requireScopes } from './auth/scopes.guard.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
 export { dayIn, periodOf } from './lists/filters.js';
@@ -14,7 +14,7 @@ export {
 } from './lists/parameters.js'; // prettier-ignore
 export { Page } from './lists/page.js';
 export { Records } from './lists/records.js';
-export { type Shown, Source } from './lists/source.js';
+export { type RecordSet, Source } from './lists/source.js';
 export { Area } from './openapi/area.decorator.js';
 export {
   listController,

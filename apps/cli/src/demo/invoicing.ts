@@ -88,7 +88,7 @@ function linesByRun(school: School): Map<number, Map<number, Line[]>> {
   const [today, billed] = [school.clock.at(0, 0), school.clock.at(-LAST_RUN, 0)];
   for (const [index, lesson] of allSessions(school)) {
     if (lesson.startsAt >= today) continue;
-    for (const { student, billed: cents } of pricesOf(school, index, lesson).places) {
+    for (const { student, billed: cents } of pricesOf(school, index, lesson).participants) {
       if (cents === 0) continue;
       const run = lesson.startsAt >= billed ? -1 : runOf(school, lesson.startsAt);
       const families = runs.get(run) ?? new Map<number, Line[]>();

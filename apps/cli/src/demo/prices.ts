@@ -21,7 +21,7 @@ const ATTENDANCES = ['attended', 'attended', 'attended', 'excused', 'attended', 
 const LATE_FEE = 5_000n;
 
 /** A student's place in a lesson, with its price (cents). */
-export interface Place {
+export interface Participant {
   student: number;
   status: (typeof ANSWERS)[number];
   attendance: (typeof ATTENDANCES)[number] | null;
@@ -33,7 +33,7 @@ export interface Place {
 
 /** What a lesson costs and pays (cents): what the service would have settled, billed and paid. */
 export interface Prices {
-  places: Place[];
+  participants: Participant[];
   /** The hourly price that all have. */
   rate: number | null;
   /** What the tutor gets: an hour, or that percentage of what is billed. */
@@ -81,7 +81,7 @@ export function pricesOf(school: School, index: number, one: Session): Prices {
   const paying = places.filter(isBilled).map(({ price }) => price);
   const rates = new Set(places.flatMap(({ status: answer, price }) => (answer === 'removed' ? [] : [price.rateCents])));
   return {
-    places: places.map(({ price, asked: _, ...place }, at) => ({
+    participants: places.map(({ price, asked: _, ...place }, at) => ({
       ...place,
       rate: numberOf(price.rateCents),
       surcharge: numberOf(price.surchargeCents),

@@ -55,7 +55,7 @@ function* lessonParticipants(school: School): Rows {
       school,
       index,
       one,
-    ).places.entries()) {
+    ).participants.entries()) {
       const left = cancelledAt ?? Math.min(startsAt, school.now) - 1_800_000;
       yield {
         id: seriesId

@@ -16,7 +16,7 @@ interface Key {
   lastFour: string;
 }
 
-export interface ShownRequest {
+export interface RequestView {
   id: string;
   keyId: string;
   keyName: string | null;
@@ -30,7 +30,7 @@ export interface ShownRequest {
 
 export interface Activity {
   keys: Key[];
-  requests: ShownRequest[];
+  requests: RequestView[];
   /** Where the next page begins; null on the last one. */
   older: Position | null;
   chart: Chart;
@@ -45,7 +45,7 @@ export class ActivityService {
     const { before } = filters;
     const where = conditions(organizationId, filters);
     const beyond = behind(before, 'r.created_at', 'r.id');
-    const [keys, rows, hours] = await this.db.read<[Key, ShownRequest, Hour]>(
+    const [keys, rows, hours] = await this.db.read<[Key, RequestView, Hour]>(
       { organizationId },
       sql`SELECT id, name, first_four AS "firstFour", last_four AS "lastFour" FROM api_keys
         WHERE organization_id = ${organizationId} AND (last_used_at > now() - interval '7 days' OR id = ${filters.key}::uuid)

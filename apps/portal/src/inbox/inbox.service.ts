@@ -8,7 +8,7 @@ const PAGE = 25;
 export type InboxState = (typeof INBOX.values)[number];
 
 /** A message, with the names that the organization may see. */
-interface ShownMessage {
+interface MessageView {
   id: string;
   /** Who wrote it: a person of the organization, or the name that a guest gave. */
   sender: string | null;
@@ -30,8 +30,8 @@ export class InboxService {
     organizationId: string,
     status: InboxState | null,
     before: Position | null,
-  ): Promise<{ messages: ShownMessage[]; older: Position | null }> {
-    const [rows] = await this.db.read<[ShownMessage]>(
+  ): Promise<{ messages: MessageView[]; older: Position | null }> {
+    const [rows] = await this.db.read<[MessageView]>(
       { organizationId },
       sql`SELECT i.id, i.guest_email AS "guestEmail", i.message, i.status, i.created_at AS "createdAt",
           coalesce(i.guest_name,

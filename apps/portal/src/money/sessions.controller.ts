@@ -9,7 +9,7 @@ import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { answered, type Errors, type Read } from './money-forms.js';
 import { moneyWords } from './money-words.js';
-import type { PlaceRow, SessionFilter } from './sessions.queries.js';
+import type { ParticipantRow, SessionFilter } from './sessions.queries.js';
 import { SessionsService } from './sessions.service.js';
 
 /** Sessions that have begun, so that somebody completes them: until then, nothing of them is billed. */
@@ -75,7 +75,7 @@ export class SessionsController {
         billed: centsOf(place.billed),
         price: priceOf(place, session.minutes),
       })),
-      chosen: ({ student_id: studentId, attendance }: PlaceRow) =>
+      chosen: ({ student_id: studentId, attendance }: ParticipantRow) =>
         (errors && form.text(fieldOf(studentId))) || (attendance ?? 'attended'),
     };
     return page('money/session', data, errors ? 422 : 200);
@@ -85,7 +85,7 @@ export class SessionsController {
 const fieldOf = (studentId: string) => `attendance-${studentId}`;
 
 /** Who came, of everybody who takes part. */
-function readAttendance(form: Form, places: PlaceRow[]): Read<Attended[]> {
+function readAttendance(form: Form, places: ParticipantRow[]): Read<Attended[]> {
   const chosen = places.map(({ student_id: studentId }) => ({
     studentId,
     attendance: VALUES.lesson_participants.attendance.find((one) => one === form.text(fieldOf(studentId))),
@@ -98,7 +98,7 @@ function readAttendance(form: Form, places: PlaceRow[]): Read<Attended[]> {
 }
 
 /** What somebody who is not excused is billed. */
-function priceOf({ rate, surcharge }: PlaceRow, minutes: number): number {
+function priceOf({ rate, surcharge }: ParticipantRow, minutes: number): number {
   const cents = (text: string | null) => (text === null ? null : BigInt(text));
   return Number(billOf({ rateCents: cents(rate), surchargeCents: cents(surcharge) }, BigInt(minutes)));
 }

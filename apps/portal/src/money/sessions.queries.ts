@@ -28,7 +28,7 @@ export interface SessionDetails extends Omit<SessionRow, 'students'> {
 export type Attendance = (typeof VALUES)['lesson_participants']['attendance'][number];
 
 /** A student who takes part. Amounts are cents as texts. */
-export interface PlaceRow {
+export interface ParticipantRow {
   student_id: string;
   student: string | null;
   attendance: Attendance | null;
@@ -73,7 +73,7 @@ export const session = (organizationId: string, id: string): Sql => sql`
   FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
 
 /** Who takes part in a session, and what each pays. */
-export const placesOf = (organizationId: string, sessionId: string): Sql => sql`
+export const participantsOf = (organizationId: string, sessionId: string): Sql => sql`
   SELECT p.student_id, ${nameOf} AS student, p.attendance, p.rate_cents::text AS rate, p.surcharge_cents::text AS surcharge,
     p.billed_cents::text AS billed
   FROM lesson_participants p JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id

@@ -4,7 +4,7 @@ import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
 import { currencyOf } from './approvals.queries.js';
 import {
-  type PlaceRow, placesOf, session, type SessionDetails, type SessionFilter, type SessionRow, sessionsBegun,
+  type ParticipantRow, participantsOf, session, type SessionDetails, type SessionFilter, type SessionRow, sessionsBegun,
 } from './sessions.queries.js'; // prettier-ignore
 
 const PAGE = 20;
@@ -25,12 +25,9 @@ export class SessionsService {
 
   /** @throws PageError 404 if the organization has no such session */
   async session({ organizationId }: Membership, id: string) {
-    const [[found], places, [organization]] = await this.db.read<[SessionDetails, PlaceRow, { currency: string }]>(
-      { organizationId },
-      session(organizationId, id),
-      placesOf(organizationId, id),
-      currencyOf(organizationId),
-    );
+    const [[found], places, [organization]] = await this.db.read<
+      [SessionDetails, ParticipantRow, { currency: string }]
+    >({ organizationId }, session(organizationId, id), participantsOf(organizationId, id), currencyOf(organizationId));
     if (!found) throw PageError.notFound();
     return { session: found, places, currency: organization!.currency };
   }

@@ -14,7 +14,7 @@ const ROWS = 20;
 const NAMED = 100;
 
 /** A code with its text and link; null where only a hash is stored, or it works no more. */
-export interface ShownCode extends Omit<CodeRow, 'sealed'> {
+export interface CodeView extends Omit<CodeRow, 'sealed'> {
   code: string | null;
   url: string | null;
 }
@@ -32,7 +32,7 @@ export class CodesService {
   async list(
     { organizationId }: Membership,
     after: Position | null,
-  ): Promise<Page<ShownCode> & { permanent: ShownCode[] }> {
+  ): Promise<Page<CodeView> & { permanent: CodeView[] }> {
     const [permanent, rows] = await this.db.read<[CodeRow, CodeRow]>(
       { organizationId },
       permanentCodes(organizationId),
@@ -43,7 +43,7 @@ export class CodesService {
   }
 
   /** @throws PageError 404 */
-  async code({ organizationId }: Membership, id: string): Promise<ShownCode> {
+  async code({ organizationId }: Membership, id: string): Promise<CodeView> {
     const [[row]] = await this.db.read<[CodeRow]>({ organizationId }, oneCode(organizationId, id));
     if (!row) throw PageError.notFound();
     return this.shown(row);
@@ -64,7 +64,7 @@ export class CodesService {
     return this.invites.joinUrl(secret);
   }
 
-  private shown({ sealed, ...row }: CodeRow): ShownCode {
+  private shown({ sealed, ...row }: CodeRow): CodeView {
     const code = row.state === 'works' ? this.invites.codeOf(sealed) : null;
     return { ...row, code, url: code && this.urlOf(code) };
   }

@@ -21,7 +21,7 @@ export interface TieRow {
 }
 
 /** What somebody has, as numbers. */
-export interface BelongingsRow {
+export interface RelationCountsRow {
   keys: number;
   relations: number;
   classrooms: number;
@@ -117,7 +117,7 @@ export function letInBy(organizationId: string, userId: string): Sql {
     ORDER BY j.joined_at DESC, j.user_id LIMIT 100`;
 }
 
-export function belongingsOf(organizationId: string, userId: string): Sql {
+export function relationCountsOf(organizationId: string, userId: string): Sql {
   return sql`
     SELECT (SELECT count(*)::integer FROM api_keys WHERE organization_id = ${organizationId} AND created_by = ${userId}
         AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())) AS keys,

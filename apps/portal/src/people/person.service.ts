@@ -5,8 +5,8 @@ import { PageError } from '../web/page-error.js';
 import type { CodeRow } from './codes.queries.js';
 import type { Membership } from '../web/sessions.js';
 import {
-  type BelongingsRow,
-  belongingsOf,
+  type RelationCountsRow,
+  relationCountsOf,
   cameBy,
   type CameByRow,
   codesOf,
@@ -25,7 +25,7 @@ export interface Person {
   id: string;
   name: string;
   ties: TieRow[];
-  belongings: BelongingsRow;
+  belongings: RelationCountsRow;
   family: FamilyRow[];
   came: CameByRow[];
   /** Codes that end if they leave or no longer manage. */
@@ -47,11 +47,11 @@ export class PersonService {
   /** @throws PageError 404 */
   async person({ organizationId, role }: Membership, by: ActingPerson, id: string): Promise<Person> {
     const [ties, [belongings], family, came, codes, letIn] = await this.db.read<
-      [TieRow, BelongingsRow, FamilyRow, CameByRow, CodeRow, LetInRow]
+      [TieRow, RelationCountsRow, FamilyRow, CameByRow, CodeRow, LetInRow]
     >(
       { organizationId },
       tiesOf(organizationId, id),
-      belongingsOf(organizationId, id),
+      relationCountsOf(organizationId, id),
       familyOf(organizationId, id),
       cameBy(organizationId, id),
       codesOf(organizationId, id),

@@ -1,5 +1,5 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
-import { type Contact, type GivenContact, OrganizationContacts } from '@app/accounts';
+import { type Contact, type ContactInput, OrganizationContacts } from '@app/accounts';
 import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -29,7 +29,7 @@ class SettingsController {
   async change(@Managing() { organizationId, slug, by, form }: Managed): Promise<Page | SeeOther> {
     const values = Object.fromEntries(
       Object.entries(FIELDS).map(([name, field]) => [name, form.text(field)]),
-    ) as GivenContact;
+    ) as ContactInput;
     try {
       await this.contacts.change(organizationId, by, values);
     } catch (error) {

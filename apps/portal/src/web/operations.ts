@@ -9,11 +9,11 @@ import type { Managed } from './access.decorators.js';
 interface Way {
   /** Its form may be sent twice: the second one changes nothing, or is refused. */
   repeatable?: boolean;
-  /** It is about people: the organization is held, too. */
+  /** It is about people: the organization is locked, too. */
   people?: boolean;
 }
 
-/** What owners and admins do: each in one transaction that holds them, with its audit row. */
+/** What owners and admins do: each in one transaction that locks them, with its audit row. */
 @Injectable()
 export class Operations {
   constructor(

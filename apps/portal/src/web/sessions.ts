@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { type Contact, CredentialNotices, type Shown } from '@app/accounts';
+import { type Contact, CredentialNotices, type UsedCredential } from '@app/accounts';
 import { hashOfToken } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { browserOf } from './browser-name.js';
@@ -79,7 +79,7 @@ export class Sessions {
    * Signs a person in, always with a new secret, so that a planted one is worthless. A browser that is new to the login is reported by mail.
    * @throws SignInNeeded when the credential that the person used is no longer valid
    */
-  async open(request: Request, userId: string, shown: Shown): Promise<void> {
+  async open(request: Request, userId: string, shown: UsedCredential): Promise<void> {
     await this.end(request);
     const secret = randomBytes(32);
     const [agent, network] = [request.get('User-Agent') ?? '', networkOf(request.ip)];
@@ -106,7 +106,7 @@ export class Sessions {
   }
 
   /** Notes that the person has shown a password or passkey again. @returns false if it does not open the login of this session */
-  async confirm(request: Request, shown: Shown): Promise<boolean> {
+  async confirm(request: Request, shown: UsedCredential): Promise<boolean> {
     const secret = randomBytes(32);
     const [password, passkey] = partsOf(shown);
     const [row] = await this.db.lookUp<{ confirmed: boolean }>(sql`
@@ -157,6 +157,6 @@ export class Sessions {
   }
 }
 
-function partsOf(shown: Shown): [passwordHash: string | null, credentialId: Buffer | null] {
+function partsOf(shown: UsedCredential): [passwordHash: string | null, credentialId: Buffer | null] {
   return 'passwordHash' in shown ? [shown.passwordHash, null] : [null, shown.credentialId];
 }

@@ -84,6 +84,6 @@ export class HousekeepingService {
     const waiting = await this.db.lookUp<{ id: string }>(
       sql`SELECT organizations_without_codes AS id FROM organizations_without_codes(${CODES_AT_ONCE})`,
     );
-    for (const { id } of waiting) await this.invites.ensureStandingCodes(id);
+    for (const { id } of waiting) await this.invites.ensurePermanentCodes(id);
   }
 }

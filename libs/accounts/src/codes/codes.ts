@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database, type Tables } from '@app/database';
-import { Invitations, Invites, InviteTargets, Logins, type StandingCode } from '@app/people';
+import { Invitations, Invites, InviteTargets, Logins, type PermanentCode } from '@app/people';
 import { Refused } from '@app/rules';
-import type { Doer } from '../membership/membership-notices.js';
+import type { ActorIds } from '../membership/membership-notices.js';
 
 interface Stored extends Pick<Tables['invites'], 'scope' | 'role'> {
   targetId: string;
@@ -38,9 +38,9 @@ export class Codes {
   ) {}
 
   /** Replaces the permanent codes inside the ambient transaction. Those that are switched off stay so. */
-  async replacePermanent(organizationId: string, by: Doer): Promise<StandingCode[]> {
-    await this.logins.holdOrganization(organizationId);
-    return this.invites.replaceStandingCodes(organizationId, by.userId);
+  async replacePermanent(organizationId: string, by: ActorIds): Promise<PermanentCode[]> {
+    await this.logins.lockOrganization(organizationId);
+    return this.invites.replacePermanentCodes(organizationId, by.userId);
   }
 
   /**
@@ -50,7 +50,7 @@ export class Codes {
    */
   replace(organizationId: string, by: Actor, id: string): Promise<ReplacedCode> {
     return this.logins.managingPeople(organizationId, by, async () => {
-      const code = await this.hold(organizationId, id);
+      const code = await this.lock(organizationId, id);
       if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
       if (!(await this.targets.has(organizationId, code.scope, code.targetId)))
         throw Refused.conflict('target_gone', GONE);
@@ -66,7 +66,7 @@ export class Codes {
   /** Nobody joins by the code any more, until it is replaced. @throws Refused for an unknown code, and for one that has a successor */
   switchOff(organizationId: string, by: Actor, id: string): Promise<void> {
     return this.logins.managingPeople(organizationId, by, async () => {
-      const code = await this.hold(organizationId, id);
+      const code = await this.lock(organizationId, id);
       if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
       if (code.off) return;
       await this.invitations.end(organizationId, id, true);
@@ -77,7 +77,7 @@ export class Codes {
   private async make(organizationId: string, { userId, apiKeyId }: Actor, code: Stored): Promise<ReplacedCode> {
     const { scope, role, targetId, subjectId } = code;
     if (code.standing) {
-      const made = await this.invites.addStandingCodes(organizationId, userId);
+      const made = await this.invites.addPermanentCodes(organizationId, userId);
       const standing = made.find((one) => one.role === role)!;
       return { id: standing.id, secret: standing.code };
     }
@@ -87,7 +87,7 @@ export class Codes {
     return { id: minted!.id, secret: minted!.secret };
   }
 
-  private async hold(organizationId: string, id: string): Promise<Stored> {
+  private async lock(organizationId: string, id: string): Promise<Stored> {
     const [code] = await this.db.query<Stored>(sql`
       SELECT scope, role, target_id AS "targetId", subject_id AS "subjectId", standing,
         revoked_at IS NOT NULL AND NOT switched_off AS closed, switched_off AS off FROM invites

@@ -66,7 +66,7 @@ export class JoinedByCode {
         SELECT t.user_id AS id, u.email_verified_at IS NOT NULL AS proven
         FROM (${onlyBy(organizationId, inviteId, since)}) t LEFT JOIN users u ON u.id = t.user_id ORDER BY t.user_id`);
       const as = code.role === 'student' || code.role === 'parent' ? code.role : 'staff';
-      await this.offboarding.hold(
+      await this.offboarding.lock(
         organizationId,
         people.map(({ id }) => id),
       );

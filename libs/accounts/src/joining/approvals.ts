@@ -79,7 +79,7 @@ export class Approvals {
     userId: string,
     path?: string,
   ): Promise<void> {
-    const login = await this.identities.hold(userId);
+    const login = await this.identities.lock(userId);
     if (login)
       await this.mails.notify(provisioner, kind, role, [{ to: login.email, firstName: login.firstName }], path);
   }
@@ -93,7 +93,7 @@ export class Approvals {
     work: (role: Role) => Promise<boolean>,
   ): Promise<void> {
     return this.logins.managingPeople(organizationId, by, async () => {
-      await this.db.holdPeople(organizationId, [], [userId]);
+      await this.db.lockPeople(organizationId, [], [userId]);
       const [person] = await this.db.query<{ role: Role; may: boolean }>(
         as === 'parent'
           ? sql`SELECT 'parent' AS role, true AS may FROM parents

@@ -44,8 +44,8 @@ export class Declining {
     if (!found || (found.closed && isCode(readSecret(text)))) return unknown;
     const { organizationId } = found;
     return this.db.transaction({ organizationId }, async () => {
-      await this.logins.holdOrganization(organizationId);
-      const invite = await this.opened.hold(found, null);
+      await this.logins.lockOrganization(organizationId);
+      const invite = await this.opened.lock(found, null);
       if (!invite) return unknown;
       const { state } = invite;
       if (state !== 'valid' && state !== 'unproven') return { status: 'refused', problem: state };
@@ -64,7 +64,7 @@ export class Declining {
         AND target_id = ${target_id} AND accepted_at IS NULL AND revoked_at IS NULL))`);
     const target = await this.nameOf(invite);
     const tie = scope === 'account' ? await this.tieOf(organizationId, target_id, role) : null;
-    if (scope === 'account') await this.db.holdPeople(organizationId, [], [target_id]);
+    if (scope === 'account') await this.db.lockPeople(organizationId, [], [target_id]);
     const ended =
       scope === 'account' && (await this.identities.decline(target_id, role === 'parent' ? 'parent' : 'member'));
     // The organization learns of no account that it did not know.

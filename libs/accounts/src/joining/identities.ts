@@ -55,7 +55,7 @@ export interface Credentials {
 export type Credential = { hash: string } | { passkey: NewPasskey };
 
 /** The credential that somebody signed in with, a password as {@link hashAs} hashes it. A session starts only while it is still valid. */
-export type Shown = { passwordHash: string } | { credentialId: Buffer };
+export type UsedCredential = { passwordHash: string } | { credentialId: Buffer };
 
 const COLUMNS =
   raw(`id, email, email_normalized AS address, first_name AS "firstName", last_name AS "lastName", verified,
@@ -67,12 +67,12 @@ export class Identities {
   constructor(private readonly db: Database) {}
 
   /** The login with this (normalized) address, locked until the ambient transaction ends. */
-  holdByAddress(address: string): Promise<Identity | null> {
+  lockByAddress(address: string): Promise<Identity | null> {
     return this.one(sql`SELECT ${COLUMNS} FROM identity_of(${address}, NULL, true)`);
   }
 
   /** The login with this id, locked likewise. */
-  hold(id: string): Promise<Identity | null> {
+  lock(id: string): Promise<Identity | null> {
     return this.one(sql`SELECT ${COLUMNS} FROM identity_of(NULL, ${id}, true)`);
   }
 

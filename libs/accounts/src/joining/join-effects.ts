@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
-import { Families, InviteTargets, Places } from '@app/people';
+import { Families, InviteTargets, ClassMembers } from '@app/people';
 import type { Identity } from './identities.js';
 import type { OpenedInvite } from './opened-invites.js';
 
-interface Standing {
+interface MembershipStatus {
   archivedAt: Date | null;
   waits: boolean;
   accepted: boolean;
@@ -19,14 +19,14 @@ type Granting = Pick<OpenedInvite, 'organizationId' | 'scope' | 'targetId' | 'su
 export class JoinEffects {
   constructor(
     private readonly db: Database,
-    private readonly places: Places,
+    private readonly classMembers: ClassMembers,
     private readonly families: Families,
     private readonly targets: InviteTargets,
   ) {}
 
   /** When somebody was archived here (null if they are not), and whether they wait for approval to belong at all. */
-  async standing(organizationId: string, userId: string, asParent: boolean): Promise<Standing> {
-    const [row] = await this.db.query<Standing>(
+  async status(organizationId: string, userId: string, asParent: boolean): Promise<MembershipStatus> {
+    const [row] = await this.db.query<MembershipStatus>(
       asParent
         ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS "archivedAt", status = 'accepted' AS accepted,
             status = 'pending' AND enrolled_at IS NULL AND EXISTS (SELECT FROM joins j
@@ -68,7 +68,7 @@ export class JoinEffects {
       WHERE organization_id = ${organizationId} AND user_id = ${id} AND approval_requested_at IS NOT NULL`);
   }
 
-  /** Adds an admin whom no owner has invited, or makes one who is not accepted wait. The caller holds the organization. */
+  /** Adds an admin whom no owner has invited, or makes one who is not accepted wait. The caller has locked the organization. */
   async waitForOwner(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
     const { organizationId, role } = invite;
     const { id, firstName, lastName, email } = identity;
@@ -90,9 +90,9 @@ export class JoinEffects {
   /** Adds what the invite grants besides the membership: a place, a tutor or a child. */
   async apply({ organizationId, scope, targetId, subjectId }: Granting, userId: string): Promise<void> {
     if (scope === 'classroom' || scope === 'group') {
-      await this.places.add(organizationId, { kind: scope, id: targetId }, userId, 'student');
+      await this.classMembers.add(organizationId, { kind: scope, id: targetId }, userId, 'student');
     }
-    if (scope === 'tutor_student') await this.places.withTutor(organizationId, targetId, userId, subjectId);
+    if (scope === 'tutor_student') await this.classMembers.withTutor(organizationId, targetId, userId, subjectId);
     if (scope === 'parent') await this.families.link(organizationId, userId, targetId);
   }
 

@@ -1,4 +1,4 @@
-import type { Shown } from './identities.js';
+import type { UsedCredential } from './identities.js';
 import type { InviteState } from './opened-invites.js';
 
 export interface Joined {
@@ -16,7 +16,7 @@ export interface Joined {
   /** Whether they had just accepted, and pressed the button twice. */
   repeated: boolean;
   /** The credential that the person used or created; null for somebody who was signed in. */
-  shown: Shown | null;
+  shown: UsedCredential | null;
 }
 
 /**

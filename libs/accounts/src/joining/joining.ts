@@ -12,14 +12,20 @@ import {
   Identities,
   type Identity,
   type NewPasskey,
-  type Shown,
+  type UsedCredential,
   type UsedPasskey,
 } from './identities.js';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { JoinEffects } from './join-effects.js';
 import type { Joined, JoinProblem, NotJoined } from './join-outcome.js';
 import { type OpenedInvite, OpenedInvites } from './opened-invites.js';
-import { type Given, MOST_COMPARISONS, OtherPassword, prepare, shownBy } from './given-password.js';
+import {
+  type PreparedCredential,
+  MOST_COMPARISONS,
+  OtherPassword,
+  prepare,
+  usedCredential,
+} from './prepared-credential.js';
 import { type Hashing, refusedPassword, unlimited } from './passwords.js';
 import { Waiting } from './waiting.js';
 
@@ -38,7 +44,7 @@ export type Newcomer = {
 export type Joiner = { signedInAs: string } | UsedPasskey | Newcomer;
 
 /** Rolls the transaction back. */
-class Refused extends Error {
+class JoinRefused extends Error {
   constructor(readonly problem: JoinProblem) {
     super(problem);
   }
@@ -48,7 +54,7 @@ class Refused extends Error {
 interface Arrived {
   identity: Identity;
   created: boolean;
-  shown: Shown | null;
+  shown: UsedCredential | null;
 }
 
 /**
@@ -91,15 +97,15 @@ export class Joining {
       const given = await prepare(who, salt, hashing);
       try {
         return await this.db.transaction(found, async () => {
-          await this.logins.holdOrganization(found.organizationId);
-          const invite = await this.opened.hold(found, proof);
-          if (!invite) throw new Refused('unknown');
+          await this.logins.lockOrganization(found.organizationId);
+          const invite = await this.opened.lock(found, proof);
+          if (!invite) throw new JoinRefused('unknown');
           if (invite.state === 'accepted') return this.joinedBefore(invite, who, given);
-          if (invite.state !== 'valid') throw new Refused(invite.state);
+          if (invite.state !== 'valid') throw new JoinRefused(invite.state);
           return this.join(invite, await this.arrived(invite, who, given), requestId);
         });
       } catch (error) {
-        if (error instanceof Refused) return { status: 'refused', problem: error.problem };
+        if (error instanceof JoinRefused) return { status: 'refused', problem: error.problem };
         if (!(error instanceof OtherPassword)) throw error;
         salt = error.salt;
       }
@@ -108,71 +114,75 @@ export class Joining {
   }
 
   /** The button pressed twice: whoever has just accepted the invite, and shows it by their session or password, has joined. */
-  private async joinedBefore(invite: OpenedInvite, who: Joiner, given: Given): Promise<Joined> {
+  private async joinedBefore(invite: OpenedInvite, who: Joiner, given: PreparedCredential): Promise<Joined> {
     const { organizationId } = invite;
     const identity =
       'signedInAs' in who
-        ? await this.identities.hold(who.signedInAs)
-        : await this.identities.holdByAddress(normalizeEmail(invite.email ?? ''));
+        ? await this.identities.lock(who.signedInAs)
+        : await this.identities.lockByAddress(normalizeEmail(invite.email ?? ''));
     const shows = 'signedInAs' in who || (identity && (await this.isShown(identity, given)));
-    if (!identity || !shows || !(await this.waiting.justCame(invite, identity.id))) throw new Refused('accepted');
+    if (!identity || !shows || !(await this.waiting.justCame(invite, identity.id))) throw new JoinRefused('accepted');
     const { id: userId, verified } = identity;
-    const { waits } = await this.effects.standing(organizationId, userId, invite.role === 'parent');
+    const { waits } = await this.effects.status(organizationId, userId, invite.role === 'parent');
     const shown = 'signedInAs' in who ? null : { passwordHash: given.hash! };
     const told = { created: false, confirmationMailed: !verified && this.outbox.sendsMail, repeated: true };
     return { status: 'joined', userId, organizationId, verified, waits, shown, ...told };
   }
 
-  private arrived(invite: OpenedInvite, who: Joiner, given: Given): Promise<Arrived> {
+  private arrived(invite: OpenedInvite, who: Joiner, given: PreparedCredential): Promise<Arrived> {
     if ('signedInAs' in who) return this.signedIn(invite, who.signedInAs);
     return 'passkeyId' in who ? this.withPasskey(invite, who) : this.arrive(invite, who, given);
   }
 
   /** A passkey of the invited login shows that this is the person who has used the login so far. */
   private async withPasskey(invite: OpenedInvite, { userId, credentialId }: UsedPasskey): Promise<Arrived> {
-    const identity = await this.identities.holdByAddress(normalizeEmail(invite.email ?? ''));
-    if (identity?.id !== userId) throw new Refused('passkey');
+    const identity = await this.identities.lockByAddress(normalizeEmail(invite.email ?? ''));
+    if (identity?.id !== userId) throw new JoinRefused('passkey');
     const arrived = { identity, created: false, shown: { credentialId } };
     if (!invite.proven || identity.verified) return arrived;
-    if (!(await this.identities.prove(identity, invite, null))) throw new Refused('passkey');
+    if (!(await this.identities.prove(identity, invite, null))) throw new JoinRefused('passkey');
     return { ...arrived, identity: { ...identity, verified: true } };
   }
 
   private async signedIn(invite: OpenedInvite, signedInAs: string): Promise<Arrived> {
     const identity = invite.email
-      ? await this.identities.holdByAddress(normalizeEmail(invite.email))
-      : await this.identities.hold(signedInAs);
-    if (identity?.id !== signedInAs) throw new Refused('other_account');
+      ? await this.identities.lockByAddress(normalizeEmail(invite.email))
+      : await this.identities.lock(signedInAs);
+    if (identity?.id !== signedInAs) throw new JoinRefused('other_account');
     // A session of an unproven login does not show who it belongs to, so the proof requires a credential.
-    if (invite.proven && !identity.verified) throw new Refused('password');
+    if (invite.proven && !identity.verified) throw new JoinRefused('password');
     return { identity, created: false, shown: null };
   }
 
-  private async arrive(invite: OpenedInvite, who: Newcomer, given: Given): Promise<Arrived> {
+  private async arrive(invite: OpenedInvite, who: Newcomer, given: PreparedCredential): Promise<Arrived> {
     const credential = given.credential!;
     const email = invite.email ?? who.email?.trim() ?? '';
-    if (!isEmail(email)) throw new Refused('address');
-    const identity = await this.identities.holdByAddress(normalizeEmail(email));
+    if (!isEmail(email)) throw new JoinRefused('address');
+    const identity = await this.identities.lockByAddress(normalizeEmail(email));
     if (!identity) return this.register(invite, { ...who, email }, credential);
     const known = await this.isShown(identity, given);
-    const arrived = { identity, created: false, shown: known ? { passwordHash: given.hash! } : shownBy(credential) };
+    const arrived = {
+      identity,
+      created: false,
+      shown: known ? { passwordHash: given.hash! } : usedCredential(credential),
+    };
     if (invite.proven && !identity.verified) {
       // A typing error must not change a password, which would also undo what the login has accepted elsewhere.
-      if (identity.used && !known && !who.replaces) throw new Refused('other_credential');
-      if (!(await this.identities.prove(identity, invite, known ? null : credential))) throw new Refused('passkey');
+      if (identity.used && !known && !who.replaces) throw new JoinRefused('other_credential');
+      if (!(await this.identities.prove(identity, invite, known ? null : credential))) throw new JoinRefused('passkey');
       if (!known) await this.tellOf(invite, identity, credential);
       return { ...arrived, identity: { ...identity, verified: true } };
     }
     if (known) return arrived;
     // An invite to this address may set the first credential of a login that the organization created.
     const first = invite.email !== null && (await this.identities.setFirst(identity.id, credential));
-    if (!first) throw new Refused('sign_in');
+    if (!first) throw new JoinRefused('sign_in');
     await this.tellOf(invite, identity, credential);
     return arrived;
   }
 
   /** Whether the given password is the login's. @throws OtherPassword when it was hashed for another one */
-  private async isShown({ id, passwordSalt }: Identity, { hash, salt }: Given): Promise<boolean> {
+  private async isShown({ id, passwordSalt }: Identity, { hash, salt }: PreparedCredential): Promise<boolean> {
     if (hash === null) return false;
     if (passwordSalt !== salt) throw new OtherPassword(passwordSalt);
     return this.identities.isPassword(id, hash);
@@ -193,18 +203,18 @@ export class Joining {
     credential: Credential,
   ): Promise<Arrived> {
     const names = { firstName: firstName.trim(), lastName: lastName.trim() };
-    if (!Object.values(names).every(isName)) throw new Refused('name');
+    if (!Object.values(names).every(isName)) throw new JoinRefused('name');
     const known = 'passkey' in credential ? credential.passkey.loginId : null;
     // The id may be taken by the login that had this address when the passkey was created and has since changed it.
-    const id = known === null || (await this.identities.hold(known)) ? uuidv7() : known;
+    const id = known === null || (await this.identities.lock(known)) ? uuidv7() : known;
     if (!(await this.logins.add([{ id, ...names, email, phone: null }]))) throw new RetryTransaction();
     const login = { id, ...names, email, address: normalizeEmail(email), passwordSalt: null, used: false };
     const identity = { ...login, verified: false, elsewhere: false };
     const done = invite.proven
       ? await this.identities.prove(identity, invite, credential)
       : await this.identities.setFirst(id, credential);
-    if (!done) throw new Refused('passkey');
-    return { identity: { ...identity, verified: invite.proven }, created: true, shown: shownBy(credential) };
+    if (!done) throw new JoinRefused('passkey');
+    return { identity: { ...identity, verified: invite.proven }, created: true, shown: usedCredential(credential) };
   }
 
   private async join(invite: OpenedInvite, { identity, created, shown }: Arrived, requestId: string): Promise<Joined> {
@@ -214,12 +224,12 @@ export class Joining {
     // Without mail no address can be proven, so being signed in must suffice.
     const trusted = !this.outbox.sendsMail;
     const approval = await this.tie(invite, identity);
-    if (approval && !identity.verified && identity.elsewhere && !trusted) throw new Refused('unconfirmed');
+    if (approval && !identity.verified && identity.elsewhere && !trusted) throw new JoinRefused('unconfirmed');
     const manages = invite.role === 'admin';
     if (approval === 'new') await this.tellApprovers(invite, identity);
     if (!approval) {
-      const { accepted } = await this.effects.standing(organizationId, identity.id, as === 'parent');
-      if (!(await this.identities.accept(identity.id, as, trusted))) throw new Refused('unconfirmed');
+      const { accepted } = await this.effects.status(organizationId, identity.id, as === 'parent');
+      if (!(await this.identities.accept(identity.id, as, trusted))) throw new JoinRefused('unconfirmed');
       if (manages && !accepted)
         await this.memberships.managerAdded(organizationId, { userId: invite.createdBy }, identity.id, invite.role);
       await this.effects.apply(invite, identity.id);
@@ -241,28 +251,28 @@ export class Joining {
   private async tie(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email } = invite;
     const { id } = identity;
-    const { archivedAt, waits, accepted } = await this.effects.standing(organizationId, id, role === 'parent');
+    const { archivedAt, waits, accepted } = await this.effects.status(organizationId, id, role === 'parent');
     if (invite.scope === 'account') {
-      if (archivedAt) throw new Refused('archived');
+      if (archivedAt) throw new JoinRefused('archived');
       // A mere confirmation of the address is not how somebody came.
       if (!waits && !accepted) await this.waiting.record(invite, id, false);
       return waits && 'asked';
     }
     // The person was archived after the invite was created.
-    if (archivedAt && archivedAt > invite.createdAt) throw new Refused('archived');
+    if (archivedAt && archivedAt > invite.createdAt) throw new JoinRefused('archived');
     const login = (await this.logins.find(organizationId, [identity.address])).get(identity.address);
-    const standing = role === 'parent' ? stateAsParent(login) : stateAsMember(role, login);
-    if (standing.as === 'refused') throw new Refused('role');
+    const state = role === 'parent' ? stateAsParent(login) : stateAsMember(role, login);
+    if (state.as === 'refused') throw new JoinRefused('role');
     // A code may have been passed on: it does not let archived people back in.
-    if (standing.as === 'returning' && email === null) throw new Refused('archived');
+    if (state.as === 'returning' && email === null) throw new JoinRefused('archived');
     if (invite.needsOwner) {
       const asked = await this.effects.waitForOwner(invite, identity);
       await this.waiting.record(invite, id, asked !== false);
       return asked;
     }
-    const newcomer = standing.as === 'new' && !login?.member;
+    const newcomer = state.as === 'new' && !login?.member;
     const entry = email === null ? await this.waiting.entry(invite, id, newcomer) : 'joins';
-    if (entry === 'full' || entry === 'crowded') throw new Refused(entry);
+    if (entry === 'full' || entry === 'crowded') throw new JoinRefused(entry);
     const asks = entry === 'waits' || (waits && email === null);
     if (role === 'parent') await this.effects.tieParent(organizationId, identity);
     else await this.effects.tieMember(invite, identity, asks);

@@ -97,10 +97,10 @@ export class MembershipOffers {
     work: (role: MembershipOffer['role'], name: string | null) => Promise<boolean>,
   ): Promise<void> {
     return this.db.transaction({ organizationId }, async () => {
-      await this.logins.holdOrganization(organizationId);
+      await this.logins.lockOrganization(organizationId);
       const { userId } = by;
-      await this.db.holdPeople(organizationId, [], [userId]);
-      const identity = await this.identities.hold(userId);
+      await this.db.lockPeople(organizationId, [], [userId]);
+      const identity = await this.identities.lock(userId);
       const offer = identity?.verified ? await this.pending(organizationId, userId, as) : undefined;
       const open = offer && (await work(offer.role, offer.name));
       // An offer to somebody else looks the same as one that was answered in another tab.

@@ -106,14 +106,14 @@ export class OpenedInvites {
   }
 
   /** The invite, with its login locked until the ambient transaction ends. */
-  hold(found: { id: string; organizationId: string }, proof: string | null): Promise<OpenedInvite | null> {
+  lock(found: { id: string; organizationId: string }, proof: string | null): Promise<OpenedInvite | null> {
     return this.open(found, proof, true);
   }
 
   private async open(
     { id, organizationId }: { id: string; organizationId: string },
     proof: string | null,
-    hold: boolean,
+    lock: boolean,
   ): Promise<OpenedInvite | null> {
     const [row] = await this.db.query<Omit<OpenedInvite, 'proven' | 'proof'> & { proofHash: Buffer | null }>(sql`
       SELECT i.id, i.organization_id AS "organizationId", i.scope, i.role, i.target_id AS "targetId", i.subject_id AS "subjectId",
@@ -125,13 +125,13 @@ export class OpenedInvites {
         CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN declined_at IS NOT NULL THEN 'declined' WHEN revoked_at IS NOT NULL THEN 'revoked'
           WHEN expires_at <= now() THEN 'expired' WHEN held_at IS NOT NULL THEN 'held' ELSE 'valid' END AS state
       FROM invites i JOIN organizations o ON o.id = i.organization_id
-      WHERE i.organization_id = ${organizationId} AND i.id = ${id} ${hold ? sql`FOR NO KEY UPDATE OF i` : empty}`);
+      WHERE i.organization_id = ${organizationId} AND i.id = ${id} ${lock ? sql`FOR NO KEY UPDATE OF i` : empty}`);
     if (!row) return null;
     const { proofHash, ...read } = row;
     const proven = proof !== null && proofHash !== null && timingSafeEqual(this.invites.hashOf(proof), proofHash);
     const invite: OpenedInvite = { ...read, proven, proof: proven ? proof : null };
     if (invite.state !== 'valid') return invite;
-    const moved = invite.loginId !== null && (await this.loginOf(invite, hold))?.id !== invite.loginId;
+    const moved = invite.loginId !== null && (await this.loginOf(invite, lock))?.id !== invite.loginId;
     if (moved) return { ...invite, state: 'moved' };
     const there = await this.targets.has(organizationId, invite.scope, invite.targetId);
     if (!there) return { ...invite, state: 'gone' };
@@ -152,10 +152,10 @@ export class OpenedInvites {
     return rows.length > 0;
   }
 
-  private loginOf({ email }: OpenedInvite, hold: boolean): Promise<Identity | null> {
+  private loginOf({ email }: OpenedInvite, lock: boolean): Promise<Identity | null> {
     if (email === null) return Promise.resolve(null);
     const address = normalizeEmail(email);
-    return hold ? this.identities.holdByAddress(address) : this.identities.readByAddress(address);
+    return lock ? this.identities.lockByAddress(address) : this.identities.readByAddress(address);
   }
 }
 

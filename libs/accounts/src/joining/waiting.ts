@@ -30,7 +30,7 @@ export function entryBy(role: OpenedInvite['role'], { places, taken, lastHour, w
   return lastHour >= STUDENTS_AN_HOUR ? 'waits' : 'joins';
 }
 
-/** The queue of those who came by a code, inside the ambient transaction, which holds the organization. */
+/** The queue of those who came by a code, inside the ambient transaction, which has locked the organization. */
 @Injectable()
 export class Waiting {
   constructor(

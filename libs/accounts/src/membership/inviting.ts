@@ -59,7 +59,7 @@ export class Inviting {
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
     const { organizationId } = provisioner;
     return this.logins.managingPeople(organizationId, by, async () => {
-      const changer = await this.managers.changer(organizationId, by, by.userId);
+      const changer = await this.managers.principal(organizationId, by, by.userId);
       const isOwner = changer.kind === 'person' && changer.role === 'owner';
       if (wanted.role === 'admin' && !isOwner) throw Refused.invalid(ONLY_OWNERS, 'role');
       const invited =

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Refused } from '@app/rules';
-import type { Doer } from './membership-notices.js';
-import type { Changer, Role } from './who-may.js';
+import type { ActorIds } from './membership-notices.js';
+import type { Principal, Role } from './who-may.js';
 
 const LAST_OWNER = 'This is the last owner who can sign in. Make somebody else an owner first.';
 
@@ -13,7 +13,7 @@ export class Managers {
   constructor(private readonly db: Database) {}
 
   /** Who changes the membership of this person, inside the ambient transaction. */
-  async changer(organizationId: string, by: Doer, userId: string): Promise<Changer> {
+  async principal(organizationId: string, by: ActorIds, userId: string): Promise<Principal> {
     if (by.userId === null) return { kind: by.apiKeyId ? 'key' : 'operator' };
     const [row] = await this.db.query<{ role: Role }>(sql`
       SELECT role FROM members

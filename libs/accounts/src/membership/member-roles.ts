@@ -37,12 +37,12 @@ export class Roles {
     keepCodes: readonly string[] = [],
   ): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
-      await this.logins.holdOrganization(organizationId);
-      await this.db.holdPeople(organizationId, [], [userId]);
+      await this.logins.lockOrganization(organizationId);
+      await this.db.lockPeople(organizationId, [], [userId]);
       const [member] = await this.db.query<{ role: Role }>(sql`
         SELECT role FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'`);
       if (!member) throw Refused.notFound();
-      requireMayChangeRole(await this.managers.changer(organizationId, by, userId), member.role, role);
+      requireMayChangeRole(await this.managers.principal(organizationId, by, userId), member.role, role);
       if (member.role === role) return false;
       if (member.role === 'owner') await this.managers.requireAnotherOwner(userId);
       await this.db.query(sql`

@@ -10,7 +10,7 @@ import { ManagerNotices } from '../manager-notices.js';
 type Role = EmailPayload['role'];
 
 /** Who does something, whatever their request. */
-export type Doer = Pick<Actor, 'userId' | 'apiKeyId'>;
+export type ActorIds = Pick<Actor, 'userId' | 'apiKeyId'>;
 
 /** Somebody in a mail. */
 interface Named {
@@ -52,7 +52,7 @@ export class MembershipNotices {
    * Queues the mails about a membership that has ended, inside the ambient transaction. The person is told that it has,
    * not why; managers are not told of what a key did: one program may remove a whole year's students.
    */
-  async ended(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
+  async ended(organizationId: string, by: ActorIds, userId: string, role: Role): Promise<void> {
     const person = await this.tell(organizationId, 'membership_ended', userId, role, null);
     if (!person || by.apiKeyId) return;
     await this.managers.tell(organizationId, {
@@ -73,7 +73,12 @@ export class MembershipNotices {
    * Queues the mails about people who came by a code and were removed together. Those who have proven their address are
    * told, as the others may have entered anybody's; managers get one mail.
    */
-  async undone(organizationId: string, by: Doer, people: { id: string; proven: boolean }[], role: Role): Promise<void> {
+  async undone(
+    organizationId: string,
+    by: ActorIds,
+    people: { id: string; proven: boolean }[],
+    role: Role,
+  ): Promise<void> {
     if (!this.managers.able || people.length === 0) return;
     for (const { id, proven } of people)
       if (proven) await this.tell(organizationId, 'membership_ended', id, role, null);
@@ -88,13 +93,13 @@ export class MembershipNotices {
   }
 
   /** Queues the mails about another role: to the person, and to the managers if there is a new one. */
-  async roleChanged(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
+  async roleChanged(organizationId: string, by: ActorIds, userId: string, role: Role): Promise<void> {
     await this.tell(organizationId, 'role_changed', userId, role, { url: `${this.env.portalUrl}/sign-in` });
     if (role === 'owner' || role === 'admin') await this.managerAdded(organizationId, by, userId, role);
   }
 
   /** Somebody is an owner or admin now. Also mailed to whoever did it: their session could be somebody else's. */
-  async managerAdded(organizationId: string, by: Doer, userId: string, role: Role): Promise<void> {
+  async managerAdded(organizationId: string, by: ActorIds, userId: string, role: Role): Promise<void> {
     await this.managers.tell(organizationId, {
       kind: 'manager_added',
       page: '/people',

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { type Actor, AuditLog } from '@app/audit';
-import { Logins, Places } from '@app/people';
+import { Logins, ClassMembers } from '@app/people';
 import { Refused } from '@app/rules';
 import { Departures, type SessionsAhead } from '@app/scheduling';
-import { Belongings } from './belongings.js';
+import { OffboardingSteps } from './offboarding-steps.js';
 import { type Ended, NOTHING_ENDED } from './ended.js';
-import { type Doer, MembershipNotices } from './membership-notices.js';
+import { type ActorIds, MembershipNotices } from './membership-notices.js';
 import { Managers } from './managers.js';
 import { WaysIn } from './ways-in.js';
 import { isManager, requireMayEnd, type Role } from './who-may.js';
@@ -50,8 +50,8 @@ export class Offboarding {
   constructor(
     private readonly db: Database,
     private readonly logins: Logins,
-    private readonly belongings: Belongings,
-    private readonly places: Places,
+    private readonly steps: OffboardingSteps,
+    private readonly classMembers: ClassMembers,
     private readonly departures: Departures,
     private readonly managers: Managers,
     private readonly waysIn: WaysIn,
@@ -77,28 +77,28 @@ export class Offboarding {
    * @throws Refused for nobody of the organization, for one whom the actor may not remove (`is_manager`), and for the last
    *   owner who can sign in (`last_owner`)
    */
-  async end(organizationId: string, by: Doer, departure: Departure, closing?: Closing[]): Promise<Ended> {
+  async end(organizationId: string, by: ActorIds, departure: Departure, closing?: Closing[]): Promise<Ended> {
     const { userId, as, sessions, keepCodes = [], silently } = departure;
     // The lock: of two owners who remove each other, one stays.
-    await this.logins.holdOrganization(organizationId);
-    await this.hold(organizationId, [userId], sessions?.do === 'hand_over' ? [sessions.to] : []);
+    await this.logins.lockOrganization(organizationId);
+    await this.lock(organizationId, [userId], sessions?.do === 'hand_over' ? [sessions.to] : []);
     const person = await this.find(organizationId, userId);
     const member = as !== 'parent' && person.role !== null && (as === 'student') === (person.role === 'student');
     const isMember = as === undefined ? person.role !== null : member;
     const isParent = (as === undefined || as === 'parent') && person.parent_status !== null;
     if (!isMember && !isParent) throw Refused.notFound();
     const role = isMember ? person.role : null;
-    requireMayEnd(await this.managers.changer(organizationId, by, userId), role);
+    requireMayEnd(await this.managers.principal(organizationId, by, userId), role);
     const endsMember = isMember && person.status !== 'archived';
     const endsParent = isParent && person.parent_status !== 'archived';
     if (!endsMember && !endsParent) return NOTHING_ENDED;
     if (endsMember && role === 'owner' && person.status === 'accepted') await this.managers.requireAnotherOwner(userId);
 
     // Before the membership ends, and with it the sight of the address that they were made for.
-    const invites = await this.belongings.invites(organizationId, userId);
+    const invites = await this.steps.invites(organizationId, userId);
     const belonged = endsMember ? await this.endMember(organizationId, userId, role!, sessions) : NOTHING_ENDED;
     const children = endsParent ? await this.endParent(organizationId, userId) : 0;
-    await this.belongings.requests(organizationId, userId);
+    await this.steps.requests(organizationId, userId);
     const gone = {
       ...belonged,
       changed: true,
@@ -121,7 +121,7 @@ export class Offboarding {
     const ids = (kind: 'member' | 'parent' | 'talks') => ended.filter((one) => one[kind]).map(({ userId }) => userId);
     // All at once, in the order of their ids.
     await this.db.query(sql`SELECT FROM hold_ties_elsewhere(${ended.map(({ userId }) => userId)}::uuid[])`);
-    await this.belongings.conversations(ids('talks'));
+    await this.steps.conversations(ids('talks'));
     await this.db.query(sql`
       UPDATE members SET status = 'archived', archived_at = now(), approval_requested_at = NULL
       WHERE organization_id = ${organizationId} AND user_id = ANY (${ids('member')}::uuid[]) AND status <> 'archived'`);
@@ -129,14 +129,14 @@ export class Offboarding {
       UPDATE parents SET status = 'archived'
       WHERE organization_id = ${organizationId} AND user_id = ANY (${ids('parent')}::uuid[]) AND status <> 'archived'`);
     // A parent's last link ends what shows their login, too.
-    for (const userId of ids('parent')) await this.belongings.rows(organizationId, userId, 'parent');
+    for (const userId of ids('parent')) await this.steps.rows(organizationId, userId, 'parent');
   }
 
-  /** Holds those who leave and what is ahead of them: all at once, if they are many, so that the order of locks stays. */
-  async hold(organizationId: string, leaving: string[], successors: string[] = []): Promise<void> {
-    await this.belongings.hold(organizationId, leaving);
-    await this.departures.hold(organizationId, leaving);
-    await this.db.holdPeople(organizationId, successors, leaving);
+  /** Locks those who leave and what is ahead of them: all at once, if they are many, so that the order of locks stays. */
+  async lock(organizationId: string, leaving: string[], successors: string[] = []): Promise<void> {
+    await this.steps.lock(organizationId, leaving);
+    await this.departures.lock(organizationId, leaving);
+    await this.db.lockPeople(organizationId, successors, leaving);
   }
 
   /** Whoever left by themselves is not asked again and again. */
@@ -156,28 +156,28 @@ export class Offboarding {
    * @throws Refused when there is no such link
    */
   async unlinkChild(organizationId: string, parentId: string, studentId: string): Promise<void> {
-    await this.logins.holdOrganization(organizationId);
-    await this.db.holdPeople(organizationId, [], [parentId]);
-    const children = await this.belongings.children(organizationId, parentId);
+    await this.logins.lockOrganization(organizationId);
+    await this.db.lockPeople(organizationId, [], [parentId]);
+    const children = await this.steps.children(organizationId, parentId);
     if (!children.includes(studentId)) throw Refused.notFound();
-    if (children.length > 1) return this.belongings.unlink(organizationId, parentId, studentId);
+    if (children.length > 1) return this.steps.unlink(organizationId, parentId, studentId);
     const { status } = await this.find(organizationId, parentId);
-    await this.belongings.accountLinks(organizationId, parentId);
+    await this.steps.accountLinks(organizationId, parentId);
     // Last, as in `close`.
-    await this.belongings.unlink(organizationId, parentId, studentId);
-    if (status !== 'accepted') await this.belongings.conversations([parentId]);
+    await this.steps.unlink(organizationId, parentId, studentId);
+    if (status !== 'accepted') await this.steps.conversations([parentId]);
   }
 
-  /** The person is held alone: a booking comes before, and its session is found, or later, and finds nobody. */
+  /** The person is locked alone: a booking comes before, and its session is found, or later, and finds nobody. */
   private async endMember(
     organizationId: string,
     userId: string,
     role: Role,
     ahead: SessionsAhead = { do: 'unassign' },
   ): Promise<Ended> {
-    const { belongings, departures } = this;
+    const { steps: belongings, departures } = this;
     const teaches = role !== 'student';
-    if (ahead.do === 'hand_over') await this.holdSuccessor(organizationId, userId, ahead.to);
+    if (ahead.do === 'hand_over') await this.lockSuccessor(organizationId, userId, ahead.to);
     if (teaches) await belongings.led(organizationId, userId, ahead.do === 'hand_over' ? ahead.to : null);
     const sessions = teaches
       ? await departures.ofTutor(organizationId, userId, ahead)
@@ -193,15 +193,15 @@ export class Offboarding {
     };
   }
 
-  private async holdSuccessor(organizationId: string, userId: string, successor: string): Promise<void> {
+  private async lockSuccessor(organizationId: string, userId: string, successor: string): Promise<void> {
     if (successor === userId) throw Refused.notFound();
-    await this.places.requireStaff(organizationId, successor, 'hand_over_to');
+    await this.classMembers.requireStaff(organizationId, successor, 'hand_over_to');
   }
 
   /** @returns how many children there are: {@link close} unlinks them */
   private async endParent(organizationId: string, userId: string): Promise<number> {
-    await this.belongings.accountLinks(organizationId, userId);
-    return (await this.belongings.children(organizationId, userId)).length;
+    await this.steps.accountLinks(organizationId, userId);
+    return (await this.steps.children(organizationId, userId)).length;
   }
 
   private async find(organizationId: string, userId: string): Promise<Person> {

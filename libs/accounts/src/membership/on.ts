@@ -2,9 +2,9 @@ import { AuditLog } from '@app/audit';
 import { type Env, Vault } from '@app/config';
 import type { Database } from '@app/database';
 import { Outbox } from '@app/jobs';
-import { Invites, Logins, Places } from '@app/people';
+import { Invites, Logins, ClassMembers } from '@app/people';
 import { departuresOn } from '@app/scheduling';
-import { Belongings } from './belongings.js';
+import { OffboardingSteps } from './offboarding-steps.js';
 import { ManagerNotices } from '../manager-notices.js';
 import { Managers } from './managers.js';
 import { MembershipNotices } from './membership-notices.js';
@@ -22,7 +22,7 @@ export function membershipsOn(
   notices: MembershipNotices;
 } {
   const [vault, logins, audit] = [new Vault(env), new Logins(db), new AuditLog(db)];
-  const places = new Places(db);
+  const places = new ClassMembers(db);
   const [managers, waysIn] = [new Managers(db), new WaysIn(db, new Invites(db, env, vault))];
   const outbox = new Outbox(db, vault, env);
   const notices = new MembershipNotices(db, env, outbox, new ManagerNotices(db, env, outbox));
@@ -30,7 +30,7 @@ export function membershipsOn(
     offboarding: new Offboarding(
       db,
       logins,
-      new Belongings(db, places),
+      new OffboardingSteps(db, places),
       places,
       departuresOn(db),
       managers,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { Invites } from '@app/people';
-import type { Doer } from './membership-notices.js';
+import type { ActorIds } from './membership-notices.js';
 
 /** What became of the ways in that somebody had seen or made. */
 export interface WaysInEnded {
@@ -50,7 +50,7 @@ export class WaysIn {
    */
   async end(
     organizationId: string,
-    by: Doer,
+    by: ActorIds,
     maker: Maker,
     reads: boolean,
     keep: readonly string[],
@@ -75,10 +75,12 @@ export class WaysIn {
 
   /** Codes that records show have successors at once: the permanent ones, and one for each classroom. */
   private async replace(organizationId: string, createdBy: string | null, ended: readonly Code[]): Promise<void> {
-    if (ended.some(({ standing }) => standing)) await this.invites.addStandingCodes(organizationId, createdBy);
-    const rooms = ended.filter(({ scope, sealed }) => sealed && scope === 'classroom').map((code) => code.target_id);
+    if (ended.some(({ standing }) => standing)) await this.invites.addPermanentCodes(organizationId, createdBy);
+    const classrooms = ended
+      .filter(({ scope, sealed }) => sealed && scope === 'classroom')
+      .map((code) => code.target_id);
     const there = await this.db.query<{ id: string }>(sql`
-      SELECT id FROM classrooms WHERE organization_id = ${organizationId} AND id = ANY (${[...new Set(rooms)]}::uuid[])`);
+      SELECT id FROM classrooms WHERE organization_id = ${organizationId} AND id = ANY (${[...new Set(classrooms)]}::uuid[])`);
     const wanted = { scope: 'classroom', role: 'student', code: true, createdBy } as const;
     await this.invites.mint(
       organizationId,

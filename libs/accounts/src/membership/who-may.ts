@@ -4,7 +4,7 @@ import { Refused } from '@app/rules';
 export type Role = Tables['members']['role'];
 
 /** Who changes somebody's membership. */
-export type Changer =
+export type Principal =
   | { kind: 'operator' }
   /** An API key. */
   | { kind: 'key' }
@@ -22,7 +22,7 @@ const NOT_BY_KEY = 'API keys cannot remove owners and admins. An owner can, in t
  * @param role of the member; null for a parent who is no member
  * @throws Refused
  */
-export function requireMayEnd(by: Changer, role: Role | null): void {
+export function requireMayEnd(by: Principal, role: Role | null): void {
   if (by.kind === 'operator' || (by.kind === 'person' && by.self)) return;
   if (by.kind === 'key') {
     if (isManager(role)) throw Refused.conflict('is_manager', NOT_BY_KEY);
@@ -37,7 +37,7 @@ export function requireMayEnd(by: Changer, role: Role | null): void {
  *
  * @throws Refused
  */
-export function requireMayChangeRole(by: Changer, from: Role, to: Role): void {
+export function requireMayChangeRole(by: Principal, from: Role, to: Role): void {
   if (by.kind !== 'operator' && (by.kind !== 'person' || by.role !== 'owner')) throw Refused.notFound();
   if (from === 'student' || to === 'student')
     throw Refused.invalid('A student stays a student. Invite them with another address instead.', 'role');

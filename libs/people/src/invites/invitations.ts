@@ -86,7 +86,7 @@ export class Invitations {
     if (confirmed.length === 0) throw Refused.notFound();
   }
 
-  /** Revokes an invite: its link or code stops working. @param standing also a standing code @throws Refused when there is no such open invite */
+  /** Revokes an invite: its link or code stops working. @param standing also a permanent code @throws Refused when there is no such open invite */
   async end(organizationId: string, id: string, standing = false): Promise<void> {
     if (!(await this.close(organizationId, id, standing))) throw Refused.notFound();
   }
@@ -101,7 +101,7 @@ export class Invitations {
     if (revoked.length === 0) throw Refused.notFound();
   }
 
-  /** Leaves standing codes unless they are meant, and account links, which belong to people. */
+  /** Leaves permanent codes unless they are meant, and account links, which belong to people. */
   private async close(organizationId: string, id: string, standing = false) {
     const [closed = null] = await this.db.query<
       Required<Pick<NewInvite, 'scope' | 'role' | 'targetId' | 'subjectId' | 'email'>>

@@ -35,14 +35,14 @@ export interface MintedInvite extends NewInvite {
   createdAt: Date;
 }
 
-/** The roles of an organization's two standing join codes. */
-const STANDING_ROLES = ['student', 'tutor'] as const;
-export type StandingRole = (typeof STANDING_ROLES)[number];
+/** The roles of an organization's two permanent join codes. */
+const PERMANENT_CODE_ROLES = ['student', 'tutor'] as const;
+export type PermanentCodeRole = (typeof PERMANENT_CODE_ROLES)[number];
 
-/** A standing code that was just made. */
-export interface StandingCode {
+/** A permanent code that was just made. */
+export interface PermanentCode {
   id: string;
-  role: StandingRole;
+  role: PermanentCodeRole;
   code: string;
 }
 
@@ -101,20 +101,20 @@ export class Invites {
       LEFT JOIN logins_by_email(${addresses}) l ON l.email = i.address`);
   }
 
-  /** Runs {@link addStandingCodes} in its own transaction. @returns whether a code was created */
-  ensureStandingCodes(organizationId: string): Promise<boolean> {
+  /** Runs {@link addPermanentCodes} in its own transaction. @returns whether a code was created */
+  ensurePermanentCodes(organizationId: string): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
-      return (await this.addStandingCodes(organizationId)).length > 0;
+      return (await this.addPermanentCodes(organizationId)).length > 0;
     });
   }
 
   /**
-   * Creates the missing standing codes for students and tutors inside the ambient transaction; one that was switched off
+   * Creates the missing permanent codes for students and tutors inside the ambient transaction; one that was switched off
    * is not missing. Without ENCRYPTION_KEY, does nothing: the worker, which has the key, creates them later.
    */
-  async addStandingCodes(organizationId: string, createdBy: string | null = null): Promise<StandingCode[]> {
+  async addPermanentCodes(organizationId: string, createdBy: string | null = null): Promise<PermanentCode[]> {
     if (!this.env.get('ENCRYPTION_KEY')) return [];
-    const codes = STANDING_ROLES.map((role) => ({ id: uuidv7(), role, code: newCode() }));
+    const codes = PERMANENT_CODE_ROLES.map((role) => ({ id: uuidv7(), role, code: newCode() }));
     // RETURNING needs no right to read but that to the id, which is all that the worker has.
     const made = await this.db.query<{ id: string }>(sql`
       INSERT INTO invites (id, organization_id, scope, role, target_id, secret_hash, standing, sealed, created_by)
@@ -129,27 +129,27 @@ export class Invites {
   }
 
   /**
-   * Replaces the standing codes that are not switched off inside the ambient transaction. The old ones stop working when
+   * Replaces the permanent codes that are not switched off inside the ambient transaction. The old ones stop working when
    * it commits.
    */
-  async replaceStandingCodes(organizationId: string, createdBy: string | null = null): Promise<StandingCode[]> {
+  async replacePermanentCodes(organizationId: string, createdBy: string | null = null): Promise<PermanentCode[]> {
     await this.db.query(sql`
       UPDATE invites SET revoked_at = now() WHERE organization_id = ${organizationId} AND standing AND revoked_at IS NULL`);
-    return this.addStandingCodes(organizationId, createdBy);
+    return this.addPermanentCodes(organizationId, createdBy);
   }
 
   /**
-   * The organization's standing codes; null for one that does not exist yet, or that was encrypted with an earlier
+   * The organization's permanent codes; null for one that does not exist yet, or that was encrypted with an earlier
    * ENCRYPTION_KEY: it still works but cannot be shown.
    */
-  async standingCodes(tenant: Tenant): Promise<Record<StandingRole, string | null>> {
-    const [rows] = await this.db.read<[{ role: StandingRole; sealed: Buffer }]>(
+  async permanentCodes(tenant: Tenant): Promise<Record<PermanentCodeRole, string | null>> {
+    const [rows] = await this.db.read<[{ role: PermanentCodeRole; sealed: Buffer }]>(
       tenant,
       sql`SELECT role, sealed FROM invites
         WHERE organization_id = ${tenant.organizationId} AND standing AND revoked_at IS NULL`,
     );
     const sealed = new Map(rows.map((row) => [row.role, row.sealed]));
-    const open = (role: StandingRole) => this.codeOf(sealed.get(role) ?? null);
+    const open = (role: PermanentCodeRole) => this.codeOf(sealed.get(role) ?? null);
     return { student: open('student'), tutor: open('tutor') };
   }
 

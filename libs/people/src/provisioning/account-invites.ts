@@ -42,7 +42,7 @@ export class AccountInvites {
 
   /** @param roles members with another role are treated as unknown */
   async sendToMember(by: Provisioner, id: string, roles: InvitedRole[]): Promise<AccountInvite> {
-    await this.logins.holdOrganization(by.organizationId);
+    await this.logins.lockOrganization(by.organizationId);
     const [member] = await this.db.query<Recipient & { role: InvitedRole; waits: boolean }>(sql`
       SELECT m.role, m.status, ${visibleColumns('m', ['first_name', 'email'])}, m.approval_requested_at IS NOT NULL AS waits
       FROM members m LEFT JOIN users u ON u.id = m.user_id

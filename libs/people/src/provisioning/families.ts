@@ -14,7 +14,7 @@ export class Families {
    * @returns false if one of the two is missing or the link exists
    */
   async link(organizationId: string, parentId: string, studentId: string): Promise<boolean> {
-    await this.db.holdPeople(organizationId, [parentId, studentId]);
+    await this.db.lockPeople(organizationId, [parentId, studentId]);
     await this.db.query(sql`
       UPDATE parents p SET status = CASE WHEN p.frozen_at IS NULL OR must_accept(p.user_id) THEN 'pending' ELSE 'accepted' END
       WHERE p.organization_id = ${organizationId} AND p.user_id = ${parentId} AND p.status <> 'accepted' AND (p.status = 'archived' OR p.frozen_at IS NOT NULL) AND p.enrolled_at IS NULL

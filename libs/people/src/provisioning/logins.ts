@@ -34,15 +34,15 @@ export class Logins {
 
   /**
    * Locks provisioning in this organization, so that decisions stay valid. Whoever locks rows of people and then mails them takes this first:
-   * a waiting transaction holds nothing that others wait for.
+   * a waiting transaction has locked nothing that others wait for.
    */
-  holdOrganization(organizationId: string): Promise<void> {
+  lockOrganization(organizationId: string): Promise<void> {
     return this.db.lock(`provisioning of ${organizationId}`);
   }
 
-  /** What an owner or admin does about people: {@link asManager}, with the organization held. */
+  /** What an owner or admin does about people: {@link asManager}, with the organization locked. */
   managingPeople<T>(organizationId: string, by: { userId: string | null }, work: () => Promise<T>): Promise<T> {
-    return asManager(this.db, organizationId, by, work, () => this.holdOrganization(organizationId));
+    return asManager(this.db, organizationId, by, work, () => this.lockOrganization(organizationId));
   }
 
   /** The logins with these (normalized) addresses, by address. */

@@ -57,7 +57,7 @@ export class MemberProfiles {
   }
 
   /**
-   * Changes an owner's, admin's or tutor's names inside the ambient transaction, and holds the person until its end.
+   * Changes an owner's, admin's or tutor's names inside the ambient transaction, and locks the person until its end.
    *
    * @param mayRenameManager called before another name of an owner or admin is written; throws if that is not allowed
    * @returns the last step, to be taken once all else is written: it locks the login, for which other organizations may wait
@@ -80,8 +80,8 @@ export class MemberProfiles {
     mayRenameManager?: () => void,
   ): Promise<() => Promise<void>> {
     const { organizationId } = by;
-    await this.logins.holdOrganization(organizationId);
-    await this.db.holdPeople(organizationId, [], [id]);
+    await this.logins.lockOrganization(organizationId);
+    await this.db.lockPeople(organizationId, [], [id]);
     // The login may still change, by its person or another organization: the database decides again once it is locked.
     const [member] = await this.db.query<MemberRow & { shared: boolean; offered: boolean }>(sql`
       SELECT m.role, m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])},

@@ -33,9 +33,9 @@ export class Provisioning {
     const sound = people.filter((person): person is NewPerson => refusedByItself(person) === null);
     const given = sound.map(addressesOf).flatMap(({ own, parent }) => [own, parent]);
     const addresses = [...new Set(given.filter((address) => address !== null))];
-    const hold = this.logins.holdOrganization(by.organizationId);
+    const lock = this.logins.lockOrganization(by.organizationId);
     const [, known, admit] = await Promise.all([
-      hold,
+      lock,
       this.logins.find(by.organizationId, addresses),
       this.mails.admission(by, addresses),
     ]);

@@ -26,13 +26,13 @@ export class ContentGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const access = accessOf(context.getHandler());
     if (!access || access.public || !access.ofBody) return true;
-    requireHeld(request.caller, access.ofBody(request.body as never));
+    requireScopes(request.caller, access.ofBody(request.body as never));
     return true;
   }
 }
 
 /** @throws ApiError 403 for a caller who lacks one of the scopes. For needs that only the stored record shows. */
-export function requireHeld(caller: Caller | undefined, required: Scope[]): void {
+export function requireScopes(caller: Caller | undefined, required: Scope[]): void {
   const held = caller?.scopes ?? new Set();
   if (!required.every((scope) => grants(held, scope))) throw insufficient(required, held, ', ');
 }

@@ -4,7 +4,7 @@ import type { Counter } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
 import { conditionsOf, paging, type Parameter, queryOf, type ValuesOf } from './parameters.js';
-import { declare, type Shown, type Source } from './source.js';
+import { declare, type RecordSet, type Source } from './source.js';
 
 /** Values of the route's path parameters, by name. */
 export type PathValues = Record<string, string>;
@@ -21,7 +21,7 @@ export interface PageQuery {
  * A list, declared once: route, source and description. `Lists` adds the tenant's condition. Without an `order` of its own it is newest first
  * and supports cursors, which are bound to its id.
  */
-interface Declaration<Parameters extends readonly Parameter[]> extends Shown {
+interface Declaration<Parameters extends readonly Parameter[]> extends RecordSet {
   /** The operation's id. */
   id: string;
   /** As Express writes it. Its parameters are ids. */

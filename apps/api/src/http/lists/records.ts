@@ -7,7 +7,7 @@ import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
 import { unsealed } from '../views/sealed.js';
-import type { Shown } from './source.js';
+import type { RecordSet } from './source.js';
 import { visible } from './statements.js';
 
 /** Reads single records for every resource. */
@@ -19,13 +19,13 @@ export class Records {
   ) {}
 
   /** One record as JSON. @param id unless there is only one @throws ApiError 404 */
-  async get(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
+  async get(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
     const [rows] = await this.db.read<[{ data: string }]>(caller, recordOf(caller, shown, id));
     return this.found(rows, readsCodes(caller));
   }
 
   /** The record as the ambient transaction leaves it, with the code that was made for it. @throws ApiError 404 */
-  async written(caller: Caller, shown: Shown, id?: string): Promise<JsonText> {
+  async written(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
     return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), true);
   }
 
@@ -36,7 +36,7 @@ export class Records {
 }
 
 /** Yields the record as JSON, in the column `data`. */
-export function recordOf(caller: Caller, { view, source: from, where, first }: Shown, id?: string): Sql {
+export function recordOf(caller: Caller, { view, source: from, where, first }: RecordSet, id?: string): Sql {
   const source = typeof from === 'function' ? from(caller) : from;
   const own = [...(id === undefined ? [] : [sql`${raw(source.id)} = ${id}`]), ...(where ? [where] : [])];
   return sql`SELECT ${view.json} AS data FROM ${source.all} WHERE ${visible(caller, source, own)}${first ? sql` ORDER BY ${first} LIMIT 1` : empty}`;

@@ -16,7 +16,7 @@ interface SourceOptions {
 }
 
 /** What records show, and which records there are. */
-export interface Shown {
+export interface RecordSet {
   view: View;
   /** Where they come from; some depend on the caller. */
   source: Source | ((caller: Caller) => Source);
@@ -26,15 +26,15 @@ export interface Shown {
   first?: Sql;
 }
 
-const DECLARED = new WeakMap<View, Shown>();
+const DECLARED = new WeakMap<View, RecordSet>();
 
 /** Remembers where the records of a view come from. */
-export function declare(shown: Shown): void {
+export function declare(shown: RecordSet): void {
   if (!DECLARED.has(shown.view)) DECLARED.set(shown.view, shown);
 }
 
 /** Where single records of a view come from; undefined if there is no such route. */
-export const declared = (view: View): Shown | undefined => DECLARED.get(view);
+export const declared = (view: View): RecordSet | undefined => DECLARED.get(view);
 
 /** Where a view's records come from: a driving table with the organization and all filtered columns, and joins. Readers add {@link sightOf}. */
 export class Source {

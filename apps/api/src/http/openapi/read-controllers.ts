@@ -6,7 +6,7 @@ import type { Answer } from '../lists/answer.js';
 import type { List, PageQuery } from '../lists/list.js';
 import { Lists } from '../lists/lists.js';
 import { Records } from '../lists/records.js';
-import { declare, type Shown } from '../lists/source.js';
+import { declare, type RecordSet } from '../lists/source.js';
 import { ValidQuery } from '../validation/declared.js';
 import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { tagged } from '../writes/etag.js';
@@ -34,7 +34,7 @@ export function listController(list: List): Type {
 }
 
 /** A single record: declared like a list. */
-export interface RecordDeclaration extends Shown {
+export interface RecordDeclaration extends RecordSet {
   /** The operation's id. */
   id: string;
   /** With the record's id as its parameter, unless there is only one. */

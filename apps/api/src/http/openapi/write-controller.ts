@@ -6,7 +6,7 @@ import { CurrentCaller, RequireAnyScope, RequireScopes } from '../auth/access.de
 import type { Caller } from '../auth/caller.js';
 import type { Answer } from '../lists/answer.js';
 import { Records } from '../lists/records.js';
-import type { Shown } from '../lists/source.js';
+import type { RecordSet } from '../lists/source.js';
 import { ValidBody } from '../validation/declared.js';
 import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { Audit } from '../writes/audit.js';
@@ -41,7 +41,7 @@ export interface WriteDeclaration<
   /** Who decides and writes: injected. */
   rules: { [K in keyof Rules]: Type<Rules[K]> };
   /** The record that is answered as the write leaves it, or an answer of its own; null for none (204). */
-  answers: Shown | Answer | null;
+  answers: RecordSet | Answer | null;
   /** What the audit row calls the record's id, if not like the path's first parameter. */
   idName?: string;
   run: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Exactly<Made> | Promise<Exactly<Made>>;

@@ -1,13 +1,13 @@
 import sql from 'sql-template-tag';
 import { VALUES } from '@app/database';
 import {
-  instant, kinds, like, list, nullable, oneOf, parameter, type Shown, Source, text, uuid, View,
+  instant, kinds, like, list, nullable, oneOf, parameter, type RecordSet, Source, text, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
 const { message_type, visibility } = VALUES.messages;
 
 /** A message, whoever may read it: the answer to whoever sent it. */
-export const MESSAGE: Shown = {
+export const MESSAGE: RecordSet = {
   view: new View('Message', {
     id: uuid('m.id'),
     conversation_id: nullable(uuid('m.conversation_id')),
@@ -25,7 +25,7 @@ export const MESSAGE: Shown = {
 const CONVERSATIONS = new Source('organization_conversations', 'o', { id: 'conversation_id' });
 
 export const MESSAGES = list({
-  ...(MESSAGE as Shown & { source: Source }),
+  ...(MESSAGE as RecordSet & { source: Source }),
   id: 'list_messages',
   path: 'v1/conversations/:conversation_id/messages',
   summary: 'Lists the messages of a conversation, newest first',

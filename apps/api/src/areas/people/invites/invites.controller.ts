@@ -1,11 +1,11 @@
 import { Codes, readsCodes } from '@app/accounts';
-import { Invitations, Invites, type StandingRole } from '@app/people';
+import { Invitations, Invites, type PermanentCodeRole } from '@app/people';
 import { one, readController, writeController } from '../../../http/kit.js';
 import { CreateInvite, wishOf } from './invites.dto.js';
 import { inviteShape, joinLinkShape } from './invites.view.js';
 
 /** The permanent links. @param codes null for those that are not there, or not to be seen */
-const linksOf = (invites: Invites, { student, tutor }: Record<StandingRole, string | null>) => ({
+const linksOf = (invites: Invites, { student, tutor }: Record<PermanentCodeRole, string | null>) => ({
   student_code: student,
   student_url: student && invites.joinUrl(student),
   tutor_code: tutor,
@@ -76,7 +76,7 @@ export const INVITES_CONTROLLERS = [
     rules: [Invites],
     async run({ caller }, invites) {
       const none = { student: null, tutor: null };
-      return linksOf(invites, readsCodes(caller) ? await invites.standingCodes(caller) : none);
+      return linksOf(invites, readsCodes(caller) ? await invites.permanentCodes(caller) : none);
     },
   }),
   writeController({
@@ -92,7 +92,7 @@ export const INVITES_CONTROLLERS = [
     answers: one(joinLinkShape),
     async run({ organizationId, caller }, codes, invites) {
       const made = await codes.replacePermanent(organizationId, { userId: null, apiKeyId: caller.keyId });
-      const codeOf = (role: StandingRole) => made.find((code) => code.role === role)?.code ?? null;
+      const codeOf = (role: PermanentCodeRole) => made.find((code) => code.role === role)?.code ?? null;
       const answer = linksOf(invites, { student: codeOf('student'), tutor: codeOf('tutor') });
       return { audit: { invite_ids: made.map(({ id }) => id) }, answer };
     },

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { sumsOf } from '@app/billing';
 import {
-  instant, list, nullable, type RecordDeclaration, type Shown, Source, texts, UUID, uuid, View,
+  instant, list, nullable, type RecordDeclaration, type RecordSet, Source, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 import { SUMS } from '../balance.js';
 import { BY_PERSON, isFiltered, person } from '../people.view.js';
@@ -71,7 +71,7 @@ export const BALANCE: RecordDeclaration = {
 };
 
 /** A parent's link to a student. */
-export const linkOf = (parentId: string, studentId: string): Shown => ({
+export const linkOf = (parentId: string, studentId: string): RecordSet => ({
   view: parentStudentLinkView,
   source: new Source('parent_students', 'l'),
   where: sql`l.parent_id = ${parentId} AND l.student_id = ${studentId}`,

@@ -1,5 +1,5 @@
 import { Provisioning, TutorProfiles } from '@app/people';
-import { given, listController, recordController, requireHeld, writeController } from '../../../http/kit.js';
+import { given, listController, recordController, requireScopes, writeController } from '../../../http/kit.js';
 import { ended, OFFBOARDED, OffboardTutor } from '../offboard.js';
 import { toTutor } from '../people.dto.js';
 import { CreateTutor, UpdateTutor } from './tutors.dto.js';
@@ -59,7 +59,7 @@ export const TUTORS_CONTROLLERS = [
     rules: [TutorProfiles],
     answers: STAFF,
     run: ({ caller, ids, body }, profiles) => {
-      const mayRenameManager = () => requireHeld(caller, ['tutors:write', 'accounts:write']);
+      const mayRenameManager = () => requireScopes(caller, ['tutors:write', 'accounts:write']);
       return profiles.change(caller, ids.tutor_id, given(body), mayRenameManager);
     },
   }),

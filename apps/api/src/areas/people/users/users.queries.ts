@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { digitsOf, normalizeEmail } from '@app/database';
-import { type Caller, instant, nullable, oneOf, type Shown, Source, uuid, View } from '../../../http/kit.js';
+import { type Caller, instant, nullable, oneOf, type RecordSet, Source, uuid, View } from '../../../http/kit.js';
 import { person } from '../people.view.js';
 
 const { first_name, last_name, email } = person('m');
@@ -31,7 +31,7 @@ const PEOPLE = new Source(
 const FIRST = sql`m.accepted_at, m.created_at, m.user_id, m.role`;
 
 /** The person whose address, as it is shown, is this one. */
-export function personByEmail(caller: Caller, address: string): Shown {
+export function personByEmail(caller: Caller, address: string): RecordSet {
   const normalized = normalizeEmail(address);
   const logins = sql`SELECT id FROM users WHERE email_normalized = ${normalized}`;
   const given = sql`lower(supplied_email) IN (${normalized}, ${address.toLowerCase()})`;
@@ -41,7 +41,7 @@ export function personByEmail(caller: Caller, address: string): Shown {
 }
 
 /** The person whose phone number, as the organization may see it, has these digits. */
-export function personByPhone(caller: Caller, phone: string): Shown {
+export function personByPhone(caller: Caller, phone: string): RecordSet {
   const digits = sql`(SELECT ${raw(digitsOf('wanted'))} FROM (SELECT ${phone}::text AS wanted) w)`;
   const logins = sql`SELECT id FROM users WHERE phone_digits = ${digits}`;
   const given = sql`${raw(digitsOf('supplied_phone'))} = ${digits}`;

@@ -1,6 +1,6 @@
-import { Rooms } from '@app/people';
+import { Classes } from '@app/people';
 import { inputOf, listController, recordController, writeController } from '../../../http/kit.js';
-import { addMember, MEMBER_ADDED } from '../room-members.js';
+import { addMember, MEMBER_ADDED } from '../class-members.js';
 import { AddClassroomMember, CreateClassroom } from './classrooms.dto.js';
 import { CLASSROOMS } from './classrooms.queries.js';
 
@@ -24,11 +24,11 @@ export const CLASSROOMS_CONTROLLERS = [
       'or one who has not accepted, is a 404; a student is a 422.',
     example: { name: 'Year 12 Methods', price_cents: 12000, billing_interval: 'month' },
     body: CreateClassroom,
-    rules: [Rooms],
+    rules: [Classes],
     answers: CLASSROOMS,
     idName: 'classroom_id',
-    run: ({ caller, body }, rooms) =>
-      rooms.openClassroom(caller, { ...inputOf(body), subject: body.subject_id ?? null }),
+    run: ({ caller, body }, classes) =>
+      classes.openClassroom(caller, { ...inputOf(body), subject: body.subject_id ?? null }),
   }),
   writeController({
     ...MEMBER_ADDED,
@@ -40,8 +40,8 @@ export const CLASSROOMS_CONTROLLERS = [
       '422; a person who is not an accepted member is a 404. A student of the classroom becomes its teacher, ' +
       'with the same `member_id`.',
     body: AddClassroomMember,
-    run: ({ organizationId, ids: { classroom_id: id }, body }, places) =>
-      addMember(places, organizationId, { kind: 'classroom', id }, body, 'teacher'),
+    run: ({ organizationId, ids: { classroom_id: id }, body }, members) =>
+      addMember(members, organizationId, { kind: 'classroom', id }, body, 'teacher'),
   }),
   writeController({
     ...MEMBER_ADDED,
@@ -52,7 +52,7 @@ export const CLASSROOMS_CONTROLLERS = [
       'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
       '422; a person who is not an accepted member is a 404.',
     body: AddClassroomMember,
-    run: ({ organizationId, ids: { classroom_id: id }, body }, places) =>
-      addMember(places, organizationId, { kind: 'classroom', id }, body, 'student'),
+    run: ({ organizationId, ids: { classroom_id: id }, body }, members) =>
+      addMember(members, organizationId, { kind: 'classroom', id }, body, 'student'),
   }),
 ];

@@ -1,6 +1,6 @@
-import { Rooms } from '@app/people';
+import { Classes } from '@app/people';
 import { inputOf, listController, recordController, writeController } from '../../../http/kit.js';
-import { addMember, MEMBER_ADDED } from '../room-members.js';
+import { addMember, MEMBER_ADDED } from '../class-members.js';
 import { AddGroupMember, CreateGroup } from './groups.dto.js';
 import { GROUPS } from './groups.queries.js';
 
@@ -24,11 +24,11 @@ export const GROUPS_CONTROLLERS = [
       'role are a 422.',
     example: { name: 'Year 10 Maths, Tuesday', rate_per_student_cents: 4500, color: '#3366cc' },
     body: CreateGroup,
-    rules: [Rooms],
+    rules: [Classes],
     answers: GROUPS,
     idName: 'group_id',
-    async run({ caller, body }, rooms) {
-      const id = await rooms.openGroup(caller, { ...inputOf(body), subject: body.subject_id ?? null });
+    async run({ caller, body }, classes) {
+      const id = await classes.openGroup(caller, { ...inputOf(body), subject: body.subject_id ?? null });
       return { id, audit: { student_ids: body.student_ids } };
     },
   }),
@@ -41,8 +41,8 @@ export const GROUPS_CONTROLLERS = [
       'Adding somebody again returns the same `member_id`. A member with another role in the organization is a ' +
       '422; a person who is not an accepted member is a 404.',
     body: AddGroupMember,
-    run: ({ organizationId, ids: { group_id: id }, body }, places) =>
-      addMember(places, organizationId, { kind: 'group', id }, body, 'student'),
+    run: ({ organizationId, ids: { group_id: id }, body }, members) =>
+      addMember(members, organizationId, { kind: 'group', id }, body, 'student'),
   }),
   writeController({
     ...MEMBER_ADDED,
@@ -54,7 +54,7 @@ export const GROUPS_CONTROLLERS = [
       '422; a person who is not an accepted member is a 404. A student of the group becomes its tutor, with the ' +
       'same `member_id`.',
     body: AddGroupMember,
-    run: ({ organizationId, ids: { group_id: id }, body }, places) =>
-      addMember(places, organizationId, { kind: 'group', id }, body, 'tutor'),
+    run: ({ organizationId, ids: { group_id: id }, body }, members) =>
+      addMember(members, organizationId, { kind: 'group', id }, body, 'tutor'),
   }),
 ];

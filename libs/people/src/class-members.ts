@@ -6,45 +6,45 @@ import { Refused } from '@app/rules';
 import { requireRole } from './staff.js';
 
 /** Where people have places, the tables of both, and what a teacher is called there. */
-const ROOMS = {
+const CLASSES = {
   classroom: { table: raw('classrooms'), places: raw('classroom_members'), id: raw('classroom_id') },
   group: { table: raw('student_groups'), places: raw('student_group_members'), id: raw('group_id') },
 };
 
 /** A classroom or a group. */
-export interface Room {
-  kind: keyof typeof ROOMS;
+export interface ClassRef {
+  kind: keyof typeof CLASSES;
   id: string;
 }
 
 /** As what somebody has a place: the teachers of a classroom, and the tutors of a group. */
-export type PlaceRole = 'teacher' | 'tutor' | 'student';
+export type ClassRole = 'teacher' | 'tutor' | 'student';
 
 /** Adds people to classrooms and groups. One place per person: a stale one from before a change of role is reused. */
 @Injectable()
-export class Places {
+export class ClassMembers {
   constructor(private readonly db: Database) {}
 
   /**
    * Gives an accepted member a place.
    *
    * @returns its id, and whether it is new
-   * @throws Refused for an unknown room or person, and at `user_id` for a member with another role
+   * @throws Refused for an unknown class or person, and at `user_id` for a member with another role
    */
-  async give(organizationId: string, room: Room, userId: string, as: PlaceRole) {
+  async give(organizationId: string, ref: ClassRef, userId: string, as: ClassRole) {
     const [, [member]] = await Promise.all([
-      this.db.holdPeople(organizationId, [userId]),
+      this.db.lockPeople(organizationId, [userId]),
       this.db.query<Pick<Tables['members'], 'role'>>(sql`
-        SELECT m.role FROM ${ROOMS[room.kind].table} r JOIN members m ON m.organization_id = r.organization_id
-        WHERE r.organization_id = ${organizationId} AND r.id = ${room.id}
+        SELECT m.role FROM ${CLASSES[ref.kind].table} r JOIN members m ON m.organization_id = r.organization_id
+        WHERE r.organization_id = ${organizationId} AND r.id = ${ref.id}
           AND m.user_id = ${userId} AND m.status = 'accepted'`),
     ]);
     if (!member) throw Refused.notFound();
     requireRole(member.role, as === 'student' ? 'learn' : 'teach', 'user_id');
-    return this.add(organizationId, room, userId, as);
+    return this.add(organizationId, ref, userId, as);
   }
 
-  /** Holds them, so that a removal waits. @throws Refused for somebody who is not an accepted member, and at the field for a student */
+  /** Locks them, so that a removal waits. @throws Refused for somebody who is not an accepted member, and at the field for a student */
   requireStaff(organizationId: string, tutorId: string, field = 'tutor_id'): Promise<void> {
     return this.requireMembers(organizationId, [tutorId], 'teach', () => [field]);
   }
@@ -61,7 +61,7 @@ export class Places {
     at: (index: number) => (string | number)[],
   ): Promise<void> {
     const [, members] = await Promise.all([
-      this.db.holdPeople(organizationId, ids),
+      this.db.lockPeople(organizationId, ids),
       this.db.query<{ user_id: string; role: Tables['members']['role'] }>(sql`
         SELECT user_id, role FROM members
         WHERE organization_id = ${organizationId} AND user_id = ANY (${ids}::uuid[]) AND status = 'accepted'`),
@@ -80,23 +80,23 @@ export class Places {
   }
 
   /** Adds somebody who may have the place. @returns its id, and whether it is new */
-  async add(organizationId: string, { kind, id: roomId }: Room, userId: string, as: PlaceRole) {
-    const { table, places, id } = ROOMS[kind];
+  async add(organizationId: string, { kind, id: classId }: ClassRef, userId: string, as: ClassRole) {
+    const { table, places, id } = CLASSES[kind];
     // A group's places have the organization of their group.
     const [column, value] = kind === 'classroom' ? [sql`, organization_id`, sql`, ${organizationId}`] : [empty, empty];
     const changed = await this.db.query(sql`
       INSERT INTO ${places} AS p (id, ${id}, user_id, role${column})
-      VALUES (${uuidv7()}, ${roomId}, ${userId}, ${as}${value})
+      VALUES (${uuidv7()}, ${classId}, ${userId}, ${as}${value})
       ON CONFLICT (${id}, user_id) DO UPDATE SET role = excluded.role WHERE p.role <> excluded.role
       RETURNING p.id`);
     if (changed.length > 0 && kind === 'group') {
       // student_ids is part of the group's record.
       await this.db.query(sql`
-        UPDATE student_groups SET updated_at = now() WHERE organization_id = ${organizationId} AND id = ${roomId}`);
+        UPDATE student_groups SET updated_at = now() WHERE organization_id = ${organizationId} AND id = ${classId}`);
     }
     const [row] = await this.db.query<{ id: string }>(sql`
       SELECT p.id FROM ${places} p JOIN ${table} r ON r.id = p.${id}
-      WHERE r.organization_id = ${organizationId} AND r.id = ${roomId} AND p.user_id = ${userId}`);
+      WHERE r.organization_id = ${organizationId} AND r.id = ${classId} AND p.user_id = ${userId}`);
     return { id: row!.id, changed: changed.length > 0 };
   }
 

@@ -5,22 +5,22 @@ import { Database, findId, type Tables } from '@app/database';
 import { Refused } from '@app/rules';
 import { InviteTargets } from './invites/invite-targets.js';
 import { Invites } from './invites/invites.js';
-import { Places } from './places.js';
+import { ClassMembers } from './class-members.js';
 import type { Provisioner } from './provisioning/people.js';
 
 /** What classrooms and groups have in common. The subject by its id or code. */
-interface NewRoom {
+interface NewClass {
   name: string;
   tutorId: string | null;
   subject: string | null;
 }
 
-export interface NewClassroom extends NewRoom {
+export interface NewClassroom extends NewClass {
   priceCents: number | null;
   billingInterval: Tables['classrooms']['billingInterval'];
 }
 
-export interface NewGroup extends NewRoom {
+export interface NewGroup extends NewClass {
   classroomId: string | null;
   ratePerStudentCents: number | null;
   color: string | null;
@@ -29,10 +29,10 @@ export interface NewGroup extends NewRoom {
 
 /** Opens classrooms and groups inside the ambient transaction. */
 @Injectable()
-export class Rooms {
+export class Classes {
   constructor(
     private readonly db: Database,
-    private readonly places: Places,
+    private readonly members: ClassMembers,
     private readonly invites: Invites,
     private readonly targets: InviteTargets,
   ) {}
@@ -46,15 +46,15 @@ export class Rooms {
   async openClassroom({ organizationId, keyId }: Provisioner, wanted: NewClassroom): Promise<string> {
     const { name, tutorId, priceCents, billingInterval } = wanted;
     const subjectId = await findId(this.db, 'subjects', organizationId, wanted.subject);
-    if (tutorId) await this.places.requireStaff(organizationId, tutorId);
-    const room = { kind: 'classroom', id: uuidv7() } as const;
+    if (tutorId) await this.members.requireStaff(organizationId, tutorId);
+    const classroom = { kind: 'classroom', id: uuidv7() } as const;
     await this.db.query(sql`
       INSERT INTO classrooms (id, organization_id, name, tutor_id, subject_id, price_cents, billing_interval)
-      VALUES (${room.id}, ${organizationId}, ${name}, ${tutorId}, ${subjectId}, ${priceCents}, ${billingInterval})`);
-    if (tutorId) await this.places.add(organizationId, room, tutorId, 'teacher');
-    const code = { scope: 'classroom', role: 'student', targetId: room.id, code: true, apiKeyId: keyId } as const;
+      VALUES (${classroom.id}, ${organizationId}, ${name}, ${tutorId}, ${subjectId}, ${priceCents}, ${billingInterval})`);
+    if (tutorId) await this.members.add(organizationId, classroom, tutorId, 'teacher');
+    const code = { scope: 'classroom', role: 'student', targetId: classroom.id, code: true, apiKeyId: keyId } as const;
     await this.invites.mint(organizationId, [code]);
-    return room.id;
+    return classroom.id;
   }
 
   /**
@@ -67,17 +67,17 @@ export class Rooms {
     const { name, tutorId, classroomId, ratePerStudentCents, color, studentIds } = wanted;
     const subjectId = await findId(this.db, 'subjects', organizationId, wanted.subject);
     if (classroomId && !(await this.targets.has(organizationId, 'classroom', classroomId))) throw Refused.notFound();
-    await this.db.holdPeople(organizationId, tutorId ? [tutorId, ...studentIds] : studentIds);
-    if (tutorId) await this.places.requireStaff(organizationId, tutorId);
-    await this.places.requireStudents(organizationId, studentIds);
-    const room = { kind: 'group', id: uuidv7() } as const;
+    await this.db.lockPeople(organizationId, tutorId ? [tutorId, ...studentIds] : studentIds);
+    if (tutorId) await this.members.requireStaff(organizationId, tutorId);
+    await this.members.requireStudents(organizationId, studentIds);
+    const group = { kind: 'group', id: uuidv7() } as const;
     await this.db.query(sql`
       INSERT INTO student_groups (id, owner_organization_id, organization_id, name, tutor_id, classroom_id, subject_id,
         rate_per_student_cents, color)
-      VALUES (${room.id}, ${organizationId}, ${organizationId}, ${name}, ${tutorId}, ${classroomId}, ${subjectId},
+      VALUES (${group.id}, ${organizationId}, ${organizationId}, ${name}, ${tutorId}, ${classroomId}, ${subjectId},
         ${ratePerStudentCents}, ${color})`);
-    if (tutorId) await this.places.add(organizationId, room, tutorId, 'tutor');
-    await this.places.addStudents(room.id, studentIds);
-    return room.id;
+    if (tutorId) await this.members.add(organizationId, group, tutorId, 'tutor');
+    await this.members.addStudents(group.id, studentIds);
+    return group.id;
   }
 }

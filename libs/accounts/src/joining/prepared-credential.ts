@@ -1,11 +1,11 @@
-import type { Credential, NewPasskey, Shown } from './identities.js';
+import type { Credential, NewPasskey, UsedCredential } from './identities.js';
 import { hashAs, type Hashing, hashPassword } from './passwords.js';
 
 /** How often a password is hashed, because another request may have just set or changed the login's. */
 export const MOST_COMPARISONS = 3;
 
 /** What somebody accepts an invite with, prepared before anything is locked. */
-export interface Given {
+export interface PreparedCredential {
   /** A new credential, or the login's current one. null for somebody who is signed in or has used a passkey. */
   credential: Credential | null;
   /** The salt of the login's password, and the hash of the given one with it. */
@@ -25,7 +25,7 @@ export async function prepare(
   who: { password: string } | { passkey: NewPasskey } | object,
   salt: string | null,
   hashing: Hashing,
-): Promise<Given> {
+): Promise<PreparedCredential> {
   if ('passkey' in who) return { credential: { passkey: who.passkey }, salt, hash: null };
   if (!('password' in who)) return { credential: null, salt, hash: null };
   const { password } = who;
@@ -35,6 +35,6 @@ export async function prepare(
   });
 }
 
-export function shownBy(credential: Credential): Shown {
+export function usedCredential(credential: Credential): UsedCredential {
   return 'hash' in credential ? { passwordHash: credential.hash } : { credentialId: credential.passkey.credentialId };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
-import { Places, type Room } from '@app/people';
+import { ClassMembers, type ClassRef } from '@app/people';
 import { ENDING } from './leaving.js';
 
 /** As SQL, the open invites and links `i` to somebody, and those that only lead to them. They end with the membership. */
@@ -16,14 +16,14 @@ export function openInvitesOf(organizationId: string, userId: string): Sql {
  * transaction, and returns how many rows changed.
  */
 @Injectable()
-export class Belongings {
+export class OffboardingSteps {
   constructor(
     private readonly db: Database,
-    private readonly places: Places,
+    private readonly classMembers: ClassMembers,
   ) {}
 
   /** Locks the records that name these people and that a request of its own locks before the people it names. */
-  async hold(organizationId: string, userIds: string[]): Promise<void> {
+  async lock(organizationId: string, userIds: string[]): Promise<void> {
     await this.db.query(sql`
       SELECT FROM booking_requests WHERE organization_id = ${organizationId} AND student_id = ANY (${userIds}::uuid[])
         AND status = 'pending' ORDER BY id FOR UPDATE`);
@@ -43,7 +43,7 @@ export class Belongings {
     return ended;
   }
 
-  /** The children of a parent, who is held: nobody links another one meanwhile. */
+  /** The children of a parent, who is locked: nobody links another one meanwhile. */
   async children(organizationId: string, parentId: string): Promise<string[]> {
     const links = await this.db.query<{ student_id: string }>(sql`
       SELECT student_id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${parentId}`);
@@ -86,12 +86,12 @@ export class Belongings {
         WHERE g.organization_id = ${organizationId} AND g.tutor_id = ${userId} RETURNING g.id)
       SELECT id FROM led`);
     if (successor === null) return;
-    const rooms: Room[] = [
+    const classes: ClassRef[] = [
       ...classrooms.map(({ id }) => ({ kind: 'classroom' as const, id })),
       ...groups.map(({ id }) => ({ kind: 'group' as const, id })),
     ];
-    for (const room of rooms)
-      await this.places.add(organizationId, room, successor, room.kind === 'classroom' ? 'teacher' : 'tutor');
+    for (const ref of classes)
+      await this.classMembers.add(organizationId, ref, successor, ref.kind === 'classroom' ? 'teacher' : 'tutor');
   }
 
   /** Conversations with people of this organization alone. What was written stays. */
