@@ -37,7 +37,7 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
 
 async function create(template: string): Promise<TestDatabase> {
   const name = `spec_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
-  await withAdmin((admin) => inTurn(admin, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER tutoring_owner`));
+  await withAdmin((admin) => inTurn(admin, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy OWNER tutoring_owner`));
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const processUrls = { api: at(inject('applicationUrl')), worker: at(inject('workerUrl')), portal: at(inject('portalUrl')) };
   return {
