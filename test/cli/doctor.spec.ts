@@ -116,6 +116,19 @@ describe('doctor and recount', () => {
     expect((await cli('doctor')).code).toBe(0);
   });
 
+  it('doctor --deep names what does not add up, in words, with the first rows', async () => {
+    expect((await cli('doctor', '--deep')).stdout).toMatch(/^ok {4}rows: all \d+ invariants hold$/m);
+    const id = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
+    await asOwner(`INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four, created_by)
+      SELECT '${id}', o.id, 'x', sha256('x'), 'abcd', 'abcd', u.id FROM organizations o, users u LIMIT 1`);
+    await asOwner(`UPDATE members SET role = 'tutor'`);
+    const { code, stdout } = await cli('doctor', '--deep');
+    expect(code).toBe(1);
+    expect(stdout).toContain(`fail  rows: keys of managers: Only who manages the organization has keys that work. 1 of first break it: ${id}\n`);
+    expect((await cli('doctor')).code).toBe(0);
+    await asOwner(`UPDATE members SET role = 'owner'`);
+  });
+
   it('doctor checks the mail server', async () => {
     const smtp = await TestSmtp.start();
     const mail = async (url: string) =>

@@ -3,9 +3,12 @@ import { createTransport } from 'nodemailer';
 import type { DataSource } from 'typeorm';
 import { type Env, loadEnv } from '@app/config';
 import {
+  brokenInvariants,
   connect,
   Database,
   differentFunctions,
+  INVARIANT_NAMES,
+  INVARIANTS,
   inWords as inWordsOf,
   pendingMigrations,
   type ProcessRole,
@@ -33,10 +36,15 @@ const ok = (message: string): Verdict => ({ status: 'ok', message });
 const warn = (message: string): Verdict => ({ status: 'warn', message });
 const fail = (message: string): Verdict => ({ status: 'fail', message });
 
-/** Checks everything that the service depends on. Never throws: a check that fails to run is a finding. */
-export async function examine(env: Env, verbose = false): Promise<Finding[]> {
+/**
+ * Checks everything that the service depends on. Never throws: a check that fails to run is a finding.
+ *
+ * @param more `verbose` lists everything that is wrong; `deep` reads the rows of all organizations, too
+ */
+export async function examine(env: Env, more: { verbose?: boolean; deep?: boolean } = {}): Promise<Finding[]> {
   return [
-    ...(await examineDatabase(env, verbose)),
+    ...(await examineDatabase(env, more.verbose ?? false)),
+    ...(more.deep ? await examineRows(env) : []),
     ...(await run([
       ['redis', () => examineRedis(env)],
       ['mail', () => examineMail(env)],
@@ -164,6 +172,35 @@ async function examineCopies(owner: DataSource): Promise<Verdict> {
     return fail(`${wrong.map(({ copy, id }) => `${copy} of ${id} is wrong`).join('; ')}: ${RECOUNT}`);
   } catch (error) {
     return warn(`could not be compared: ${(error as Error).message}`);
+  }
+}
+
+/** Whether the rows of all organizations add up. Each invariant that is broken is a finding. */
+async function examineRows(env: Env): Promise<Finding[]> {
+  const check = 'rows';
+  try {
+    const owner = await connect({
+      url: env.migrationUrl,
+      poolSize: 1,
+      applicationName: 'tutoring doctor',
+      timeouts: false,
+    });
+    try {
+      const broken = await owner.transaction(async (manager) => {
+        await manager.query('SET LOCAL app.maintenance = on');
+        return brokenInvariants((sql, values) => manager.query(sql, values));
+      });
+      if (broken.length === 0) return [{ check, ...ok(`all ${INVARIANT_NAMES.length} invariants hold`) }];
+      const slugs = slugsOf(await organizationsOf(new Database(owner), env).list());
+      return broken.map(({ name, organization_id: id, count, ids }) => {
+        const first = `${count} of ${slugOf(id, slugs)} break it${count > ids.length ? ', the first' : ''}: ${ids.join(', ')}`;
+        return { check: `${check}: ${name}`, ...fail(`${INVARIANTS[name].says} ${first}`) };
+      });
+    } finally {
+      await owner.destroy();
+    }
+  } catch (error) {
+    return [{ check, ...fail(inWordsOf(error)) }];
   }
 }
 

@@ -6,6 +6,13 @@ export { DatabaseFault, inWords } from './database-fault.js';
 export { connect, type ConnectionOptions } from './data-source.js';
 export { correctCopies, type Counter, recountLists, wrongCopies, wrongListCounts } from './derived-data.js';
 export { digitsOf, hasDigit } from './folding.js';
+export {
+  type Broken,
+  brokenInvariants,
+  INVARIANT_NAMES,
+  type InvariantName,
+  INVARIANTS,
+} from './invariants/invariants.js';
 export { behind, type Page, pageOf, type Position } from './keyset.js';
 export { lockNumber } from './locks.js';
 export { migrate, revertLast } from './migrate.js';

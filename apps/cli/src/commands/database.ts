@@ -73,10 +73,11 @@ export function addDatabaseCommands(program: Command): void {
     .command('doctor')
     .description('check the installation')
     .option('--verbose', 'list everything that is wrong, however much it is')
-    .action(async ({ verbose }: { verbose?: boolean }, command: Command) => {
+    .option('--deep', 'also check that the rows of all organizations add up, which reads all of them')
+    .action(async (options: { verbose?: boolean; deep?: boolean }, command: Command) => {
       const { env, stop } = await openDatabase();
       try {
-        const findings = await examine(env, verbose);
+        const findings = await examine(env, options);
         for (const finding of findings) {
           print(command, finding, `${finding.status.padEnd(4)}  ${finding.check}: ${finding.message}`);
         }
