@@ -97,7 +97,7 @@ describe('imports', () => {
       messaging: ['database', 'people', 'rules'],
       teaching: ['database', 'people', 'rules'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
-      accounts: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
+      access: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
       publishing: ['config', 'database', 'jobs'],
       storage: ['config'],
       serving: ['concurrency', 'config', 'logging'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { SCOPES } from '@app/accounts';
+import { SCOPES } from '@app/access';
 import { allCommands, runHere } from '../support/process/commands.js';
 import { createTestDatabase, urlsOf } from '../support/database/database.js';
 import { CLI, results, runCli } from '../support/process/cli.js';

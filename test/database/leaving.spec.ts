@@ -1,4 +1,4 @@
-import { LEAVING } from '@app/accounts';
+import { LEAVING } from '@app/access';
 import { SchemaFixture } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 
@@ -14,7 +14,7 @@ const NAMING = `
 async function complaints(): Promise<string[]> {
   const named = (await schema.all(NAMING)).map(({ name }) => String(name));
   return [
-    ...named.filter((name) => !(name in LEAVING)).map((name) => `${name}: say in LEAVING of libs/accounts what becomes of it when the person leaves`),
+    ...named.filter((name) => !(name in LEAVING)).map((name) => `${name}: say in LEAVING of libs/access what becomes of it when the person leaves`),
     ...Object.keys(LEAVING).filter((name) => !named.includes(name)).map((name) => `${name}: refers to nobody, remove it from LEAVING`),
   ];
 } // prettier-ignore

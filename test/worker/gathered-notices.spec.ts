@@ -1,4 +1,5 @@
-import { KeyNotices, type ManagerNotice, ManagerNotices } from '@app/accounts';
+import { KeyNotices } from '@app/access';
+import { type ManagerNotice, ManagerNotices } from '@app/people';
 import { loadEnv } from '@app/config';
 import { NOTICE_KINDS } from '@app/jobs';
 import { EmailService } from '../../apps/worker/src/email/email.service.js';

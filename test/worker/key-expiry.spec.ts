@@ -1,4 +1,4 @@
-import { ApiKeys } from '@app/accounts';
+import { ApiKeys } from '@app/access';
 import { loadEnv } from '@app/config';
 import type { Tables } from '../support/database/tables.js';
 import type { EmailPayload } from '@app/jobs';

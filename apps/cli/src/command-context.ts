@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { ApiKeys, Organizations } from '@app/accounts';
-import { Invites } from '@app/people';
+import { ApiKeys } from '@app/access';
+import { Organizations, Invites } from '@app/people';
 import { type Env, loadEnv, Vault } from '@app/config';
 import { connect, Database, DatabaseFault, migrate } from '@app/database';
 import { Failure } from './output.js';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { type ContactInput, ManagerNotices, OrganizationContacts } from '@app/accounts';
+import { type ContactInput, ManagerNotices, OrganizationContacts } from '@app/people';
 import { AuditLog, OPERATOR } from '@app/audit';
 import { DEMO_PLACES, type DemoOrganization, type DemoSize, writeDemo } from './demo/demo.js';
 import { record } from './demo/recorded.js';

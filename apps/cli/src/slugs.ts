@@ -1,4 +1,4 @@
-import type { Organization } from '@app/accounts';
+import type { Organization } from '@app/people';
 
 /** Slugs by organization id. */
 export type Slugs = Map<string, string>;

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { DestinationStream } from 'pino';
-import { AccountsModule } from '@app/accounts';
+import { AccessModule } from '@app/access';
 import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
@@ -31,7 +31,7 @@ export class WorkerModule {
         LoggingModule.forRoot(logDestination),
         DatabaseModule.forRoot('worker'),
         QueuesModule.forRoot(env),
-        AccountsModule,
+        AccessModule,
         PublishingModule,
       ],
       providers: [

@@ -1,3 +1,20 @@
+export { CredentialNotices } from './logins/credential-notices.js';
+export {
+  type Credential,
+  type Credentials,
+  Identities,
+  type Identity,
+  type NewPasskey,
+  type UsedCredential,
+  type UsedPasskey,
+} from './logins/identities.js';
+export { hashAs, type Hashing, hashPassword, refusedPassword, unlimited } from './logins/passwords.js';
+export { SignIn } from './logins/sign-in.js';
+export { type ManagerNotice, ManagerNotices } from './organizations/manager-notices.js';
+export { TakenBackNotices } from './organizations/taken-back-notices.js';
+export { type Contact, type ContactInput, OrganizationContacts } from './organizations/organization-contacts.js';
+export { type NewOrganization, type Organization, Organizations } from './organizations/organizations.js';
+export { type LinkCredential, PasswordLinks } from './logins/password-links.js';
 export { isAddress, isEmail } from './email.js';
 export { Invitations, notMailed, type SentInvite, type WantedInvite } from './invites/invitations.js';
 export { isCode, isToken, newCode, readSecret } from './invites/invite-secrets.js';
@@ -34,3 +51,4 @@ export { type NewClassroom, type NewGroup, Classes } from './classes.js';
 export { asManager, firstOwner, NAMED, requireRole, STAFF, type StaffRole } from './staff.js';
 export { type TutorChange, TutorProfiles } from './tutor-profiles.js';
 export { foundPerson, type VisibleColumn, shownName, visibleColumns, visiblePerson } from './visible-person.js';
+export { oneLine } from './organizations/one-line.js';

@@ -5,6 +5,14 @@ import { Invitations } from './invites/invitations.js';
 import { InviteTargets } from './invites/invite-targets.js';
 import { Invites } from './invites/invites.js';
 import { ClassMembers } from './class-members.js';
+import { CredentialNotices } from './logins/credential-notices.js';
+import { Identities } from './logins/identities.js';
+import { PasswordLinks } from './logins/password-links.js';
+import { SignIn } from './logins/sign-in.js';
+import { ManagerNotices } from './organizations/manager-notices.js';
+import { OrganizationContacts } from './organizations/organization-contacts.js';
+import { Organizations } from './organizations/organizations.js';
+import { TakenBackNotices } from './organizations/taken-back-notices.js';
 import { AccountInvites } from './provisioning/account-invites.js';
 import { AccountMails } from './provisioning/account-mails.js';
 import { Families } from './provisioning/families.js';
@@ -18,15 +26,23 @@ import { TutorProfiles } from './tutor-profiles.js';
 const PEOPLE = [
   AccountInvites,
   AccountMails,
+  ClassMembers,
+  Classes,
+  CredentialNotices,
   Families,
+  Identities,
   Invitations,
   InviteTargets,
   Invites,
   Logins,
+  ManagerNotices,
   MemberProfiles,
-  ClassMembers,
+  OrganizationContacts,
+  Organizations,
+  PasswordLinks,
   Provisioning,
-  Classes,
+  SignIn,
+  TakenBackNotices,
   TutorProfiles,
 ];
 

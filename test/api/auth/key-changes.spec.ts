@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { ApiKeys, type Overlap, OVERLAPS } from '@app/accounts';
+import { ApiKeys, type Overlap, OVERLAPS } from '@app/access';
 import { loadEnv } from '@app/config';
 import { connect, Database } from '@app/database';
 import { DAY, HOUR, KeyChanges } from '../../support/data/key-changes.js';

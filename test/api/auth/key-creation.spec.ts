@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { KeyMadeBefore, type Scope } from '@app/accounts';
+import { KeyMadeBefore, type Scope } from '@app/access';
 import { DAY, KeyChanges } from '../../support/data/key-changes.js';
 import { fixture } from '../../support/process/fixture.js';
 

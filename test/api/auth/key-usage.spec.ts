@@ -1,4 +1,4 @@
-import { ApiKeys } from '@app/accounts';
+import { ApiKeys } from '@app/access';
 import { Log } from '@app/logging';
 import { KeyUsage } from '../../../apps/api/src/http/auth/key-usage.js';
 import { TestApi } from '../../support/http/api.js';

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import { accessOf } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { bodyClassOf } from '../../../apps/api/src/http/validation/declared.js';
 import { mayBeEmpty } from '../../../apps/api/src/http/validation/read-object.js';

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { SCOPES, type Scope } from '@app/accounts';
+import { SCOPES, type Scope } from '@app/access';
 import { RequireScopes } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs } from '../../support/http/catalogue.js';

@@ -1,6 +1,6 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { schemaOf } from '../../../apps/api/src/http/validation/body-schema.js';
 import { bodyClassOf } from '../../../apps/api/src/http/validation/declared.js';
 import { TestApi } from '../../support/http/api.js';

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
-import { SCOPES, type Scope } from '@app/accounts';
+import { SCOPES, type Scope } from '@app/access';
 import { schemaOf } from '../../../apps/api/src/http/validation/body-schema.js';
 import { bodyClassOf, bodyKindOf, listFieldOf } from '../../../apps/api/src/http/validation/declared.js';
 import { AnswerCheck } from '../../support/http/answer-check.js';

@@ -1,4 +1,4 @@
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
 import { AnswerCheck } from '../../support/http/answer-check.js';

@@ -1,4 +1,4 @@
-import { SCOPES } from '@app/accounts';
+import { SCOPES } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs } from '../../support/http/catalogue.js';
 import { DocumentSchemas } from '../../support/http/document-schemas.js';

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { type Answer, call, keyedReads, keyedRoutes, nameOf, pathWith, type Route, send } from '../../support/http/routes.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';

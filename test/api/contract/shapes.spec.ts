@@ -1,4 +1,4 @@
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { DocumentSchemas } from '../../support/http/document-schemas.js';
 import {

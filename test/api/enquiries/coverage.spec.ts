@@ -1,6 +1,6 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import type { TutorWish } from '../../support/data/factories.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';

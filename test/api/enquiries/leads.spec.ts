@@ -1,6 +1,6 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 

@@ -1,4 +1,4 @@
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import { pointOf, refreshed, RoadFixture } from '../../support/data/road-fixture.js';
 
 const { api, routing, school } = await RoadFixture.open();

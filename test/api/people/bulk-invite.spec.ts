@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from '@app/accounts';
+import { SCOPES, type Scope } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '../../support/data/provisioning.js';
 import { fixture } from '../../support/process/fixture.js';

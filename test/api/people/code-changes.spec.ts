@@ -1,5 +1,5 @@
 import supertest from 'supertest';
-import { Approvals, Codes, JoinedByCode, Offboarding } from '@app/accounts';
+import { Approvals, Codes, JoinedByCode, Offboarding } from '@app/access';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
 import { JoinFixture, newcomer, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 import { fixture } from '../../support/process/fixture.js';

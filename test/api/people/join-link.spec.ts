@@ -1,4 +1,4 @@
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import { Invites } from '@app/people';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';

@@ -1,4 +1,4 @@
-import { Approvals } from '@app/accounts';
+import { Approvals } from '@app/access';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
 import { JoinFixture, newcomer } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';

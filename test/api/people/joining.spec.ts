@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Joining, OpenedInvites } from '@app/accounts';
+import { Joining, OpenedInvites } from '@app/access';
 import { newAddress, PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
 import { JoinFixture, newcomer } from '../../support/portal/join-fixture.js';

@@ -1,5 +1,5 @@
 import supertest from 'supertest';
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 

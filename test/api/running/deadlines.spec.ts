@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import sql from 'sql-template-tag';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { Database } from '@app/database';
 import { AnswerCheck } from '../../support/http/answer-check.js';
 import { TestApi } from '../../support/http/api.js';

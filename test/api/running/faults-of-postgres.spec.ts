@@ -1,8 +1,8 @@
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadEnv, Vault } from '@app/config';
-import { ApiKeys, Organizations } from '@app/accounts';
-import { Invites } from '@app/people';
+import { ApiKeys } from '@app/access';
+import { Organizations, Invites } from '@app/people';
 import { Database } from '@app/database';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../../libs/database/src/data-source.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
-import { type NewApiKey } from '@app/accounts';
+import type { NewApiKey } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { waitsFor } from '../../support/database/lock-waits.js';
 import { bytesOf, exchange } from '../../support/http/raw-http.js';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Joining, SignIn } from '@app/accounts';
+import { Joining } from '@app/access';
+import { SignIn } from '@app/people';
 import { TestApi } from '../../support/http/api.js';
 import { mailsTo, tokenOf } from '../../support/worker/mailbox.js';
 import { newAddress, PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '../../support/data/provisioning.js';

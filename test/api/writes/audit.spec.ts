@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
 import { TestApi } from '../../support/http/api.js';
 import { Probe } from '../../support/faults/probe.js';

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { Database } from '@app/database';
 import { RequestTurn } from '@app/serving';
 import { nameOf as nameOfUse } from '../../../apps/api/src/http/writes/idempotency.store.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { createFixtures } from '../../support/data/fixtures.js';
 import { MoneyFixture, refusal } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';

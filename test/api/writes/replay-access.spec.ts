@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
-import { type NewApiKey, type Scope, SCOPES } from '@app/accounts';
+import { type NewApiKey, type Scope, SCOPES } from '@app/access';
 import { accessOf, platformBlogOf } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { TestApi } from '../../support/http/api.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';

@@ -1,4 +1,4 @@
-import { hashPassword, SignIn } from '@app/accounts';
+import { hashPassword, SignIn } from '@app/people';
 import { reached } from '../../support/faults/promise.js';
 import { TestPortal } from '../../support/portal/portal.js';
 import { Visitor } from '../../support/portal/visitor.js';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiKeys, Organizations, type Scope, SCOPES } from '@app/accounts';
-import { Invites } from '@app/people';
+import { ApiKeys, type Scope, SCOPES } from '@app/access';
+import { Organizations, Invites } from '@app/people';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';

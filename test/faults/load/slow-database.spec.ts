@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { DatabaseProxy, type Fate } from '../../support/database/database-proxy.js';

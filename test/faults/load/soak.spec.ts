@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ApiKeys } from '@app/accounts';
+import { ApiKeys } from '@app/access';
 import { loadEnv } from '@app/config';
 import type { Load, LoadResult } from '../../../bench/load.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiKeys } from '@app/accounts';
+import { ApiKeys } from '@app/access';
 import { loadEnv } from '@app/config';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { percentile } from '../../support/data/percentile.js';

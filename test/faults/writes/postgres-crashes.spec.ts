@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiKeys, type Scope, SCOPES } from '@app/accounts';
+import { ApiKeys, type Scope, SCOPES } from '@app/access';
 import { loadEnv } from '@app/config';
 import { Database } from '@app/database';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import { DataSource } from 'typeorm';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { Database } from '@app/database';
 import { TestApi } from '../../support/http/api.js';
 import { Factories } from '../../support/data/factories.js';

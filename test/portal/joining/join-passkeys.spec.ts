@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { OpenedInvites } from '@app/accounts';
+import { OpenedInvites } from '@app/access';
 import { newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, newPasskey, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';

@@ -1,4 +1,4 @@
-import { Identities } from '@app/accounts';
+import { Identities } from '@app/people';
 import { newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, registration, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';

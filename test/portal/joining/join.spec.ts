@@ -1,4 +1,4 @@
-import { Approvals } from '@app/accounts';
+import { Approvals } from '@app/access';
 import { type Answer, newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { SCOPES, type Scope } from '@app/accounts';
+import { SCOPES, type Scope } from '@app/access';
 import { Database } from '@app/database';
 import { disableRowSecurity } from '../../support/database/row-security.js';
 import { createFixtures, type Fixtures } from '../../support/data/fixtures.js';

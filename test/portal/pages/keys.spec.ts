@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { SCOPES } from '@app/accounts';
+import { SCOPES } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { cookieOf, type Someone, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';

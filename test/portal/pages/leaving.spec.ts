@@ -1,4 +1,4 @@
-import { LEAVING, type Leaving } from '@app/accounts';
+import { LEAVING, type Leaving } from '@app/access';
 import type { Row } from '../../support/data/sample-rows.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';

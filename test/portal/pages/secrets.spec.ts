@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SignIn } from '@app/accounts';
+import { SignIn } from '@app/people';
 import { bytesOf, exchange, type RawAnswer } from '../../support/http/raw-http.js';
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { cookieOf, PASSWORD, type Someone, type TestPortal } from '../../support/portal/portal.js';

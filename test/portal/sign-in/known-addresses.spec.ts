@@ -1,5 +1,5 @@
 import argon2 from '@node-rs/argon2';
-import { hashAs, hashPassword } from '@app/accounts';
+import { hashAs, hashPassword } from '@app/people';
 import { Database } from '@app/database';
 import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { fixture } from '../../support/process/fixture.js';

@@ -1,5 +1,5 @@
 import { QueueFull } from '@app/concurrency';
-import { SignIn } from '@app/accounts';
+import { SignIn } from '@app/people';
 import { newAddress } from '../../support/data/provisioning.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PASSWORD, TestPortal } from '../../support/portal/portal.js';

@@ -1,4 +1,4 @@
-import { CredentialNotices, PasswordLinks } from '@app/accounts';
+import { CredentialNotices, PasswordLinks } from '@app/people';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../../support/portal/portal.js';

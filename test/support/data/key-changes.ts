@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ApiKeys, type NewApiKey, type Overlap } from '@app/accounts';
+import { ApiKeys, type NewApiKey, type Overlap } from '@app/access';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
 import type { Tables } from '../database/tables.js';

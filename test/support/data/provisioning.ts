@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';
 import { expect } from 'vitest';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import type { BulkInviteAnswer, ResultItem } from '../../../apps/api/src/areas/people/users/users.view.js';
 import type { TestApi } from '../http/api.js';
 import { repeated } from '../http/repeated.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { SCOPES } from '@app/accounts';
+import { SCOPES } from '@app/access';
 import { lockNumber } from '@app/database';
 import { Invites } from '@app/people';
 import { newAddress, PeopleFixture } from '../data/provisioning.js';

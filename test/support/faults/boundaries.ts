@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { connect, Database } from '@app/database';
 import { IdempotencyStore } from '../../../apps/api/src/http/writes/idempotency.store.js';
 import { allWrites, type Write } from '../http/all-writes.js';

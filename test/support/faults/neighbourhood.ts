@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { Factories } from '../data/factories.js';
 import { TestApi } from '../http/api.js';
 import { ApiProcess, buildOnce } from '../http/api-process.js';

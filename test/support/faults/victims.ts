@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import ts from 'typescript';
-import { ApiKeys, type Scope, SCOPES } from '@app/accounts';
+import { ApiKeys, type Scope, SCOPES } from '@app/access';
 import { loadEnv } from '@app/config';
 import { ApiProcess } from '../http/api-process.js';
 import { CommitTrap } from '../database/commit-trap.js';

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { AddressInfo } from 'node:net';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { checksums } from '../database/checksums.js';
 import { disableRowSecurity } from '../database/row-security.js';
 import { createFixtures, type Fixtures, type OrganizationFixture, parametersOf, pathOf } from '../data/fixtures.js';

@@ -1,4 +1,4 @@
-import { type Scope, SCOPES } from '@app/accounts';
+import { type Scope, SCOPES } from '@app/access';
 import { AnswerCheck } from '../http/answer-check.js';
 import { TestApi } from '../http/api.js';
 import { ApiProcess, buildOnce } from '../http/api-process.js';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { type Joiner, Joining, type NewPasskey } from '@app/accounts';
+import { type Joiner, Joining } from '@app/access';
+import type { NewPasskey } from '@app/people';
 import { newAddress, PeopleFixture } from '../data/provisioning.js';
 import { TestApi } from '../http/api.js';
 import { mailsTo, type ReceivedMail } from '../worker/mailbox.js';

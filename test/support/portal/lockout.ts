@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hashPassword } from '@app/accounts';
-import { newCode } from '@app/people';
+import { hashPassword, newCode } from '@app/people';
 import { newAddress, type PeopleFixture } from '../data/provisioning.js';
 import { mailsTo } from '../worker/mailbox.js';
 import { type JoinFixture, registration, STUDENT } from './join-fixture.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
-import { AccountsModule } from '@app/accounts';
+import { AccessModule } from '@app/access';
 import { Shutdown } from '@app/serving';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { Authentication } from './auth/authentication.js';
@@ -35,7 +35,7 @@ const pipeline = [
 ];
 
 @Module({
-  imports: [AccountsModule, DiscoveryModule, MetricsModule, RateLimitModule, WritesModule],
+  imports: [AccessModule, DiscoveryModule, MetricsModule, RateLimitModule, WritesModule],
   providers: [
     ...pipeline,
     ...[ApiKeyGuard, Authentication, Cursors, Fairness, KeyUsage, KnownKeys, LargeAnswers, Lists, Records, RequestLog],

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isScope, type KeyExpiry, type MadeKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/accounts';
+import { isScope, type KeyExpiry, type MadeKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/access';
 import type { Env } from '@app/config';
 import { canonicalUuid, parseDate } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import sql from 'sql-template-tag';
-import { membershipsOn } from '@app/accounts';
+import { membershipsOn } from '@app/access';
 import { OPERATOR } from '@app/audit';
 import { normalizeEmail } from '@app/database';
 import type { SessionsAhead } from '@app/scheduling';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { CredentialNotices, Identities, membershipsOn, PasswordLinks } from '@app/accounts';
+import { CredentialNotices, Identities, PasswordLinks } from '@app/people';
+import { membershipsOn } from '@app/access';
 import { AuditLog, OPERATOR } from '@app/audit';
 import { Vault } from '@app/config';
 import { normalizeEmail } from '@app/database';

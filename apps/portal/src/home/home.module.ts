@@ -1,7 +1,7 @@
 import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
-import { type MembershipOffer, MembershipOffers, Offboarding, type WaitingMembership } from '@app/accounts';
+import { type MembershipOffer, MembershipOffers, Offboarding, type WaitingMembership } from '@app/access';
 import {
   By,
   ConfirmIdentity,

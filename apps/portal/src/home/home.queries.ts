@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { KEY_IS } from '@app/accounts';
+import { KEY_IS } from '@app/access';
 import { TAKES_PART } from '@app/database';
 import { shownName } from '@app/people';
 import { isOverdue } from '../money/invoices.queries.js';

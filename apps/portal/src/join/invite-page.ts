@@ -1,4 +1,4 @@
-import type { InvitePage } from '@app/accounts';
+import type { InvitePage } from '@app/access';
 import { formats } from '../web/formats.js';
 import { type Page, page } from '../web/pages.js';
 import type { SignedIn } from '../web/sessions.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import type { Contact } from '@app/accounts';
+import type { Contact } from '@app/people';
 import { Cookies } from '../web/cookies.js';
 
 /** The state that a browser keeps between the pages of joining. */

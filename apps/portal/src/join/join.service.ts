@@ -3,8 +3,6 @@ import type { Request } from 'express';
 import { v7 as uuidv7 } from 'uuid';
 import {
   Declining,
-  type Hashing,
-  Identities,
   type InvitePage,
   type Joined,
   type Joiner,
@@ -12,9 +10,8 @@ import {
   type JoinProblem,
   type NotJoined,
   OpenedInvites,
-  refusedPassword,
-} from '@app/accounts';
-import { isCode, isEmail } from '@app/people';
+} from '@app/access';
+import { type Hashing, Identities, refusedPassword, isCode, isEmail } from '@app/people';
 import { normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { networkOf } from '@app/serving';

@@ -1,4 +1,4 @@
-import { isScope, type KeyExpiry, type NewApiKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/accounts';
+import { isScope, type KeyExpiry, type NewApiKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/access';
 import type { Refused } from '@app/rules';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';

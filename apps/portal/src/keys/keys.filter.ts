@@ -1,4 +1,4 @@
-import type { KeyFilter } from '@app/accounts';
+import type { KeyFilter } from '@app/access';
 import { isStorable } from '@app/database';
 import { queryOf as query } from '../web/paging.js';
 

@@ -1,5 +1,5 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { type ListedKey, OVERLAPS, readsCodes, SCOPES } from '@app/accounts';
+import { type ListedKey, OVERLAPS, readsCodes, SCOPES } from '@app/access';
 import { Env } from '@app/config';
 import { ActivityModule } from '../activity/activity.module.js';
 import { ActivityService } from '../activity/activity.service.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Actor } from '@app/audit';
-import { ApiKeys, type KeyFilter, KeyMadeBefore, type ListedKey, type MadeKey, type Overlap } from '@app/accounts';
+import { ApiKeys, type KeyFilter, KeyMadeBefore, type ListedKey, type MadeKey, type Overlap } from '@app/access';
 import { Refused } from '@app/rules';
 import { PageError } from '../web/page-error.js';
 import { HandOvers } from './hand-overs.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '@app/accounts';
+import { AccessModule } from '@app/access';
 import { BillingModule, PayModule } from '@app/billing';
 import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalsService } from './approvals.service.js';
@@ -14,7 +14,7 @@ import { SessionsService } from './sessions.service.js';
 
 /** Money: what families owe and pay, and what tutors claim and earn. */
 @Module({
-  imports: [AccountsModule, BillingModule, PayModule],
+  imports: [AccessModule, BillingModule, PayModule],
   // The files come before the invoices and payments, for whose ids their names would be taken.
   controllers: [
     BooksController,

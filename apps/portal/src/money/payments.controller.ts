@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { TakenBackNotices } from '@app/accounts';
+import { TakenBackNotices } from '@app/people';
 import { Payments } from '@app/billing';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { Operations } from '../web/operations.js';

@@ -5,7 +5,7 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import type { Request } from 'express';
-import type { NewPasskey } from '@app/accounts';
+import type { NewPasskey } from '@app/people';
 import { Env } from '@app/config';
 import { browserOf } from '../web/browser-name.js';
 import { PageError } from '../web/page-error.js';

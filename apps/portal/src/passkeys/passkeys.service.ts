@@ -5,7 +5,7 @@ import {
   verifyAuthenticationResponse,
 } from '@simplewebauthn/server';
 import type { Request } from 'express';
-import type { UsedPasskey } from '@app/accounts';
+import type { UsedPasskey } from '@app/people';
 import { Env } from '@app/config';
 import { isBlank } from '@app/database';
 import { Cookies } from '../web/cookies.js';

@@ -3,7 +3,7 @@ import type { WebAuthnCredential } from '@simplewebauthn/server';
 import type { Request } from 'express';
 import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { CredentialNotices, type NewPasskey } from '@app/accounts';
+import { CredentialNotices, type NewPasskey } from '@app/people';
 import { Database } from '@app/database';
 import { Sessions } from '../web/sessions.js';
 

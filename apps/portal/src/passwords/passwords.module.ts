@@ -9,10 +9,10 @@ import {
   PasswordLinks,
   refusedPassword,
   SignIn,
-} from '@app/accounts';
+  isEmail,
+} from '@app/people';
 import { Database, normalizeEmail } from '@app/database';
 import { Outbox } from '@app/jobs';
-import { isEmail } from '@app/people';
 import { networkOf } from '@app/serving';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { Codes } from '@app/accounts';
+import { Codes } from '@app/access';
 import { parseDate } from '@app/database';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { PageError } from '../web/page-error.js';

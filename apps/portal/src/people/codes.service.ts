@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type CameByCode, JoinedByCode } from '@app/accounts';
+import { type CameByCode, JoinedByCode } from '@app/access';
 import type { ActingPerson } from '@app/audit';
 import { Env } from '@app/config';
 import { Database, type Page, pageOf, type Position } from '@app/database';

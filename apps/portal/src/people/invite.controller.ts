@@ -1,5 +1,5 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
-import { type Invited, Inviting, type WantedPerson } from '@app/accounts';
+import { type Invited, Inviting, type WantedPerson } from '@app/access';
 import { Outbox } from '@app/jobs';
 import type { Person } from '@app/people';
 import { Refused } from '@app/rules';

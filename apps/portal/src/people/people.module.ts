@@ -1,5 +1,5 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { Approvals } from '@app/accounts';
+import { Approvals } from '@app/access';
 import { AccountInvites, Invitations, notMailed } from '@app/people';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { Operations } from '../web/operations.js';

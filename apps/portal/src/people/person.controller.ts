@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { type Ended, Offboarding, Roles } from '@app/accounts';
+import { type Ended, Offboarding, Roles } from '@app/access';
 import { canonicalUuid } from '@app/database';
 import { STAFF, type StaffRole } from '@app/people';
 import type { SessionsAhead } from '@app/scheduling';

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { codesKnownTo, madeBy, openInvitesOf } from '@app/accounts';
+import { codesKnownTo, madeBy, openInvitesOf } from '@app/access';
 import { IS_STAFF, MANAGES, TAKES_PART } from '@app/database';
 import { shownName, visibleColumns } from '@app/people';
 import { codes, MAKER } from './codes.queries.js';

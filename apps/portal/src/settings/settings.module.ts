@@ -1,5 +1,5 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
-import { type Contact, type ContactInput, OrganizationContacts } from '@app/accounts';
+import { type Contact, type ContactInput, OrganizationContacts } from '@app/people';
 import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';

@@ -1,6 +1,6 @@
 import { Controller, Get, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { Identities, SignIn } from '@app/accounts';
+import { Identities, SignIn } from '@app/people';
 import { normalizeEmail } from '@app/database';
 import { networkOf } from '@app/serving';
 import { PasskeysService } from '../passkeys/passkeys.service.js';

@@ -1,6 +1,6 @@
 import { Controller, Get, Module, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { SignIn } from '@app/accounts';
+import { SignIn } from '@app/people';
 import { normalizeEmail } from '@app/database';
 import { networkOf } from '@app/serving';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';

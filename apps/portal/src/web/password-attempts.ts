@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { PasswordLinks } from '@app/accounts';
+import { PasswordLinks } from '@app/people';
 import { Outbox } from '@app/jobs';
 import { type AttemptLimit, AttemptLimits, type Counted } from './attempt-limits.js';
 import { KnownBrowsers } from './known-browsers.js';

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { type Contact, CredentialNotices, type UsedCredential } from '@app/accounts';
+import { type Contact, CredentialNotices, type UsedCredential } from '@app/people';
 import { hashOfToken } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { browserOf } from './browser-name.js';

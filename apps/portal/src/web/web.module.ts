@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
-import { AccountsModule } from '@app/accounts';
+import { AccessModule } from '@app/access';
 import { Shutdown } from '@app/serving';
 import { Assets } from './assets.js';
 import { AttemptLimits } from './attempt-limits.js';
@@ -23,7 +23,7 @@ import { Templates } from './templates.js';
 /** The pipeline of every request, after the parts in configure-portal.ts: session and access, the handler, and its page or error as HTML. */
 @Global()
 @Module({
-  imports: [AccountsModule, DiscoveryModule],
+  imports: [AccessModule, DiscoveryModule],
   providers: [
     ...[
       Assets,
@@ -43,7 +43,7 @@ import { Templates } from './templates.js';
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
   exports: [
-    AccountsModule,
+    AccessModule,
     AttemptLimits,
     Cookies,
     KnownBrowsers,

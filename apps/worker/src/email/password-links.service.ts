@@ -1,5 +1,5 @@
 import { Process, Processor } from '@nestjs/bull';
-import { PasswordLinks } from '@app/accounts';
+import { PasswordLinks } from '@app/people';
 
 /** Looks up addresses for which people requested a link in the portal. */
 @Processor('passwordLinks')

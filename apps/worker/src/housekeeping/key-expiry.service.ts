@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { AuditLog } from '@app/audit';
-import { KeyNotices, type ListedKey, maskedKey } from '@app/accounts';
+import { KeyNotices, type ListedKey, maskedKey } from '@app/access';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { Log } from '@app/logging';

@@ -1,4 +1,4 @@
-import { AccountsModule } from '@app/accounts';
+import { AccessModule } from '@app/access';
 import { BillingModule, PayModule } from '@app/billing';
 import { Area, HttpModule } from '../../http/kit.js';
 import { ADJUSTMENTS_CONTROLLERS } from './adjustments/adjustments.controller.js';
@@ -13,7 +13,7 @@ import { TUTOR_TIERS_CONTROLLERS } from './tutor-tiers.controller.js';
 
 /** What is paid, and to whom. */
 @Area({
-  imports: [HttpModule, AccountsModule, BillingModule, PayModule],
+  imports: [HttpModule, AccessModule, BillingModule, PayModule],
   controllers: [
     ...INVOICES_CONTROLLERS,
     ...PAYMENTS_CONTROLLERS,

@@ -1,4 +1,4 @@
-import { type Departure, Offboarding } from '@app/accounts';
+import { type Departure, Offboarding } from '@app/access';
 import {
   BOOLEAN, type Caller, Fault, field, type Interdependent, objectOf, one, orNull, type Shape,
   textLike, TOGETHER,

@@ -1,4 +1,4 @@
-import { type NewParent, type NewStudent, type NewTutor, type Person } from '@app/people';
+import type { NewParent, NewStudent, NewTutor, Person } from '@app/people';
 import { VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
 import { field, inputOf } from '../../http/kit.js';

@@ -1,4 +1,4 @@
-import { AccountsModule } from '@app/accounts';
+import { AccessModule } from '@app/access';
 import { EnquiriesModule } from '@app/enquiries';
 import { Area, HttpModule } from '../../http/kit.js';
 import { CoverageGuard } from './coverage/coverage.guard.js';
@@ -13,7 +13,7 @@ import { USERS_CONTROLLERS } from './users/users.controller.js';
 
 /** Who belongs to the organization, and how they join. */
 @Area({
-  imports: [HttpModule, AccountsModule, EnquiriesModule],
+  imports: [HttpModule, AccessModule, EnquiriesModule],
   controllers: [
     ...USERS_CONTROLLERS,
     ...INVITES_CONTROLLERS,

@@ -1,4 +1,4 @@
-import { AccountsModule } from '@app/accounts';
+import { AccessModule } from '@app/access';
 import { TeachingModule as Teaching } from '@app/teaching';
 import { Area, HttpModule } from '../../http/kit.js';
 import { CLASSROOMS_CONTROLLERS } from './classrooms/classrooms.controller.js';
@@ -13,7 +13,7 @@ import { SUBJECTS_CONTROLLERS } from './subjects.controller.js';
 
 /** What is taught to whom, and with what outcome. */
 @Area({
-  imports: [HttpModule, AccountsModule, Teaching],
+  imports: [HttpModule, AccessModule, Teaching],
   controllers: [
     ...SUBJECTS_CONTROLLERS,
     ...CLASSROOMS_CONTROLLERS,

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import type { Caller } from './caller.js';
 
 const ACCESS = 'access';

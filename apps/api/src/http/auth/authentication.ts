@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { ApiKeys, type KeyLookup } from '@app/accounts';
+import { ApiKeys, type KeyLookup } from '@app/access';
 import { Database, type Proof } from '@app/database';
 import { ApiError } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';

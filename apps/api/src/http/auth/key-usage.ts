@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { ApiKeys } from '@app/accounts';
+import { ApiKeys } from '@app/access';
 import { Log } from '@app/logging';
 
 /** last_used_at has a precision of one minute: collected in memory, written every few seconds. */

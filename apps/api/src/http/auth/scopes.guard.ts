@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { grants, type Scope } from '@app/accounts';
+import { grants, type Scope } from '@app/access';
 import { ApiError } from '../errors/api-error.js';
 import { accessOf, platformBlogOf, type RawContent } from './access.decorators.js';
 import type { Caller } from './caller.js';

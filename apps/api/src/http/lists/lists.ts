@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
-import { readsCodes } from '@app/accounts';
+import { readsCodes } from '@app/access';
 import { Vault } from '@app/config';
 import { Database, type Position, SQLSTATE, sqlStateOf } from '@app/database';
 import type { Caller } from '../auth/caller.js';
@@ -11,8 +11,17 @@ import { type List, type PageQuery, type PathValues, type Selected, selectedBy }
 import { LargeAnswers } from './large-answers.js';
 import { unsealed } from '../views/sealed.js';
 import { Page, type Part } from './page.js';
-import { countOf, countOfRows, cursorPage, existenceOf, offsetPage, PART_BYTES, recordsById } from './statements.js';
-import type { CursorRow, PageRow } from './statements.js';
+import {
+  countOf,
+  countOfRows,
+  cursorPage,
+  existenceOf,
+  offsetPage,
+  PART_BYTES,
+  recordsById,
+  type CursorRow,
+  type PageRow,
+} from './statements.js';
 
 /** Pages beyond this offset take a core for tens of milliseconds, so they are read one at a time. */
 const DEEP = 10_000;

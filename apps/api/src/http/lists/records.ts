@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
-import { readsCodes } from '@app/accounts';
+import { readsCodes } from '@app/access';
 import { Vault } from '@app/config';
 import { Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';

@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { SCOPES } from '@app/accounts';
+import { SCOPES } from '@app/access';
 import { platformBlogOf } from '../auth/access.decorators.js';
 import { templateOf } from '../request-log/route-template.js';
 import type { Answer } from '../lists/answer.js';

@@ -1,6 +1,6 @@
 import { Controller, Inject, Res, type Type } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import { type ApiOperation, doneOf, type Exactly, type IdNames, type Result, type Worded } from '@app/audit';
 import { CurrentCaller, RequireAnyScope, RequireScopes } from '../auth/access.decorators.js';
 import type { Caller } from '../auth/caller.js';

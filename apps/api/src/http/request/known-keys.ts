@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { ApiKeys, type KeyLookup } from '@app/accounts';
+import { ApiKeys, type KeyLookup } from '@app/access';
 
 /** `Token token=<key>` or `Token token="<key>"`; the scheme in any case. */
 const AUTHORIZATION = /^token +token=(?:"([^"\s]+)"|([^"\s]+))$/i;

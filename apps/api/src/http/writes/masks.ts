@@ -1,7 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import sql, { raw } from 'sql-template-tag';
-import { grants } from '@app/accounts';
+import { grants } from '@app/access';
 import { Vault } from '@app/config';
 import { canonicalUuid, Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';

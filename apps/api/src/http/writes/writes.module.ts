@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { AccountsModule } from '@app/accounts';
+import { AccessModule } from '@app/access';
 import { Audit } from './audit.js';
 import { IdempotencyStore } from './idempotency.store.js';
 import { Masks } from './masks.js';
@@ -7,7 +7,7 @@ import { Masks } from './masks.js';
 /** Global, because every module with a route that writes needs it: see write-methods.ts. */
 @Global()
 @Module({
-  imports: [AccountsModule],
+  imports: [AccessModule],
   providers: [Audit, IdempotencyStore, Masks],
   exports: [Audit, IdempotencyStore, Masks],
 })

@@ -1,4 +1,4 @@
-import { TakenBackNotices } from '@app/accounts';
+import { TakenBackNotices } from '@app/people';
 import { Payments } from '@app/billing';
 import { listController, recordController, writeController } from '../../../http/kit.js';
 import { TakeBack } from '../taking-back.js';

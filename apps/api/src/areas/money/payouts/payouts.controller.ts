@@ -1,4 +1,4 @@
-import { TakenBackNotices } from '@app/accounts';
+import { TakenBackNotices } from '@app/people';
 import { Earnings, Payouts } from '@app/billing';
 import { Refused } from '@app/rules';
 import {

@@ -1,4 +1,4 @@
-import { Codes, readsCodes } from '@app/accounts';
+import { Codes, readsCodes } from '@app/access';
 import { Invitations, Invites, type PermanentCodeRole } from '@app/people';
 import { one, readController, writeController } from '../../../http/kit.js';
 import { CreateInvite, wishOf } from './invites.dto.js';

@@ -1,4 +1,4 @@
-import { Offboarding } from '@app/accounts';
+import { Offboarding } from '@app/access';
 import { AccountInvites, Families, Provisioning } from '@app/people';
 import { listController, one, recordController, Records, writeController } from '../../../http/kit.js';
 import { accountInviteSentShape } from '../account-invite.js';

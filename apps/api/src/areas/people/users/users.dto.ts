@@ -1,4 +1,4 @@
-import type { Scope } from '@app/accounts';
+import type { Scope } from '@app/access';
 import type { NewPerson, RefusedPerson } from '@app/people';
 import {
   Fault,

@@ -1,5 +1,4 @@
-import type { Credential, NewPasskey, UsedCredential } from './identities.js';
-import { hashAs, type Hashing, hashPassword } from './passwords.js';
+import { type Credential, type NewPasskey, type UsedCredential, hashAs, type Hashing, hashPassword } from '@app/people';
 
 /** How often a password is hashed, because another request may have just set or changed the login's. */
 export const MOST_COMPARISONS = 3;

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import sql, { raw } from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { type Actor, AuditLog } from '@app/audit';
-import { InviteTargets, isCode, Logins, readSecret, shownName } from '@app/people';
+import { InviteTargets, isCode, Logins, readSecret, shownName, Identities } from '@app/people';
 import { type DeclinedInMail, MembershipNotices } from '../membership/membership-notices.js';
-import { Identities } from './identities.js';
 import type { NotJoined } from './join-outcome.js';
 import { type OpenedInvite, OpenedInvites } from './opened-invites.js';
 

@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { type Actor, AuditLog } from '@app/audit';
 import { Database } from '@app/database';
 import { Refused, type Refusal } from '@app/rules';
-import { asManager } from '@app/people';
+import { asManager } from '../staff.js';
 import { ManagerNotices } from './manager-notices.js';
 import { oneLine } from './one-line.js';
 

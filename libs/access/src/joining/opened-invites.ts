@@ -3,9 +3,16 @@ import { Injectable } from '@nestjs/common';
 import sql, { empty, raw } from 'sql-template-tag';
 import { Database, normalizeEmail, type Tables } from '@app/database';
 import { Outbox } from '@app/jobs';
-import { Invites, InviteTargets, isCode, readSecret } from '@app/people';
-import type { Contact } from '../organization-contacts.js';
-import { type Credentials, Identities, type Identity } from './identities.js';
+import {
+  Invites,
+  InviteTargets,
+  isCode,
+  readSecret,
+  type Contact,
+  type Credentials,
+  Identities,
+  type Identity,
+} from '@app/people';
 
 /**
  * `moved`: its login has changed its address since. `gone`: its target no longer exists. In both cases the person needs a

@@ -4,17 +4,26 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database, normalizeEmail, RetryTransaction } from '@app/database';
 import { Outbox } from '@app/jobs';
 import { AuditLog } from '@app/audit';
-import { CredentialNotices } from '../credential-notices.js';
-import { ManagerNotices } from '../manager-notices.js';
-import { AccountMails, isEmail, isName, Logins, type Provisioner, stateAsMember, stateAsParent } from '@app/people';
 import {
+  CredentialNotices,
+  ManagerNotices,
+  AccountMails,
+  isEmail,
+  isName,
+  Logins,
+  type Provisioner,
+  stateAsMember,
+  stateAsParent,
   type Credential,
   Identities,
   type Identity,
   type NewPasskey,
   type UsedCredential,
   type UsedPasskey,
-} from './identities.js';
+  type Hashing,
+  refusedPassword,
+  unlimited,
+} from '@app/people';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { JoinEffects } from './join-effects.js';
 import type { Joined, JoinProblem, NotJoined } from './join-outcome.js';
@@ -26,7 +35,6 @@ import {
   prepare,
   usedCredential,
 } from './prepared-credential.js';
-import { type Hashing, refusedPassword, unlimited } from './passwords.js';
 import { Waiting } from './waiting.js';
 
 /** Somebody who accepts with a password, or with a passkey created for this. Their login may not exist yet. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { KeyEmailKind, KeyInMail } from '@app/jobs';
-import { ManagerNotices } from '../manager-notices.js';
+import { ManagerNotices } from '@app/people';
 
 /** Mails about API keys, to everyone who manages the organization. */
 @Injectable()

@@ -2,12 +2,10 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { type ActingPerson, AuditLog } from '@app/audit';
-import { InviteTargets, Logins } from '@app/people';
+import { InviteTargets, Logins, type Contact, Identities } from '@app/people';
 import { Refused } from '@app/rules';
 import { Managers } from '../membership/managers.js';
 import { MembershipNotices } from '../membership/membership-notices.js';
-import type { Contact } from '../organization-contacts.js';
-import { Identities } from './identities.js';
 
 /** A membership that an organization offers and that the person has not answered yet. */
 export interface MembershipOffer {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import sql, { type Sql } from 'sql-template-tag';
 import { parseDate } from '@app/database';
 import { Refused } from '@app/rules';
-import { oneLine } from '../one-line.js';
+import { oneLine } from '@app/people';
 import { hashOfToken } from '@app/config';
 import type { Scope } from './scopes.js';
 

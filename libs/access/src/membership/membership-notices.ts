@@ -4,8 +4,7 @@ import type { Actor } from '@app/audit';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { type EmailKind, type EmailLink, type EmailPayload, Outbox } from '@app/jobs';
-import { visibleColumns } from '@app/people';
-import { ManagerNotices } from '../manager-notices.js';
+import { visibleColumns, ManagerNotices } from '@app/people';
 
 type Role = EmailPayload['role'];
 

@@ -1,4 +1,4 @@
-import type { UsedCredential } from './identities.js';
+import type { UsedCredential } from '@app/people';
 import type { InviteState } from './opened-invites.js';
 
 export interface Joined {

@@ -5,38 +5,28 @@ import { SchedulingModule } from '@app/scheduling';
 import { PeopleModule } from '@app/people';
 import { Codes } from './codes/codes.js';
 import { JoinedByCode } from './codes/joined-by-code.js';
-import { CredentialNotices } from './credential-notices.js';
 import { Approvals } from './joining/approvals.js';
 import { Declining } from './joining/declining.js';
-import { Identities } from './joining/identities.js';
 import { JoinEffects } from './joining/join-effects.js';
 import { Joining } from './joining/joining.js';
 import { MembershipOffers } from './joining/membership-offers.js';
 import { OpenedInvites } from './joining/opened-invites.js';
-import { SignIn } from './joining/sign-in.js';
 import { Waiting } from './joining/waiting.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
 import { OffboardingSteps } from './membership/offboarding-steps.js';
 import { Inviting } from './membership/inviting.js';
 import { Managers } from './membership/managers.js';
-import { ManagerNotices } from './manager-notices.js';
-import { TakenBackNotices } from './taken-back-notices.js';
 import { MembershipNotices } from './membership/membership-notices.js';
 import { Offboarding } from './membership/offboarding.js';
 import { Roles } from './membership/member-roles.js';
 import { WaysIn } from './membership/ways-in.js';
-import { OrganizationContacts } from './organization-contacts.js';
-import { Organizations } from './organizations.js';
-import { PasswordLinks } from './password-links.js';
 
-const ACCOUNTS = [
+const ACCESS = [
   ApiKeys,
   Approvals,
   Codes,
-  CredentialNotices,
   Declining,
-  Identities,
   Inviting,
   JoinedByCode,
   Joining,
@@ -45,18 +35,13 @@ const ACCOUNTS = [
   MembershipOffers,
   Offboarding,
   OpenedInvites,
-  OrganizationContacts,
-  Organizations,
-  PasswordLinks,
   Roles,
-  SignIn,
-  TakenBackNotices,
 ];
 const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 
 @Module({
   imports: BELOW,
-  providers: [...ACCOUNTS, OffboardingSteps, JoinEffects, ManagerNotices, Managers, Waiting, WaysIn],
-  exports: [...ACCOUNTS, ...BELOW],
+  providers: [...ACCESS, OffboardingSteps, JoinEffects, Managers, Waiting, WaysIn],
+  exports: [...ACCESS, ...BELOW],
 })
-export class AccountsModule {}
+export class AccessModule {}

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
-import { Families, InviteTargets, ClassMembers } from '@app/people';
-import type { Identity } from './identities.js';
+import { Families, InviteTargets, ClassMembers, type Identity } from '@app/people';
 import type { OpenedInvite } from './opened-invites.js';
 
 interface MembershipStatus {

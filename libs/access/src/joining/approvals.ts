@@ -3,10 +3,9 @@ import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { EmailKind, EmailPayload } from '@app/jobs';
 import { type Actor, AuditLog } from '@app/audit';
-import { AccountMails, Logins, type Provisioner } from '@app/people';
+import { AccountMails, Logins, type Provisioner, Identities } from '@app/people';
 import { Refused } from '@app/rules';
 import { MembershipNotices } from '../membership/membership-notices.js';
-import { Identities } from './identities.js';
 import { Waiting } from './waiting.js';
 
 const ONLY_OWNERS = 'Only an owner can decide about an admin.';

@@ -5,8 +5,8 @@ import { Env, hashOfToken, newToken, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { type EmailLink, sealEmail } from '@app/jobs';
 import { CredentialNotices } from './credential-notices.js';
-import type { Credentials, UsedCredential, UsedPasskey } from './joining/identities.js';
-import { hashAs, type Hashing, hashPassword, unlimited } from './joining/passwords.js';
+import type { Credentials, UsedCredential, UsedPasskey } from './identities.js';
+import { hashAs, type Hashing, hashPassword, unlimited } from './passwords.js';
 import { ownSender } from './own-sender.js';
 
 const HOUR = 3_600_000;
