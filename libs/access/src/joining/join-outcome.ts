@@ -51,3 +51,10 @@ export interface NotJoined {
   status: 'refused';
   problem: JoinProblem;
 }
+
+/** Rolls the transaction back. */
+export class JoinRefused extends Error {
+  constructor(readonly problem: JoinProblem) {
+    super(problem);
+  }
+}

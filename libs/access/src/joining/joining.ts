@@ -26,7 +26,7 @@ import {
 } from '@app/people';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { JoinEffects } from './join-effects.js';
-import type { Joined, JoinProblem, NotJoined } from './join-outcome.js';
+import { type Joined, JoinRefused, type NotJoined } from './join-outcome.js';
 import { type OpenedInvite, OpenedInvites } from './opened-invites.js';
 import {
   type PreparedCredential,
@@ -50,13 +50,6 @@ export type Newcomer = {
 
 /** Who accepts. */
 export type Joiner = { signedInAs: string } | UsedPasskey | Newcomer;
-
-/** Rolls the transaction back. */
-class JoinRefused extends Error {
-  constructor(readonly problem: JoinProblem) {
-    super(problem);
-  }
-}
 
 /** What is known of a person once their login is found or created. */
 interface Arrived {
