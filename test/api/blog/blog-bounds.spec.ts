@@ -1,9 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
 import { Blog, type Post } from '../../support/data/blog.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const blog = await Blog.open(api);
 
 /** JSON with everything beyond ASCII escaped. */

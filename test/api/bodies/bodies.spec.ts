@@ -9,10 +9,9 @@ import { TestApi } from '../../support/http/api.js';
 import { inLots, someOf } from '../../support/fuzz/hostile-client.js';
 import { bytesOf, exchange, type RawAnswer } from '../../support/http/raw-http.js';
 import { keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const check = new AnswerCheck();
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const key = await api.key((await make.organization()).id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
 // Every write that takes JSON or no body.

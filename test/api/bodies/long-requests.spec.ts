@@ -9,9 +9,8 @@ import { manyOf } from '../../support/fuzz/long-texts.js';
 import { parametersOfReads } from '../../support/fuzz/query-values.js';
 import { bytesOf, exchange, type RawAnswer } from '../../support/http/raw-http.js';
 import { keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const check = new AnswerCheck();
 const key = await api.key((await make.organization()).id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });

@@ -2,9 +2,8 @@ import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs, operations, statusOf } from '../../support/http/catalogue.js';
 import { answerOf, documentOf, keyedRoutes, nameOf, operationAt, queryOf, type Route, type Schema } from '../../support/http/routes.js';
 import { shapeNamed, shapes } from '../../support/http/shapes.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const document = await documentOf(api);
 
 /** The catalogue's word for a type; nested shapes go by the catalogue's name for such fields. */

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { TestApi } from '../../support/http/api.js';
 import { documentOf, send } from '../../support/http/routes.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const document = await documentOf(api);
 
 interface Sampled {

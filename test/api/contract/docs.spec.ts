@@ -3,9 +3,8 @@ import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs } from '../../support/http/catalogue.js';
 import { DocumentSchemas } from '../../support/http/document-schemas.js';
 import { documentOf, keyedRoutes, nameOf, operationAt, send } from '../../support/http/routes.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const document = await documentOf(api);
 
 describe('/openapi.json', () => {

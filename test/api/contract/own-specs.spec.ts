@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestApi } from '../../support/http/api.js';
 import { writesOf } from '../../support/http/record-for.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 
@@ -19,7 +18,7 @@ function isSpecified(method: string, path: string): boolean {
   return specs.some((text) => named.test(text) && (method === 'POST' || new RegExp(`'${method}'|\\b${method.toLowerCase()}\\(`).test(text)));
 } // prettier-ignore
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 
 it('each write has a spec of what it does', () => {
   const without = writesOf(api).filter(({ method, path }) => !isSpecified(method, path));

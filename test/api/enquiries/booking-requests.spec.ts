@@ -1,7 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { CalendarFixture, type Sent } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface ShownRequest {
   id: string;
@@ -16,7 +15,7 @@ interface ShownRequest {
   matched_session_id: string | null;
 }
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const at = await CalendarFixture.open(api);
 const { school } = at;

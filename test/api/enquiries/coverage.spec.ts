@@ -3,7 +3,6 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/access';
 import type { TutorWish } from '../../support/data/factories.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface ShownTutor {
   id: string;
@@ -11,7 +10,7 @@ interface ShownTutor {
   covers_area: boolean | null;
 }
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const { id: school } = await make.organization();
 const key = await api.key(school);

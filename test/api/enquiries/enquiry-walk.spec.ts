@@ -1,6 +1,5 @@
 import supertest from 'supertest';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface Shown {
   id: string;
@@ -10,7 +9,7 @@ interface Shown {
   matched_session_id: string | null;
 }
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const { id: school } = await make.organization({ timeZone: 'Australia/Melbourne' });
 const owner = await make.member(school, { role: 'owner' });

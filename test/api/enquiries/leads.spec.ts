@@ -2,7 +2,6 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface ShownLead {
   id: string;
@@ -16,7 +15,7 @@ interface ShownLead {
 }
 type Sent = { status: number; body: ShownLead & { error?: { code: string; details: object }; detail?: { loc: unknown[]; type: string }[] } };
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const { id: school } = await make.organization();
 const { id: other } = await make.organization();

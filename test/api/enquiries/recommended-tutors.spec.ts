@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface Recommended {
   tutor_id: string;
@@ -16,7 +15,7 @@ interface Recommended {
   road_minutes: number | null;
 }
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const { id: organizationId } = await make.organization({ timeZone: 'Australia/Melbourne' });
 const key = await api.key(organizationId);

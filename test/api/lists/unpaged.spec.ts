@@ -4,7 +4,6 @@ import { list, Lists, Source, text, uuid, View } from '../../../apps/api/src/htt
 import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
 import { enveloped } from '../../../apps/api/src/http/lists/envelope.interceptor.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const POSTS = list({
   id: 'planted_posts',
@@ -16,7 +15,7 @@ const POSTS = list({
   bare: 'data',
 });
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const { id: school } = await make.organization();
 const caller = { organizationId: school } as Caller;

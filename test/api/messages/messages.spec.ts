@@ -1,7 +1,6 @@
 import supertest from 'supertest';
 import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface Message {
   id: string;
@@ -19,7 +18,7 @@ interface Answer {
   error?: { code: string };
 }
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 let a: PeopleFixture;
 let b: PeopleFixture;

@@ -1,8 +1,7 @@
 import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 let a: PeopleFixture;
 let b: PeopleFixture;

@@ -1,8 +1,7 @@
 import { MoneyFixture, refusal } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 
 describe('history', () => {
   it('carries no credit: imported invoices keep what they say was paid, imported payments cannot be refunded', async () => {

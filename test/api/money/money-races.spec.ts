@@ -1,11 +1,10 @@
 import { MoneyFixture } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const ROUNDS = 3;
 const TEN = Array.from({ length: 10 }, (_, index) => index);
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 let at: MoneyFixture, s1: string, s2: string, s3: string;
 const next = MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2, s3]] = opened));
 

@@ -1,8 +1,7 @@
 import { melbourne, MoneyFixture, refusal } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 let at: MoneyFixture, s1: string, s2: string, s3: string;
 MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2, s3]] = opened));
 

@@ -1,9 +1,8 @@
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const HOUR = 3_600_000;
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 
 async function school(timeZone = 'Australia/Melbourne'): Promise<{ id: string; summary: () => Promise<Summary> }> {

@@ -1,8 +1,7 @@
 import { MoneyFixture, refusal, type ShownPayment } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' }));
+const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
 const { make } = api;
 let at: MoneyFixture, s1: string, s2: string;
 MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2]] = opened));

@@ -1,11 +1,10 @@
 import { TestApi } from '../../support/http/api.js';
 import { newAddress, NOBODY, PeopleFixture, refusedAt, studentRow } from '../../support/data/provisioning.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 let other: PeopleFixture;
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
+const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
 const { make } = api;
 
 beforeEach(async () => {

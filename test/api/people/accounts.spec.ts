@@ -1,8 +1,7 @@
 import { TestApi } from '../../support/http/api.js';
 import { newAddress, PeopleFixture, parentRow, person, refusedAt, studentRow } from '../../support/data/provisioning.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
+const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
 const { make } = api;
 let provisioning: PeopleFixture;
 let other: PeopleFixture;

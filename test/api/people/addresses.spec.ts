@@ -4,9 +4,8 @@ import { normalizeEmail } from '@app/database';
 import { readEmail } from '../../../apps/cli/src/import/values.js';
 import { TestApi } from '../../support/http/api.js';
 import { MALFORMED_ADDRESSES, newAddress, PeopleFixture, studentRow } from '../../support/data/provisioning.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
 const { make } = api;
 const provisioning = await PeopleFixture.open(api, make);
 

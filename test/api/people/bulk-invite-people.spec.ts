@@ -10,11 +10,10 @@ import {
   studentRow,
   tutorRow,
 } from '../../support/data/provisioning.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
+const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
 const { make } = api;
 const other = await PeopleFixture.open(api, make);
 

@@ -1,11 +1,10 @@
 import { SCOPES, type Scope } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
 import { PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '../../support/data/provisioning.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const PATH = '/v1/users/bulk-invite';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' }));
+const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
 const { make } = api;
 const provisioning = await PeopleFixture.open(api, make);
 

@@ -2,12 +2,11 @@ import supertest from 'supertest';
 import { Approvals, Codes, JoinedByCode, Offboarding } from '@app/access';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
 import { JoinFixture, newcomer, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let school: PeopleFixture;
 let owner: { id: string; email: string };
 
-const desk = await fixture(JoinFixture.open());
+const desk = await JoinFixture.shared();
 const { sql } = desk;
 const { make } = desk.portal;
 const codes = () => desk.portal.app.get(Codes);

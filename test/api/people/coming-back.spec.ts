@@ -5,9 +5,8 @@ import { ana, newAddress, type PeopleFixture, person, refusedAt } from '../../su
 import { JoinFixture, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { make } = joining.portal;
 let school: PeopleFixture;
 

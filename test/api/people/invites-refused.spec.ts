@@ -1,9 +1,8 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:9' }));
+const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
 const { make } = api;
 const school = (await make.organization()).id;
 const key = await api.key(school, { scopes: ['accounts:write'] });

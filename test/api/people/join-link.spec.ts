@@ -2,12 +2,11 @@ import type { Scope } from '@app/access';
 import { Invites } from '@app/people';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const PORTAL = 'https://portal.example.org';
 const CODE = /^[2-9A-HJKMNP-Z]{12}$/;
 
-const api = await fixture(TestApi.start({ APP_URL: PORTAL }));
+const api = await TestApi.shared({ APP_URL: PORTAL });
 const { make } = api;
 
 describe('GET /v1/org/join-link', () => {

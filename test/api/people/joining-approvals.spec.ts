@@ -3,11 +3,10 @@ import { newAddress, type PeopleFixture } from '../../support/data/provisioning.
 import { JoinFixture, newcomer } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { mailsTo } from '../../support/worker/mailbox.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const make = joining.portal.make;
 
 beforeEach(async () => {

@@ -1,9 +1,8 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const [school, other] = [(await make.organization()).id, (await make.organization()).id];
 const key = await api.key(school, { scopes: ['read', 'tutors:write'] });

@@ -1,8 +1,7 @@
 import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
 const { make } = api;
 const { id: school } = await PeopleFixture.open(api, make);
 const { id: other } = await make.organization();

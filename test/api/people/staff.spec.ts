@@ -1,10 +1,9 @@
 import supertest from 'supertest';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 type Row = Record<string, unknown> & { id: string };
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 
 describe('GET /v1/tutors', () => {

@@ -1,9 +1,8 @@
 import supertest from 'supertest';
 import type { Scope } from '@app/access';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const [school, other] = [(await make.organization()).id, (await make.organization()).id];
 const keyOf = (id: string) => api.key(id, { scopes: ['read', 'tutors:write'] });

@@ -1,9 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { CalendarFixture, type ShownParticipant } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 
 describe('a session', () => {

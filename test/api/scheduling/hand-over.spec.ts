@@ -1,8 +1,7 @@
 import { CalendarFixture, type Sent } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 
 /** Two tutors of different tiers, each with a price and a pay of their own. */

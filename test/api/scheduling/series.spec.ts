@@ -1,7 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { CalendarFixture, type ShownSession } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface Series {
   series_id: string;
@@ -9,7 +8,7 @@ interface Series {
   skipped: { starts_at: string; ends_at: string; session_id: string }[];
 }
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 
 async function open() {
   const at = await CalendarFixture.open(api);

@@ -1,13 +1,12 @@
 import { CalendarFixture, type ShownSession } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface Series {
   data: ShownSession[];
   skipped: { starts_at: string; session_id: string }[];
 }
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const at = await CalendarFixture.open(api);
 const [s1, s2, s3] = at.students;

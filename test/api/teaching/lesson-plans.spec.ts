@@ -1,10 +1,9 @@
 import supertest from 'supertest';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 type Plan = { id: string; plan_data: object; detail?: { loc: string[]; type: string }[] } & Record<string, unknown>;
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const [school, other] = [(await make.organization()).id, (await make.organization()).id];
 const key = await api.key(school, { scopes: ['read', 'coursework:write', 'sessions:write'] });

@@ -1,11 +1,10 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 type Question = { id: string; source: string; owned_by_org: boolean } & Record<string, unknown>;
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const [school, other] = [(await make.organization()).id, (await make.organization()).id];
 const [key, otherKey] = [await api.key(school, { scopes: ['read', 'write'] }), await api.key(other)];

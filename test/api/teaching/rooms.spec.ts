@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import supertest from 'supertest';
 import { Vault } from '@app/config';
 import { JoinFixture, newcomer } from '../../support/portal/join-fixture.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const CODE = /^[2-9A-HJKMNP-Z]{12}$/;
 
-const desk = await fixture(JoinFixture.open());
+const desk = await JoinFixture.shared();
 const { api } = desk;
 const { make } = api;
 const [school, other] = [(await make.organization()).id, (await make.organization()).id];

@@ -1,7 +1,6 @@
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 
 it('GET /v1/subjects lists all subjects by name, whatever its case, with their codes', async () => {

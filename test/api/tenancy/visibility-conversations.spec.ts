@@ -1,6 +1,5 @@
 import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 interface Thread {
   id: string;
@@ -10,7 +9,7 @@ interface Thread {
 let a: PeopleFixture;
 let b: PeopleFixture;
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 
 beforeEach(async () => {

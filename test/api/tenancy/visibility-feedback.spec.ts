@@ -1,6 +1,5 @@
 import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 type Shown = { id: string; comment: string | null; reviewer_name: string | null };
 let a: PeopleFixture;
@@ -8,7 +7,7 @@ let b: PeopleFixture;
 /** Teaches in both organizations. */
 let tutor: string;
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 
 beforeEach(async () => {

@@ -1,12 +1,11 @@
 import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 type Person = { id: string };
 let a: PeopleFixture;
 let b: PeopleFixture;
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 
 beforeEach(async () => {

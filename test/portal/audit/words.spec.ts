@@ -5,7 +5,7 @@ import { keyedRoutes } from '../../support/http/routes.js';
 import { SchemaFixture } from '../../support/database/schema-fixture.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const schema = await fixture(SchemaFixture.create());
 
 // Operations of the portal, the worker and the command line without words do not compile: see libs/audit/src/operations.ts.

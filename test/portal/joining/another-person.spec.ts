@@ -2,11 +2,10 @@ import { newAddress, type PeopleFixture } from '../../support/data/provisioning.
 import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { cookieOf } from '../../support/portal/portal.js';
 import type { Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 beforeEach(async () => {
   provisioning = await joining.provisioning();

@@ -4,7 +4,7 @@ import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const browser = await fixture(TestBrowser.start());
 
 const ADMIN = { scope: 'organization', role: 'admin' };

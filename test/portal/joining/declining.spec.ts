@@ -3,9 +3,8 @@ import { newAddress, person, studentRow, tutorRow } from '../../support/data/pro
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
 import type { Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 const { make } = joining.portal;
 

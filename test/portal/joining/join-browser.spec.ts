@@ -5,7 +5,7 @@ import { JoinFixture, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const browser = await fixture(TestBrowser.start());
 const provisioning = await joining.provisioning();
 

@@ -2,11 +2,10 @@ import { newCode } from '@app/people';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
 import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 beforeEach(async () => {
   provisioning = await joining.provisioning();

@@ -7,7 +7,7 @@ import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 const browser = await fixture(TestBrowser.start());
 beforeEach(async () => {

@@ -2,11 +2,10 @@ import { newAddress, type PeopleFixture, parentRow, studentRow, tutorRow } from 
 import { JoinFixture, newPasskey } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import type { Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 beforeEach(async () => {
   provisioning = await joining.provisioning();
 });

@@ -3,11 +3,10 @@ import { type Answer, newAddress, type PeopleFixture, studentRow } from '../../s
 import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import type { Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let provisioning: PeopleFixture;
 
-const desk = await fixture(JoinFixture.open());
+const desk = await JoinFixture.shared();
 const { sql } = desk;
 beforeEach(async () => {
   provisioning = await desk.provisioning();

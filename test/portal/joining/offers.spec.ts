@@ -1,13 +1,12 @@
 import { newAddress, type PeopleFixture, parentRow, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, registration, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 import { type Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const NEW = 'a new and longer password';
 
 let provisioning: PeopleFixture;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 beforeEach(async () => {
   provisioning = await joining.provisioning();

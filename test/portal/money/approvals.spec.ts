@@ -1,9 +1,8 @@
 import { CLAIM } from '@app/database';
 import type { Someone } from '../../support/portal/portal.js';
 import { TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const { make } = portal;
 
 /** The owner of an organization with a tutor, and their page. */

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { figures, moneyOffice } from '../../support/portal/money-office.js';
 import { TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const { make } = portal;
 
 const LINE = { description: 'Exam course', quantity: '2', unit: '150' };

@@ -4,9 +4,8 @@ import { centsOf } from '../../../apps/portal/src/money/amounts.js';
 import { decimalOf } from '../../../apps/portal/src/web/decimals.js';
 import { eachMonth, monthsUntil, readMonths } from '../../../apps/portal/src/money/months.js';
 import { TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const { make } = portal;
 
 describe('the earnings by month', () => {

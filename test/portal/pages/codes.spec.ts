@@ -1,12 +1,11 @@
 import { JoinFixture, newcomer, STUDENT } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 import { Invites } from '@app/people';
 
 let pages: PeoplePages;
 let codes: string;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 const { make } = joining.portal;
 

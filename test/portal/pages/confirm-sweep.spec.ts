@@ -1,7 +1,6 @@
 import type { Route } from '../../../apps/portal/src/web/route-table.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
 import { SchoolForms, type Sent } from '../../support/portal/school-forms.js';
-import { fixture } from '../../support/process/fixture.js';
 
 /** Every form that the cookie alone may send. Add new ones here, and say why. */
 const COOKIE_ALONE = [
@@ -56,7 +55,7 @@ const STATE = `
   UNION ALL SELECT 'password', to_jsonb(c) FROM credentials c WHERE user_id = $2
   ORDER BY 1, 2`;
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const { make } = portal;
 const schools = new SchoolForms(portal);
 const { table } = schools;

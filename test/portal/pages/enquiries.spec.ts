@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { make } = joining.portal;
 const pages = await PeoplePages.open(joining);
 const organizationId = pages.provisioning.id;

@@ -2,9 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { TestPortal } from '../../support/portal/portal.js';
 import { SchoolForms } from '../../support/portal/school-forms.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const schools = new SchoolForms(portal);
 const routes = portal.routes().filter(({ method, access }) => method === 'POST' && access === 'managers');
 

@@ -1,9 +1,8 @@
 import { someOf } from '../../support/fuzz/hostile-client.js';
 import { JoinFixture, TUTOR } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 
 const NOBODY = '018cc251-0000-7000-8000-000000000000';
 /** The last millisecond of the year 9999, the next one, and the most digits that a place has. */

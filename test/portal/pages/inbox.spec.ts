@@ -1,7 +1,6 @@
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const { make } = portal;
 
 const pathOf = ({ organization }: Someone) => `/o/${organization.slug}/inbox`;

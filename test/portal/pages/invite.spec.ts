@@ -2,9 +2,8 @@ import { MALFORMED_ADDRESSES, newAddress } from '../../support/data/provisioning
 import { JoinFixture, registration } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
 import { PASSWORD } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 const { make } = joining.portal;
 

@@ -1,8 +1,7 @@
 import type { Tables } from '../../support/database/tables.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const { make } = portal;
 
 let owner: Someone;

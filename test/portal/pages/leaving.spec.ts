@@ -2,11 +2,10 @@ import { LEAVING, type Leaving } from '@app/access';
 import type { Row } from '../../support/data/sample-rows.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 
 type Role = 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { make } = joining.portal;
 
 const SOON = new Date(Date.now() + 90_000_000);

@@ -1,8 +1,7 @@
 import { someOf } from '../../support/fuzz/hostile-client.js';
 import { TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const { cookie } = await portal.someone('owner');
 
 it.each([

@@ -1,9 +1,8 @@
 import { MAIL_KINDS } from '../../../apps/portal/src/outbox/mail-kinds.js';
 import { EMAIL_KINDS } from '@app/jobs';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 
 const pathOf = ({ organization }: Someone) => `/o/${organization.slug}/outbox`;
 

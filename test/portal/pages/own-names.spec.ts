@@ -1,9 +1,8 @@
 import { type PeopleFixture, parentRow, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, STUDENT } from '../../support/portal/join-fixture.js';
 import type { Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 const provisioning = await joining.provisioning();
 

@@ -1,11 +1,10 @@
 import { newAddress, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, TUTOR } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let pages: PeoplePages;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 beforeEach(async () => {
   pages = await PeoplePages.open(joining);

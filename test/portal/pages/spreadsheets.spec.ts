@@ -2,9 +2,8 @@ import { EventEmitter } from 'node:events';
 import { Spreadsheets } from '../../../apps/portal/src/web/spreadsheets.js';
 import type { Managed } from '../../../apps/portal/src/web/access.decorators.js';
 import { TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 
 it('files longer than a part are complete and in order, with one header', async () => {
   const someone = await portal.someone('owner');

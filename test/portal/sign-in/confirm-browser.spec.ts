@@ -5,7 +5,7 @@ import { fixture } from '../../support/process/fixture.js';
 
 const TITLE = 'Confirm that it is you';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const browser = await fixture(TestBrowser.start());
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();

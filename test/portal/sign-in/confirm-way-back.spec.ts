@@ -1,8 +1,7 @@
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const pages = await PeoplePages.open(joining);
 const tutor = await joining.portal.make.tutor(pages.provisioning.id);
 

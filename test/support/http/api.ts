@@ -15,6 +15,7 @@ import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
 import { RequestLog } from '../../../apps/api/src/http/request-log/request-log.js';
 import { Factories } from '../data/factories.js';
+import { sharedHere } from '../process/fixture.js';
 import { logTo } from '../process/log-to.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 import { connectPatiently } from '../database/patient-connection.js';
@@ -82,6 +83,14 @@ export class TestApi {
     return new TestApi(app, own, logged, keys, organizations, make, owner, database === undefined, undocumented);
   }
 
+  /** One with these settings that spec files share: see {@link sharedHere}. */
+  static async shared(settings: Record<string, string> = {}): Promise<TestApi> {
+    const api = await sharedHere(`api ${JSON.stringify(settings)}`, () => TestApi.start(settings));
+    api.logged.length = 0;
+    afterAll(() => api.undocumented.check());
+    return api;
+  }
+
   get server(): Server {
     return this.app.getHttpServer();
   }
@@ -105,11 +114,10 @@ export class TestApi {
 
   /** Stops the application but keeps the database. @throws Error if it gave an answer that it does not document */
   async close(): Promise<void> {
-    const faults = this.undocumented.faults();
     await this.app.close();
     await this.make.close();
     await this.owner.destroy();
-    if (faults.length > 0) throw new Error(faults.join('\n'));
+    this.undocumented.check();
   }
 
   /** Stops the application and drops the database, unless it was given. */

@@ -34,8 +34,14 @@ export class Undocumented {
     if (!OF_KEYS.test(message)) this.seen.add(`${method} ${route.path} ${code}`);
   }
 
-  /** @returns what to do about each of them */
-  faults(): string[] {
+  /** @throws Error that says what to do about each of them, once */
+  check(): void {
+    const faults = this.faults();
+    this.seen.clear();
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+  }
+
+  private faults(): string[] {
     if (this.seen.size === 0) return [];
     const routes = this.app.get(RouteTable).routes();
     return [...this.seen].flatMap((one) => {

@@ -4,6 +4,7 @@ import { type Joiner, Joining } from '@app/access';
 import type { NewPasskey } from '@app/people';
 import { newAddress, PeopleFixture } from '../data/provisioning.js';
 import { TestApi } from '../http/api.js';
+import { sharedHere } from '../process/fixture.js';
 import { mailsTo, type ReceivedMail } from '../worker/mailbox.js';
 import { PASSWORD, TestPortal } from './portal.js';
 import { Visitor } from './visitor.js';
@@ -33,6 +34,13 @@ export class JoinFixture {
     };
     const api = await TestApi.start(shared);
     return new JoinFixture(api, await TestPortal.start(shared, api.database), shared);
+  }
+
+  /** One that spec files share: see {@link sharedHere}. */
+  static async shared(): Promise<JoinFixture> {
+    const joining = await sharedHere('joining', () => JoinFixture.open());
+    for (const { logged } of [joining.api, joining.portal]) logged.length = 0;
+    return joining;
   }
 
   /** Starts another portal on the same database. */

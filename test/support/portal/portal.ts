@@ -13,6 +13,7 @@ import { configurePortal, createAdapter } from '../../../apps/portal/src/configu
 import { PortalModule } from '../../../apps/portal/src/portal.module.js';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
 import { Factories } from '../data/factories.js';
+import { sharedHere } from '../process/fixture.js';
 import { logTo } from '../process/log-to.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
 
@@ -63,6 +64,13 @@ export class TestPortal {
     configurePortal(app);
     await app.listen(0, '127.0.0.1');
     return new TestPortal(app, own, await Factories.connect(own), logged, database === undefined);
+  }
+
+  /** One that spec files share: see {@link sharedHere}. */
+  static async shared(): Promise<TestPortal> {
+    const portal = await sharedHere('portal', () => TestPortal.start());
+    portal.logged.length = 0;
+    return portal;
   }
 
   /** `http://localhost:…`, which browsers trust like https. */

@@ -14,3 +14,15 @@ export async function fixture<T extends Fixture>(starting: Promise<T>): Promise<
   });
   return started;
 }
+
+const shared = new Map<string, Promise<unknown>>();
+
+/**
+ * Starts what the spec files of one process share, as they share its modules, once: a start takes half a second of work, and so does a
+ * database. For tests that look only at organizations of their own, and change no setting. It ends with the process.
+ */
+export function sharedHere<T>(name: string, start: () => Promise<T>): Promise<T> {
+  const started = (shared.get(name) as Promise<T> | undefined) ?? start();
+  shared.set(name, started);
+  return started;
+}
