@@ -3,7 +3,7 @@ import { TestApi } from '../../support/http/api.js';
 
 /** Each batch has its own database. */
 const BATCH = 250;
-const HISTORIES = 5_000;
+const HISTORIES = 1_000;
 
 const seed = Math.floor(Math.random() * 2 ** 31);
 

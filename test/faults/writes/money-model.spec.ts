@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { reached } from '../../support/faults/promise.js';
-import { findWrongMoney, type Target } from '../../support/faults/money-histories.js';
+import { findWrongMoney, type Target } from '../../support/faults/money-model.js';
 import { Random } from '../../support/data/random.js';
 import { TestApi } from '../../support/http/api.js';
 

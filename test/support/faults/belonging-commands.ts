@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { CodeKind } from './belonging-state.js';
+
+export type CodeKind = 'student' | 'tutor' | 'class' | 'parent';
 
 /** Who takes part, by number: see `BelongingStage`. The third is an owner who cannot sign in, so they never act. */
 export const PEOPLE = [0, 1, 2, 3, 4, 5, 6, 7] as const;

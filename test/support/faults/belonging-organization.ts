@@ -6,10 +6,55 @@ import { Invites } from '@app/people';
 import { newAddress, PeopleFixture } from '../data/provisioning.js';
 import { Visitor } from '../portal/visitor.js';
 import { mailsTo } from '../worker/mailbox.js';
+import type { CodeKind } from './belonging-commands.js';
 import type { IdentityFixture } from './identity-model.js';
-import { inviteText, type Observed } from './belonging-facts.js';
-import { Belonging } from './belonging-oracle.js';
-import type { Act, CodeKind, Role, State } from './belonging-state.js';
+
+type Role = 'owner' | 'admin' | 'tutor' | 'student';
+
+/** How somebody belongs, by the number of the person. */
+export interface Tie {
+  who: number;
+  role: Role | 'parent';
+  status: 'accepted' | 'pending' | 'archived';
+  waits: boolean;
+  made: string;
+}
+
+export interface Invite {
+  id: string;
+  kind: CodeKind | 'mail';
+  role: Role | 'parent';
+  /** The only person who can use it. */
+  to: number | null;
+  state: 'open' | 'held' | 'off' | 'closed';
+  /** In hexadecimal. */
+  sealed: string | null;
+  joins: { who: number; at: string; approval: string | null }[];
+}
+
+/** Who belongs as what, as the database has it. */
+export interface Rows {
+  members: Tie[];
+  parents: Tie[];
+  invites: Invite[];
+  /** Who made each key that works. */
+  keys: number[];
+}
+
+/** What somebody does, of which everything is decided but the outcome. */
+export type Act =
+  | { do: 'join' | 'declineMail'; who: number; invite: Invite }
+  | { do: 'answer'; who: number; accept: boolean }
+  | { do: 'invite'; by: number; who: number; role: 'student' | 'tutor' | 'admin' }
+  | { do: 'keyInvite'; by: number | null; who: number; role: 'student' | 'tutor' | 'admin' }
+  | { do: 'decide'; by: number; who: number; as: 'member' | 'parent'; approve: boolean }
+  | { do: 'remove'; by: number; who: number }
+  | { do: 'keyRemove'; who: number; as: 'student' | 'staff' | 'parent' }
+  | { do: 'leave'; who: number }
+  | { do: 'role'; by: number; who: number; role: 'owner' | 'admin' | 'tutor' }
+  | { do: 'replace' | 'switchOff'; by: number; invite: Invite }
+  | { do: 'undo'; by: number; invite: Invite; moment: string }
+  | { do: 'makeKey'; by: number };
 
 interface Person {
   id: string;
@@ -37,17 +82,15 @@ export class BelongingStage {
     readonly slug: string,
     /** Another organization, to which some of the people belong, too. */
     readonly other: PeopleFixture,
-    private readonly child: string,
-    private readonly classroom: string,
   ) {}
 
-  static async open(stage: IdentityFixture): Promise<[BelongingStage, Belonging]> {
+  static async open(stage: IdentityFixture): Promise<BelongingStage> {
     const { api, portal, make } = stage;
     const [school, other] = [await PeopleFixture.open(api, make), await PeopleFixture.open(api, make)];
     const { slug } = await make.find('organizations', school.id);
     const { id: child } = await make.student(school.id);
     const { id: classroom } = await make.classroom(school.id);
-    const opened = new BelongingStage(stage, school, slug, other, child, classroom);
+    const opened = new BelongingStage(stage, school, slug, other);
     await opened.add(CAST);
     const roles = AT_START.map((role, place) => ({ organizationId: school.id, userId: opened.people[place]!.id, role, status: 'accepted' as const }));
     await make.rows('members', roles);
@@ -59,15 +102,7 @@ export class BelongingStage {
       { scope: 'parent', student_id: child },
     ])
       await opened.byKey(school.key, wish);
-    return [opened, opened.begun()];
-  }
-
-  private begun(): Belonging {
-    const members: State['members'] = new Map(AT_START.map((role, who) => [who, { role, status: 'accepted', waits: false, made: 0, gone: 0 }]));
-    const state: State = { clock: 0, members, parents: new Map(), inClass: new Set(), invites: [], keys: new Map() };
-    const belonging = new Belonging(state, signsIn);
-    for (const kind of ['student', 'tutor', 'class', 'parent'] as const) belonging.code(kind, null);
-    return belonging;
+    return opened;
   }
 
   /** Adds people who can sign in and belong to nothing. @returns their numbers */
@@ -98,7 +133,7 @@ export class BelongingStage {
   }
 
   /** Does something over HTTP, whether or not it is allowed. @throws Error for an answer that means a fault of the server */
-  async do(act: Act, { s }: Belonging): Promise<void> {
+  async do(act: Act): Promise<void> {
     const { people, slug, school } = this;
     const page = `/o/${slug}/people`;
     /** Joining gives the browser a new session: a form that was under way with the old one is sent once more. */
@@ -108,12 +143,11 @@ export class BelongingStage {
       return answer.headers.location?.startsWith('/sign-in') ? visitor.post(path, form) : answer;
     };
     const target = 'who' in act ? people[act.who]! : null;
-    const invite = 'invite' in act ? s.invites[act.invite]! : null;
     let answer: { status: number; text?: string; headers: Record<string, string> };
     switch (act.do) {
       case 'join':
       case 'declineMail': {
-        const { secret, proof } = this.secrets.get(invite!.id!)!;
+        const { secret, proof } = this.secrets.get(act.invite.id)!;
         if (proof) await people[act.who]!.visitor.get(`/join/${secret}?proof=${proof}`);
         answer = await post(act.who, `/join/${secret}${act.do === 'join' ? '' : '/decline'}`, {});
         break;
@@ -145,14 +179,14 @@ export class BelongingStage {
         answer = await post(act.by, `${page}/${target!.id}/role`, { role: act.role });
         break;
       case 'replace':
-        answer = await post(act.by, `${page}/codes/${invite!.id}/replace`, {});
+        answer = await post(act.by, `${page}/codes/${act.invite.id}/replace`, {});
         this.lastShown = /\/join\/([2-9A-Z]{12})"/.exec(answer.text ?? '')?.[1] ?? this.lastShown;
         break;
       case 'switchOff':
-        answer = await post(act.by, `${page}/codes/${invite!.id}/switch-off`, {});
+        answer = await post(act.by, `${page}/codes/${act.invite.id}/switch-off`, {});
         break;
       case 'undo':
-        answer = await post(act.by, `${page}/codes/${invite!.id}/undo`, { since: act.moment });
+        answer = await post(act.by, `${page}/codes/${act.invite.id}/undo`, { since: act.moment });
         break;
       case 'makeKey':
         answer = await this.makeKey(act.by);
@@ -207,61 +241,38 @@ export class BelongingStage {
     await this.stage.make.query('UPDATE invites SET places = $2 WHERE id = $1', [id, places]);
   }
 
-  /** Who belongs as what, as the database has it. */
-  async observe(): Promise<Observed> {
-    const { make } = this.stage;
-    const place = (id: string | null) => (id === null ? null : this.people.findIndex((person) => person.id === id));
-    const [row] = await make.query<{ members: Row[]; parents: Row[]; inclass: string[]; invites: (Row & { joins: Row[] })[]; keys: string[] }>(
-      `SELECT
-        (SELECT coalesce(json_agg(m), '[]') FROM members m WHERE organization_id = $1 AND user_id <> $2) AS members,
-        (SELECT coalesce(json_agg(json_build_object('user_id', user_id, 'status', status, 'linked', enrolled_at IS NOT NULL)), '[]')
-          FROM parents WHERE organization_id = $1) AS parents,
-        ARRAY(SELECT user_id FROM classroom_members WHERE classroom_id = $3)::text[] AS inclass,
-        ARRAY(SELECT created_by FROM api_keys WHERE organization_id = $1 AND created_by IS NOT NULL AND revoked_at IS NULL)::text[] AS keys,
-        (SELECT json_agg(i ORDER BY created_at, id) FROM (SELECT i.*, encode(sealed, 'hex') AS sealed_code,
-            k.created_by AS key_of,
-            (SELECT id FROM users WHERE email_normalized = lower(i.email)) AS addressee,
-            (SELECT coalesce(json_agg(j), '[]') FROM joins j WHERE j.organization_id = $1 AND j.invite_id = i.id) AS joins
-          FROM invites i LEFT JOIN api_keys k ON k.id = i.api_key_id WHERE i.organization_id = $1 AND scope <> 'account') i) AS invites`,
-      [this.school.id, this.child, this.classroom],
+  /** Who belongs as what, and what opens new invites: from their mail, the page that showed it, or the code that is kept. */
+  async rows(): Promise<Rows> {
+    const ids = this.people.map(({ id }) => id);
+    const [rows] = await this.stage.make.query<Rows>(
+      `WITH p AS (SELECT id, n - 1 AS who FROM unnest($2::uuid[]) WITH ORDINALITY AS p (id, n))
+      SELECT
+        (SELECT coalesce(json_agg(json_build_object('who', p.who, 'role', m.role, 'status', m.status, 'made', m.created_at,
+          'waits', m.approval_requested_at IS NOT NULL)), '[]') FROM members m JOIN p ON p.id = m.user_id WHERE m.organization_id = $1) AS members,
+        (SELECT coalesce(json_agg(json_build_object('who', p.who, 'role', 'parent', 'status', m.status, 'made', m.created_at, 'waits', false)), '[]')
+          FROM parents m JOIN p ON p.id = m.user_id WHERE m.organization_id = $1) AS parents,
+        ARRAY(SELECT p.who::int FROM api_keys k JOIN p ON p.id = k.created_by WHERE k.organization_id = $1 AND k.revoked_at IS NULL ORDER BY 1) AS keys,
+        (SELECT json_agg(json_build_object('id', i.id, 'role', i.role, 'sealed', encode(i.sealed, 'hex'),
+          'kind', CASE WHEN i.email IS NOT NULL THEN 'mail' WHEN i.scope = 'organization' THEN i.role WHEN i.scope = 'classroom' THEN 'class' ELSE 'parent' END,
+          'to', (SELECT p.who FROM users u JOIN p ON p.id = u.id WHERE u.email_normalized = lower(i.email)),
+          'state', CASE WHEN i.switched_off THEN 'off' WHEN i.revoked_at IS NOT NULL OR i.accepted_at IS NOT NULL THEN 'closed'
+            WHEN i.held_at IS NOT NULL THEN 'held' ELSE 'open' END,
+          'joins', (SELECT coalesce(json_agg(json_build_object('who', p.who, 'at', j.joined_at, 'approval', j.approval)), '[]')
+            FROM joins j JOIN p ON p.id = j.user_id WHERE j.organization_id = $1 AND j.invite_id = i.id)) ORDER BY i.created_at, i.id)
+          FROM invites i WHERE i.organization_id = $1 AND i.scope <> 'account') AS invites`,
+      [this.school.id, ids],
     );
-    const { members, parents, inclass, invites, keys } = row!;
-    return {
-      members: members.map((m) => [place(m.user_id!), m.role, m.status, m.approval_requested_at !== null].join(' ')).sort(),
-      parents: parents.map((p) => [place(p.user_id!), p.status, p.linked].join(' ')).sort(),
-      inClass: inclass.map((id) => `${place(id)}`).sort(),
-      keys: keys.map((id) => `${place(id)}`).sort(),
-      invites: invites.map((i) => ({
-        id: i.id!,
-        sealed: i.sealed_code ?? null,
-        text: inviteText({
-          kind: i.email !== null ? 'mail' : i.scope === 'organization' ? (i.role as CodeKind) : i.scope === 'classroom' ? 'class' : 'parent',
-          role: i.role as Role,
-          to: place(i.addressee ?? null),
-          by: place(i.created_by ?? null),
-          key: place(i.key_of ?? null),
-          state: i.switched_off ? 'off' : i.revoked_at !== null || i.accepted_at !== null ? 'closed' : i.held_at !== null ? 'held' : 'open',
-          places: i.places as number | null,
-          joins: i.joins.map((j) => `${place(j.user_id!)} ${j.approval}`),
-        }),
-      })),
-    };
+    for (const invite of rows!.invites) if (!this.secrets.has(invite.id)) this.secrets.set(invite.id, await this.secretOf(invite));
+    return rows!;
   }
 
-  /** Learns what opens new invites: from their mail, the page that showed it, or the code that is kept. */
-  async learn(observed: Observed, { s }: Belonging): Promise<void> {
+  private async secretOf({ sealed, to }: Invite): Promise<{ secret: string; proof: string }> {
     const { api, portal, make } = this.stage;
-    for (const { id, sealed } of observed.invites) {
-      if (this.secrets.has(id)) continue;
-      const invite = s.invites.find((one) => one.id === id)!;
-      if (sealed) this.secrets.set(id, { secret: portal.app.get(Invites).codeOf(Buffer.from(sealed, 'hex'))!, proof: '' });
-      else if (invite.to === null) this.secrets.set(id, { secret: this.lastShown, proof: '' });
-      else {
-        const mails = await mailsTo(api, make, this.people[invite.to]!.email);
-        const mail = mails.find(({ organizationId, kind }) => organizationId === this.school.id && kind === 'organization_invite');
-        this.secrets.set(id, { secret: mail?.token ?? '-', proof: mail?.proof ?? '' });
-      }
-    }
+    if (sealed) return { secret: portal.app.get(Invites).codeOf(Buffer.from(sealed, 'hex'))!, proof: '' };
+    if (to === null) return { secret: this.lastShown, proof: '' };
+    const mails = await mailsTo(api, make, this.people[to]!.email);
+    const mail = mails.find(({ organizationId, kind }) => organizationId === this.school.id && kind === 'organization_invite');
+    return { secret: mail?.token ?? '-', proof: mail?.proof ?? '' };
   }
 
   /** All that the other organization has, as text. */
@@ -272,5 +283,3 @@ export class BelongingStage {
     return row!.all as string;
   }
 }
-
-type Row = Record<string, string | null> & { places?: unknown };

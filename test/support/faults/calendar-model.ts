@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { overlaps } from '@app/scheduling';
 import { CalendarFixture, type Sent, type ShownSession } from '../data/calendar-fixture.js';
 import type { TestApi } from '../http/api.js';
+import { faultsOf } from './invariants.js';
 
 /** Times are quarters of an hour since 09:00 in Melbourne on Monday, 22 March 2027. The clocks go back on 4 April. */
 type Command =
@@ -14,10 +14,8 @@ type Command =
 interface Lesson {
   id: string;
   tutor: string;
-  startsAt: Date;
-  endsAt: Date;
-  cancelled: boolean;
-  /** Whether its last placement was allowed to overlap. */
+  start: Date;
+  end: Date;
   allowed: boolean;
 }
 
@@ -25,159 +23,101 @@ const QUARTER_MS = 15 * 60_000;
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 const FIRST_MS = Date.parse('2027-03-21T22:00:00Z');
 const CHANGE_MS = Date.parse('2027-04-03T16:00:00Z');
+const NOBODY = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
 
 const tutor = fc.integer({ min: 0, max: 1 });
 const start = fc.integer({ min: 0, max: 12 });
 const length = fc.integer({ min: 2, max: 6 });
 const which = fc.integer({ min: 0, max: 99 });
-const rarely = fc.integer({ min: 0, max: 4 }).map((n) => n === 0);
+const allow = fc.integer({ min: 0, max: 4 }).map((n) => n === 0);
+const count = fc.integer({ min: 2, max: 4 });
+const of = <K extends string>(kind: K) => fc.constant(kind);
 
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('create' as const), tutor, start, length, allow: rarely }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('move' as const), which, tutor, start, allow: rarely }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel' as const), which }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), which }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('series' as const), tutor, start, length, count: fc.integer({ min: 2, max: 4 }), skip: fc.boolean() }),
-  },
+  { weight: 4, arbitrary: fc.record({ kind: of('create'), tutor, start, length, allow }) },
+  { weight: 3, arbitrary: fc.record({ kind: of('move'), which, tutor, start, allow }) },
+  { weight: 1, arbitrary: fc.record({ kind: of('cancel'), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: of('delete'), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: of('series'), tutor, start, length, count, skip: fc.boolean() }) },
 );
 
 /** Rounds of commands, those of one at the same time. */
 const history = fc.array(fc.array(command, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 });
 
 /** The time so many weeks later, by the clock on the wall. */
-function timeOf(quarter: number, quarters: number, weeks = 0) {
+function timeOf(quarter: number, weeks: number): Date {
   const ms = FIRST_MS + quarter * QUARTER_MS + weeks * WEEK_MS;
-  const at = ms < CHANGE_MS ? ms : ms + 3_600_000;
-  return { startsAt: new Date(at), endsAt: new Date(at + quarters * QUARTER_MS) };
+  return new Date(ms < CHANGE_MS ? ms : ms + 3_600_000);
 }
 
-const isAt = (lesson: Lesson, time: { tutor: string; startsAt: Date }) =>
-  lesson.tutor === time.tutor && lesson.startsAt.getTime() === time.startsAt.getTime();
+const overlap = (one: { start: Date; end: Date }, other: { start: Date; end: Date }) => one.start < other.end && other.start < one.end;
 
-/** A calendar in memory beside the real one. */
+/** What was sent, when it wanted the tutor, and what was answered. */
+interface Tried {
+  one: Command;
+  wanted: { tutor: string; start: Date; end: Date }[];
+  answer: Sent<ShownSession & { data?: ShownSession[]; skipped?: unknown[] }>;
+}
+
 class Calendar {
-  private lessons = new Map<string, Lesson>();
+  /** The sessions that have been placed by a request that allowed them to overlap. */
+  private readonly allowed = new Set<string>();
 
   constructor(private readonly at: CalendarFixture) {}
 
   /** @throws Error that says what is wrong */
   async round(commands: readonly Command[]): Promise<void> {
-    const before = [...this.lessons.values()];
-    const sent = await Promise.all(commands.map(async (one) => ({ one, ...this.wish(one, before), answer: await this.send(one, before) })));
-    const placed = sent
-      .filter(({ answer }) => answer.status < 300)
-      .flatMap(({ one, wanted, answer }) => made(one, answer).map((id, index) => ({ id, ...wanted[index]! })));
-    // Who stays where they are is not placed anew: whatever overlaps was allowed before.
-    const stayed = sent.filter(({ one, target, wanted: [time] }) => one.kind === 'move' && target && time && isAt(target, time));
-    const unmoved = stayed.map(({ target }) => target!.id);
-    const after = await this.read(
-      sent.flatMap(({ one, answer }) => (answer.status < 300 && 'allow' in one && one.allow ? made(one, answer) : [])),
-      placed.map(({ id }) => id).filter((id) => !unmoved.includes(id)),
-    );
-    for (const { one, target, wanted, answer } of sent) {
-      const { status, body } = answer;
-      const told = `${JSON.stringify(one)}: ${status} ${JSON.stringify(body)}`;
-      if (status >= 500) throw new Error(told);
-      if (status === 409 && body.error.code === 'session_overlap') {
-        const versions = [...before, ...after, ...placed].filter(({ id }) => id === body.error.details.session_id);
-        if (!versions.some((other) => wanted.some((time) => overlaps(time, other)))) throw new Error(`names no session that was there: ${told}`);
-      }
-      if (commands.length > 1) continue;
-      const clashes = wanted.filter((time) =>
-        before.some((other) => !other.cancelled && other.tutor === time.tutor && other.id !== target?.id && overlaps(time, other)),
-      );
-      const mayOverlap = 'allow' in one && one.allow;
-      const moved = one.kind !== 'move' || !target || !isAt(target, wanted[0]!);
-      const refused = moved && clashes.length > 0 && !mayOverlap && !(one.kind === 'series' && one.skip && clashes.length < wanted.length);
-      const gone = 'which' in one && !target;
-      const closed = one.kind === 'move' && target?.cancelled;
-      const right = gone ? 404 : closed || refused ? 409 : one.kind === 'delete' ? 204 : one.kind === 'create' || one.kind === 'series' ? 201 : 200;
-      if (status !== right) throw new Error(`must be ${right}: ${told}`);
-    }
-    for (const { id, startsAt, endsAt } of placed) {
-      const touched = sent.filter(({ target }) => target?.id === id).length;
-      const now = this.lessons.get(id);
-      const right = now && now.startsAt.getTime() === startsAt.getTime() && now.endsAt.getTime() === endsAt.getTime();
-      if (touched <= 1 && !right) throw new Error(`is not where it was placed: ${JSON.stringify({ id, startsAt, now })}`);
-    }
-    for (const lesson of after) {
-      const other = after.find(
-        (one) =>
-          one !== lesson &&
-          one.tutor === lesson.tutor &&
-          overlaps(one, lesson) &&
-          !one.cancelled &&
-          !lesson.cancelled &&
-          !one.allowed &&
-          !lesson.allowed,
-      );
-      if (other) throw new Error(`overlap: ${JSON.stringify([lesson, other])}`);
-    }
+    const before = await this.stored();
+    const tried = await Promise.all(commands.map((one) => this.send(one, before)));
+    const after = await this.stored();
+    const told = JSON.stringify(tried.map(({ one, answer }) => [one, answer.status, answer.body]));
+    const faults = await faultsOf(this.at.api.make, this.at.school);
+    if (faults) throw new Error(`${faults} after ${told}`);
+    for (const { one, answer } of tried) if ('allow' in one && one.allow && answer.status < 300) this.allowed.add(answer.body.id);
+    for (const { id, allowed } of after)
+      if (allowed && !this.allowed.has(id)) throw new Error(`may overlap, which nobody has allowed: ${id} after ${told}`);
+    const moved = tried.flatMap(({ answer: { status, body } }) => (status < 300 ? (body.data ?? [body]) : []));
+    const seen = moved.map(({ id, starts_at, ends_at }) => ({ id, start: new Date(starts_at), end: new Date(ends_at) }));
+    for (const one of tried) this.check(one, [...before, ...after, ...seen], told);
   }
 
-  /** What a command wants, and the lesson that it is about. */
-  private wish(one: Command, before: readonly Lesson[]) {
+  private check({ one, wanted, answer }: Tried, seen: Pick<Lesson, 'id' | 'start' | 'end'>[], told: string): void {
+    const { status, body } = answer;
+    if (status >= 500) throw new Error(told);
+    const placed = status < 300 ? (one.kind === 'series' ? (body.skipped!.length === 0 ? body.data! : []) : 'tutor' in one ? [body] : []) : [];
+    for (const [index, { starts_at: shown }] of placed.entries())
+      if (new Date(shown).getTime() !== wanted[index]!.start.getTime()) throw new Error(`at another time than it was placed: ${told}`);
+    if (status !== 409 || body.error.code !== 'session_overlap') return;
+    const versions = seen.filter(({ id }) => id === body.error.details.session_id);
+    if (!versions.some((other) => wanted.some((time) => overlap(time, other)))) throw new Error(`names nothing that was in the way: ${told}`);
+  }
+
+  private async send(one: Command, before: readonly Lesson[]): Promise<Tried> {
     const target = 'which' in one ? before[one.which % Math.max(before.length, 1)] : undefined;
-    if (one.kind === 'cancel' || one.kind === 'delete') return { target, wanted: [] };
-    const tutor = one.tutor === 0 ? this.at.t1 : this.at.t2;
-    const length = one.kind === 'move' ? (target ? (target.endsAt.getTime() - target.startsAt.getTime()) / QUARTER_MS : 1) : one.length;
-    const weeks = one.kind === 'series' ? one.count : 1;
-    return { target, wanted: Array.from({ length: weeks }, (_, week) => ({ tutor, ...timeOf(one.start, length, week) })) };
+    const path = `/v1/sessions/${target?.id ?? NOBODY}`;
+    if (one.kind === 'cancel') return { one, wanted: [], answer: await this.at.send('post', `${path}/cancel`) };
+    if (one.kind === 'delete') return { one, wanted: [], answer: await this.at.send('delete', path) };
+    const who = one.tutor === 0 ? this.at.t1 : this.at.t2;
+    const ms = 'length' in one ? one.length * QUARTER_MS : target ? target.end.getTime() - target.start.getTime() : QUARTER_MS;
+    const wanted = Array.from({ length: one.kind === 'series' ? one.count : 1 }, (_, week) => {
+      const at = timeOf(one.start, week);
+      return { tutor: who, start: at, end: new Date(at.getTime() + ms) };
+    });
+    const placed = { tutor_id: who, starts_at: wanted[0]!.start.toISOString() };
+    if (one.kind === 'move') return { one, wanted, answer: await this.at.send('put', path, { ...placed, allow_overlap: one.allow }) };
+    const lesson = { ...placed, ends_at: wanted[0]!.end.toISOString(), student_id: this.at.students[0] };
+    if (one.kind === 'create') return { one, wanted, answer: await this.at.send('post', '/v1/sessions', { ...lesson, allow_overlap: one.allow }) };
+    const series = { ...lesson, every_weeks: 1, count: one.count, skip_conflicts: one.skip };
+    return { one, wanted, answer: await this.at.send('post', '/v1/session-series', series) };
   }
 
-  private send(one: Command, before: readonly Lesson[]): Promise<Sent<ShownSession & { data?: ShownSession[] }>> {
-    const { target, wanted } = this.wish(one, before);
-    const id = target?.id ?? '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
-    const [time] = wanted;
-    const placed = { tutor_id: time?.tutor, starts_at: time?.startsAt.toISOString() };
-    const lesson = { ...placed, ends_at: time?.endsAt.toISOString(), student_id: this.at.students[0] };
-    switch (one.kind) {
-      case 'create':
-        return this.at.send('post', '/v1/sessions', { ...lesson, allow_overlap: one.allow });
-      case 'series':
-        return this.at.send('post', '/v1/session-series', { ...lesson, every_weeks: 1, count: one.count, skip_conflicts: one.skip });
-      case 'move':
-        return this.at.send('put', `/v1/sessions/${id}`, { ...placed, allow_overlap: one.allow });
-      case 'cancel':
-        return this.at.send('post', `/v1/sessions/${id}/cancel`);
-      case 'delete':
-        return this.at.send('delete', `/v1/sessions/${id}`);
-    }
+  private stored(): Promise<Lesson[]> {
+    return this.at.api.make.query<Lesson>(
+      `SELECT id, tutor_id AS tutor, starts_at AS start, ends_at AS "end", overlap_allowed AS allowed
+       FROM sessions WHERE organization_id = $1 ORDER BY id`,
+      [this.at.school],
+    );
   }
-
-  /** Takes over what is stored. @param allowed the sessions that this round has allowed to overlap, of those that it placed */
-  private async read(allowed: string[], placed: string[]): Promise<Lesson[]> {
-    const stored: ShownSession[] = [];
-    for (let cursor: string | null = 'start'; cursor !== null;) {
-      const page: Sent<{ data: ShownSession[]; meta: { next_cursor: string | null } }> = await this.at.send(
-        'get',
-        `/v1/sessions?limit=100&cursor=${cursor}`,
-      );
-      stored.push(...page.body.data);
-      cursor = page.body.meta.next_cursor;
-    }
-    const now = stored.map(({ id, tutor_id, starts_at, ends_at, status }) => ({
-      id,
-      tutor: tutor_id!,
-      startsAt: new Date(starts_at),
-      endsAt: new Date(ends_at),
-      cancelled: status === 'cancelled',
-      allowed: allowed.includes(id) || (!placed.includes(id) && this.lessons.get(id)?.allowed === true),
-    }));
-    this.lessons = new Map(now.map((lesson) => [lesson.id, lesson]));
-    return now;
-  }
-}
-
-/** The sessions that a successful command placed; of a series without those that it skipped, which come last. */
-function made(one: Command, { body }: Sent<ShownSession & { data?: ShownSession[] }>): string[] {
-  if (one.kind === 'create' || one.kind === 'move') return [body.id];
-  if (one.kind !== 'series') return [];
-  // Their times are compared only if none was left out.
-  const { data, skipped } = body as unknown as { data: ShownSession[]; skipped: unknown[] };
-  return skipped.length === 0 ? data.map(({ id }) => id) : [];
 }
 
 /** Runs random histories by up to eight clients at once. @returns the shortest one that breaks a rule, and which; null for none */

@@ -48,25 +48,3 @@ type Any = readonly [weight: number, given: Record<string, fc.Arbitrary<unknown>
 export const anyCommand = fc.oneof(
   ...Object.entries<Any>(COMMANDS).map(([name, [weight, given]]) => ({ weight, arbitrary: fc.record({ do: fc.constant(name), ...given }) })),
 ) as fc.Arbitrary<Command>;
-
-/** A few commands of each kind against one victim, to enumerate all short sequences. */
-export const FEW: Command[] = [
-  ...ORGS.flatMap((org): Command[] => [
-    { do: 'provision', org, kind: 'student', at: 1 },
-    { do: 'invite', org, at: 1 },
-    { do: 'openAnswer', org, by: 1, using: 'password' },
-    { do: 'teach', org, at: 1 },
-    { do: 'archive', org, at: 1 },
-    { do: 'sendInvite', org, at: 1 },
-    { do: 'import', org, at: 1 },
-  ]),
-  { do: 'provision', org: 0, kind: 'student', at: 0 },
-  { do: 'change', org: 0, at: 0, to: 1 },
-  { do: 'change', org: 0, at: 1, to: 0 },
-  { do: 'openAnswer', org: 0, by: 0, using: 'password' },
-  { do: 'openMail', at: 0, using: 'password' },
-  { do: 'openMail', at: 1, using: 'password' },
-  { do: 'signIn', by: 0, at: 1 },
-  { do: 'resetPassword', at: 1 },
-  { do: 'live', at: 1 },
-];

@@ -84,14 +84,11 @@ export class Organization {
   }
 
   async archive(at: Place): Promise<void> {
-    for (const table of ['members', 'parents']) {
-      await this.stage.make.query(`UPDATE ${table} SET status = 'archived' WHERE organization_id = $1 AND user_id = $2`, [
-        this.id,
-        this.known.get(at),
-      ]);
-    }
+    const id = this.known.get(at);
+    if (!id) return;
+    for (const path of ['students', 'tutors', 'parents']) await this.provisioning.post(`/v1/${path}/${id}/offboard`, {});
     const { accepted, secrets, seen, addresses } = this.facts;
-    const [here] = await this.stage.make.query('SELECT FROM users WHERE id = $1 AND email_normalized = $2', [this.known.get(at), addresses[at]]);
+    const [here] = await this.stage.make.query('SELECT FROM users WHERE id = $1 AND email_normalized = $2', [id, addresses[at]]);
     if (!here || !accepted[at]!.delete(this.org)) return;
     for (const secret of secrets[at]!) seen[this.org]!.add(secret);
   }

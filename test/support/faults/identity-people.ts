@@ -179,14 +179,6 @@ export class People {
     return texts.join('\n');
   }
 
-  /** The valid sessions and passkeys, in a fixed order. */
-  async stillOpen(): Promise<string[]> {
-    const open = [];
-    for (const session of this.sessions) if (await this.loginOf(session)) open.push(`session ${session.by} ${session.at}`);
-    for (const held of this.passkeys) if (await this.ownerOf(held)) open.push(`passkey ${held.by} ${held.at}`);
-    return [...new Set(open)].sort();
-  }
-
   private form(by: Place, to: Place) {
     const email = this.addresses[to]!;
     return { email, first_name: 'Given', last_name: `By${by}`, password: this.password(by), replaces: 'yes' };

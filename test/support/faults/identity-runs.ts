@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import argon2 from '@node-rs/argon2';
 import fc from 'fast-check';
-import pLimit from 'p-limit';
 import pg from 'pg';
 import { Factories } from '../data/factories.js';
 import { TestApi } from '../http/api.js';
 import { TestPortal } from '../portal/portal.js';
-import { anyCommand, type Command, FEW } from './identity-commands.js';
+import { anyCommand, type Command } from './identity-commands.js';
 import { Identities, type IdentityFixture } from './identity-model.js';
 
 export async function openStage(connections = 4): Promise<IdentityFixture> {
@@ -157,31 +156,4 @@ export async function findBreach(
   );
   const failed = outcomes.find((outcome) => outcome.failed);
   return failed ? { commands: failed.counterexample![0], why: String(failed.errorInstance) } : null;
-}
-
-/**
- * Runs all sequences of the {@link FEW} commands up to a length. Of sequences that lead to the same state, only the first
- * is extended.
- *
- * @returns how many sequences ran
- */
-export async function runAll(stage: IdentityFixture, longest: number): Promise<number> {
-  const seen = new Set<string>();
-  const limit = pLimit(AT_ONCE);
-  let runs = 0;
-  let next: Command[][] = [[]];
-  for (let length = 1; length <= longest; length++) {
-    const longer = next.flatMap((begun) => FEW.map((command) => [...begun, command]));
-    runs += longer.length;
-    next = [];
-    await limit.map(longer, async (commands) => {
-      const state = await Identities.run(stage, commands, true).catch((error: unknown) => {
-        throw new Error(`${String(error)} after ${JSON.stringify(commands)}`);
-      });
-      if (state === null || seen.has(state)) return;
-      seen.add(state);
-      next.push(commands);
-    });
-  }
-  return runs;
 }
