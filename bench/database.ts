@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { ApiKeys } from '@app/access';
-import { Organizations, Invites } from '@app/people';
-import { loadEnv, Vault } from '@app/config';
+import { Organizations } from '@app/people';
+import { loadEnv } from '@app/config';
 import { connect, Database, migrate } from '@app/database';
 import { startEmbeddedPostgres } from '../apps/cli/src/postgres/embedded-postgres.js';
+import { rulesOn } from '../apps/cli/src/rules.js';
 
 const CLASSROOMS = 40;
 const STUDENTS = 600;
@@ -17,6 +18,7 @@ export interface BenchDatabase {
   /** Connects as the application's role, subject to row-level security. */
   applicationUrl: string;
   workerUrl: string;
+  portalUrl: string;
   /** Connects as the role that migrates and imports. */
   ownerUrl: string;
   /** Connects as the superuser, who bypasses row-level security, as tutorials do. */
@@ -54,7 +56,18 @@ export async function startDatabase(homeworkRows: number): Promise<BenchDatabase
     const encryptionKey = randomBytes(32).toString('hex');
     const accounts = await createAccounts(ownerUrl, encryptionKey);
     await fill(adminUrl, [accounts.organizationId, accounts.other.organizationId], homeworkRows);
-    return { ...accounts, homeworkRows, applicationUrl, workerUrl, ownerUrl, adminUrl, encryptionKey, folder, stop };
+    return {
+      ...accounts,
+      homeworkRows,
+      applicationUrl,
+      workerUrl,
+      portalUrl,
+      ownerUrl,
+      adminUrl,
+      encryptionKey,
+      folder,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -64,12 +77,11 @@ export async function startDatabase(homeworkRows: number): Promise<BenchDatabase
 async function createAccounts(url: string, encryptionKey: string) {
   const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring bench' });
   try {
-    const db = new Database(dataSource);
-    const env = loadEnv({ ENCRYPTION_KEY: encryptionKey }, {});
-    const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
+    const rules = await rulesOn(new Database(dataSource), loadEnv({ ENCRYPTION_KEY: encryptionKey }, {}));
+    const organizations = rules.get(Organizations);
     const { id: organizationId } = await organizations.create({ name: 'Bench Tutoring', slug: 'bench' });
     const { id: otherId } = await organizations.create({ name: 'Next Door', slug: 'next-door' });
-    const keys = ApiKeys.on(db, env);
+    const keys = rules.get(ApiKeys);
     const { key } = await keys.create(organizationId, { name: 'bench' });
     const writing = await keys.create(organizationId, {
       name: 'bench',

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ApiKeys } from '@app/access';
-import { Organizations, Invites } from '@app/people';
-import { loadEnv, Vault } from '@app/config';
+import { loadEnv } from '@app/config';
 import { connect, Database } from '@app/database';
 import { ApiModule } from '../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../apps/api/src/configure-app.js';
 import { buildDocument } from '../apps/api/src/http/openapi/document.js';
 import { sizeOf } from '../apps/cli/src/demo/demo.js';
 import { loadDemo } from '../apps/cli/src/load-demo.js';
+import { rulesOn } from '../apps/cli/src/rules.js';
 import { type Bench, say } from './bench.js';
 import { asAdmin, type BenchDatabase } from './database.js';
 import { atMost, judged, medianOf, ratioOf, row } from './tables.js';
@@ -184,17 +184,17 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
 }
 
 /** @returns the demo's larger organization and its key with the scope `read` */
-async function loadDemoInto({ ownerUrl, encryptionKey, adminUrl }: BenchDatabase, students: number) {
-  const env = loadEnv({ MIGRATION_DATABASE_URL: ownerUrl, ENCRYPTION_KEY: encryptionKey }, {});
+async function loadDemoInto({ ownerUrl, portalUrl, encryptionKey, adminUrl }: BenchDatabase, students: number) {
+  const urls = { MIGRATION_DATABASE_URL: ownerUrl, PORTAL_DATABASE_URL: portalUrl };
+  const env = loadEnv({ ...urls, ENCRYPTION_KEY: encryptionKey }, {});
   const { db, close } = await open(ownerUrl);
   const folder = await mkdtemp(join(tmpdir(), 'tutoring-bench-demo-'));
   try {
-    const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
-    const keys = ApiKeys.on(db, env);
+    const rules = await rulesOn(db, env);
     const options = { folder, size: sizeOf(String(students)), seed: 1 };
-    const [largest] = await loadDemo({ env, db, organizations }, options);
+    const [largest] = await loadDemo({ env, rules }, options);
     await asAdmin(adminUrl, (admin) => admin.query('VACUUM ANALYZE'));
-    return { id: largest!.id, key: (await keys.create(largest!.id, { name: 'bench' })).key };
+    return { id: largest!.id, key: (await rules.get(ApiKeys).create(largest!.id, { name: 'bench' })).key };
   } finally {
     await close();
     await rm(folder, { recursive: true });

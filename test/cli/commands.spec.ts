@@ -263,6 +263,43 @@ describe('the command line', () => {
     expect(rows).toEqual([{ status: 'accepted', audited: 2 }]);
   });
 
+  it('writes by rules under the role of the portal, and refuses to without its URL', async () => {
+    await cli('org', 'create', '--name', 'Roles', '--slug', 'roles');
+    for (const name of ['one', 'two']) await cli('owner', 'create', '--org', 'roles', '--email', `${name}@roles.example`);
+    const client = new pg.Client({ connectionString: database.adminUrl });
+    await client.connect();
+    await client.query(`UPDATE members SET role = 'tutor' WHERE user_id IN (SELECT id FROM users WHERE email LIKE '%@roles.example')`);
+    await client.end();
+    const writers: Record<string, string[]> = {};
+    let command = '';
+    const query = Reflect.get(pg.Client.prototype, 'query') as (...args: unknown[]) => unknown;
+    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args: unknown[]) {
+      const { text = '' } = args[0] as { text?: string };
+      if (/\b(INSERT INTO|UPDATE|DELETE FROM) \w/.test(text)) (writers[command] ??= []).push(this.user!);
+      return query.apply(this, args) as never;
+    });
+    const run = async (name: string, rest: string) => {
+      command = name;
+      const { MIGRATION_DATABASE_URL, DATABASE_URL } = urlsOf(database);
+      const args = `--json ${name} ${rest}`.split(' ');
+      const refused = await runHere(args, { MIGRATION_DATABASE_URL, DATABASE_URL });
+      expect([name, refused.code, refused.stderr]).toEqual([name, 1, expect.stringMatching(/^PORTAL_DATABASE_URL is not set: .*\n$/)]);
+      const { code, stdout, stderr } = await cli(...args);
+      expect([name, code, stderr]).toEqual([name, 0, '']);
+      return results(stdout)[0]!;
+    };
+    const { id } = await run('key create', '--org roles --name x');
+    const { id: next } = await run('key replace', id as string);
+    await run('key revoke', next as string);
+    await run('owner promote', '--org roles --email one@roles.example');
+    await run('member remove', '--org roles --email two@roles.example');
+    vi.restoreAllMocks();
+    const portal = decodeURIComponent(new URL(database.portalUrl).username);
+    const commands = ['key create', 'key replace', 'key revoke', 'owner promote', 'member remove'];
+    const found = Object.entries(writers).map(([name, roles]) => [name, [...new Set(roles)]]);
+    expect(found).toEqual(commands.map((name) => [name, [portal]]));
+  });
+
   it('creates a key whose text is shown once, lists it and revokes it', async () => {
     const created = results((await cli('--json', 'key', 'create', '--org', 'first', '--name', 'sync', '--scopes', 'read,write')).stdout)[0]!;
     expect(created).toMatchObject({ key: expect.stringMatching(/^tk_live_[0-9a-f]{64}$/) as string, scopes: ['read', 'write'], expires_at: null });

@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadEnv } from '@app/config';
 import { connect, Database } from '@app/database';
 import { sizeOf, writeDemo } from '../../apps/cli/src/demo/demo.js';
 import { record } from '../../apps/cli/src/demo/recorded.js';
 import { importFolder } from '../../apps/cli/src/import/importer.js';
+import { rulesOn } from '../../apps/cli/src/rules.js';
 import { TestApi } from '../support/http/api.js';
 import { fixture } from '../support/process/fixture.js';
 
@@ -18,14 +20,15 @@ const api = await fixture(TestApi.start());
 const folder = await mkdtemp(join(tmpdir(), 'tutoring-demo-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const schools: string[] = [];
-const owner = await connect({ url: api.database.ownerUrl, poolSize: 2, applicationName: 'demo' });
+const portal = await connect({ url: api.database.portalUrl, poolSize: 2, applicationName: 'demo' });
+const rules = await rulesOn(new Database(portal), loadEnv({}, {}));
 for (const { timeZone, folder: at } of await writeDemo({ folder, ...sizeOf('small'), seed: 7, now: NOW })) {
   const { id: organizationId } = await api.make.organization({ timeZone });
   await importFolder({ url: api.database.ownerUrl, organizationId, folder: at });
-  await record(new Database(owner), organizationId);
+  await record(rules, organizationId);
   schools.push(organizationId);
 }
-await owner.destroy();
+await portal.destroy();
 await api.make.query('ANALYZE');
 
 const query = <Row = Record<string, unknown>>(sql: string) => api.make.query<Row>(`${WITH} ${sql}`);

@@ -1,5 +1,6 @@
 import { ApiKeys } from '@app/access';
 import { loadEnv } from '@app/config';
+import { rulesOn } from '../../apps/cli/src/rules.js';
 import type { Tables } from '../support/database/tables.js';
 import type { EmailPayload } from '@app/jobs';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
@@ -10,7 +11,7 @@ import { OutboxFixture } from '../support/worker/worker.js';
 const DAY_MS = 86_400_000;
 
 const room = await fixture(OutboxFixture.open({ APP_URL: 'https://app.example.org' }));
-const keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
+const keys = (await rulesOn(room.db, loadEnv(room.settings, {}))).get(ApiKeys);
 
 describe('warnings before an API key expires', () => {
   let school: string;

@@ -1,22 +1,25 @@
 import { realpathSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { ApiKeys } from '@app/access';
-import { Organizations, Invites } from '@app/people';
-import { type Env, loadEnv, Vault } from '@app/config';
-import { connect, Database, DatabaseFault, migrate } from '@app/database';
+import { Organizations } from '@app/people';
+import { type Env, loadEnv } from '@app/config';
+import { Database, migrate } from '@app/database';
 import { Failure } from './output.js';
 import { type Slugs, slugsOf } from './slugs.js';
 import { withClient } from './postgres/client.js';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
+import { type Rules, withRules } from './rules.js';
 import { launcherOf } from './start/data-lock.js';
 import { encryptionKey, knownEncryptionKey } from './start/encryption-key.js';
 import { refuseUnsafe } from './start/safety.js';
 
 export interface CommandContext {
   env: Env;
+  /** As the owner: for what no process may do. */
   db: Database;
-  keys: ApiKeys;
+  rules: Rules;
   organizations: Organizations;
+  /** Works with rules as the portal does: under its role, with one organization in each transaction. */
+  asPortal: <T>(work: (rules: Rules) => Promise<T>) => Promise<T>;
   /** @throws Failure if there is no such organization */
   organizationId: (slug: string) => Promise<string>;
   slugs: () => Promise<Slugs>;
@@ -72,19 +75,18 @@ export function usesEmbedded(env: Env): boolean {
   return (env.get('DATABASE_URL') ?? env.get('MIGRATION_DATABASE_URL')) === null;
 }
 
-/** Runs a command as the database's owner. Stops the server afterwards if it started one. */
+/** Runs a command. Stops the server afterwards if it started one. */
 export async function withContext<T>(work: (context: CommandContext) => Promise<T>): Promise<T> {
   const { env, stop } = await openDatabase();
   try {
-    const dataSource = await connect({ url: env.migrationUrl, poolSize: 2, applicationName: 'tutoring cli' });
-    try {
-      const db = new Database(dataSource);
-      const organizations = organizationsOf(db, env);
-      return await work({
+    return await withRules(env, 'owner', (rules) => {
+      const organizations = rules.get(Organizations);
+      return work({
         env,
-        db,
-        keys: ApiKeys.on(db, env),
+        db: rules.get(Database),
+        rules,
         organizations,
+        asPortal: (inside) => withRules(env, 'portal', inside),
         organizationId: async (slug) => {
           const id = await organizations.idBySlug(slug);
           if (!id) throw new Failure(`There is no organization "${slug}": see "org list"`);
@@ -92,18 +94,10 @@ export async function withContext<T>(work: (context: CommandContext) => Promise<
         },
         slugs: async () => slugsOf(await organizations.list()),
       });
-    } catch (error) {
-      throw DatabaseFault.of(error, env.migrationUrl) ?? error;
-    } finally {
-      await dataSource.destroy();
-    }
+    });
   } finally {
     await stop();
   }
-}
-
-export function organizationsOf(db: Database, env: Env): Organizations {
-  return new Organizations(db, new Invites(db, env, new Vault(env)));
 }
 
 /** PostgreSQL takes a moment to end a closed connection (ms). */

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { createTransport } from 'nodemailer';
 import type { DataSource } from 'typeorm';
+import { Organizations } from '@app/people';
 import { type Env, loadEnv } from '@app/config';
 import {
   brokenInvariants,
@@ -19,11 +20,12 @@ import {
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
 import { storageOf } from '@app/storage';
-import { slugOf, slugsOf } from './slugs.js';
+import { rulesOn } from './rules.js';
+import { slugOf, type Slugs, slugsOf } from './slugs.js';
 import { launcherOf } from './start/data-lock.js';
 import { keyFits } from './start/encryption-key.js';
 import { mailFolder } from './start/folders.js';
-import { organizationsOf, usesEmbedded } from './command-context.js';
+import { usesEmbedded } from './command-context.js';
 
 type Verdict = { status: 'ok' | 'warn' | 'fail'; message: string };
 
@@ -155,7 +157,7 @@ async function examineCounts(owner: DataSource, env: Env): Promise<Verdict> {
   try {
     const wrong = await wrongListCounts(owner, MOST_DIFFERENCES);
     if (wrong.length === 0) return ok('the counters match the lists');
-    const slugs = slugsOf(await organizationsOf(new Database(owner), env).list());
+    const slugs = await slugsIn(owner, env);
     const listed = wrong.map(({ list, organization_id: id, counter, actual }) => {
       return `the total of ${list} for ${slugOf(id, slugs)} is ${counter}, but there are ${actual} rows`;
     });
@@ -163,6 +165,11 @@ async function examineCounts(owner: DataSource, env: Env): Promise<Verdict> {
   } catch (error) {
     return warn(`could not be counted: ${(error as Error).message}`);
   }
+}
+
+async function slugsIn(owner: DataSource, env: Env): Promise<Slugs> {
+  const rules = await rulesOn(new Database(owner), env);
+  return slugsOf(await rules.get(Organizations).list());
 }
 
 async function examineCopies(owner: DataSource): Promise<Verdict> {
@@ -191,7 +198,7 @@ async function examineRows(env: Env): Promise<Finding[]> {
         return brokenInvariants((sql, values) => manager.query(sql, values));
       });
       if (broken.length === 0) return [{ check, ...ok(`all ${INVARIANT_NAMES.length} invariants hold`) }];
-      const slugs = slugsOf(await organizationsOf(new Database(owner), env).list());
+      const slugs = await slugsIn(owner, env);
       return broken.map(({ name, organization_id: id, count, ids }) => {
         const first = `${count} of ${slugOf(id, slugs)} break it${count > ids.length ? ', the first' : ''}: ${ids.join(', ')}`;
         return { check: `${check}: ${name}`, ...fail(`${INVARIANTS[name].says} ${first}`) };

@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { type ContactInput, ManagerNotices, OrganizationContacts } from '@app/people';
-import { AuditLog, OPERATOR } from '@app/audit';
+import { type ContactInput, OrganizationContacts, Organizations } from '@app/people';
+import { OPERATOR } from '@app/audit';
+import type { Env } from '@app/config';
+import { Database } from '@app/database';
 import { DEMO_PLACES, type DemoOrganization, type DemoSize, writeDemo } from './demo/demo.js';
 import { record } from './demo/recorded.js';
 import { SAMPLE_CATALOGUE, sampleQuestions } from './demo/sample-questions.js';
@@ -10,7 +12,7 @@ import { importCatalogue } from './import/catalogue.js';
 import { importFolder, type ImportReport } from './import/importer.js';
 import { storePlaces } from './import/places.js';
 import { Failure } from './output.js';
-import type { CommandContext } from './command-context.js';
+import { type Rules, withRules } from './rules.js';
 
 interface LoadedOrganization {
   slug: string;
@@ -33,10 +35,10 @@ export class OtherDemo extends Failure {
 
 /** Writes and imports the demo organizations' folders, adding what is missing. @throws OtherDemo if they exist with another seed or size */
 export async function loadDemo(
-  context: Pick<CommandContext, 'env' | 'db' | 'organizations'>,
+  { env, rules }: { env: Env; rules: Rules },
   options: { folder: string; size: DemoSize; seed: number; onProgress?: (text: string) => void; signal?: AbortSignal },
 ): Promise<LoadedOrganization[]> {
-  const { env, db, organizations } = context;
+  const organizations = rules.get(Organizations);
   const { folder, size, seed, onProgress = () => undefined, signal } = options;
   const written = await writeDemo({
     folder,
@@ -47,7 +49,8 @@ export async function loadDemo(
   });
   for (const organization of written) {
     const id = await organizations.idBySlug(organization.slug);
-    if (id && (await isOther(context, id, organization))) throw new OtherDemo(organization.slug, size, seed);
+    if (id && (await isOther(rules.get(Database), id, organization)))
+      throw new OtherDemo(organization.slug, size, seed);
   }
   await storePlaces(env.migrationUrl, DEMO_PLACES);
   await loadQuestions(env.migrationUrl, folder);
@@ -56,12 +59,6 @@ export async function loadDemo(
     signal?.throwIfAborted();
     const known = await organizations.idBySlug(slug);
     const id = known ?? (await organizations.create({ name, slug, timeZone, currency })).id;
-    if (!known)
-      await new OrganizationContacts(db, new AuditLog(db), ManagerNotices.on(db, env)).change(
-        id,
-        OPERATOR,
-        contactOf(slug),
-      );
     const report = await importFolder({
       env,
       url: env.migrationUrl,
@@ -70,7 +67,10 @@ export async function loadDemo(
       onProgress: ({ table, lines }) => onProgress(`${slug}, ${table}: ${lines} lines`),
     });
     await organizations.addOwner(id, ownerEmail);
-    await record(db, id);
+    await withRules(env, 'portal', async (inside) => {
+      if (!known) await inside.get(OrganizationContacts).change(id, OPERATOR, contactOf(slug));
+      await record(inside, id);
+    });
     loaded.push({ slug, id, report });
   }
   return loaded;
@@ -101,7 +101,7 @@ async function loadQuestions(url: string, folder: string): Promise<void> {
 
 /** Whether an organization has people, but other ones than this demo. */
 async function isOther(
-  { db }: Pick<CommandContext, 'db'>,
+  db: Database,
   organizationId: string,
   { ownerId, lastStudentId, nextStudentId }: DemoOrganization,
 ): Promise<boolean> {

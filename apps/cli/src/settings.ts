@@ -10,21 +10,25 @@ interface Reads {
 const URLS = ['DATABASE_URL', 'WORKER_DATABASE_URL', 'PORTAL_DATABASE_URL'];
 /** A mail is written by the command, and sent by the worker. */
 const MAILS: Reads = { links: ['APP_URL'], also: ['SMTP_URL', 'ENCRYPTION_KEY'] };
-const PRINTS_CALL: Reads = { links: ['PUBLIC_URL'], also: ['API_KEY_PREFIX'] };
+const AS_PORTAL = ['PORTAL_DATABASE_URL'];
+const KEYS: Reads = { also: [...AS_PORTAL, 'API_KEY_PREFIX'] };
+const PRINTS_CALL: Reads = { ...KEYS, links: ['PUBLIC_URL'] };
 const SEALS: Reads = { also: ['ENCRYPTION_KEY'] };
 
 /** By command. Those that are not listed read the owner's URL only. */
 const READS: Record<string, Reads> = {
   'owner create': MAILS,
-  'owner promote': MAILS,
-  'member remove': MAILS,
+  'owner promote': { ...MAILS, also: [...AS_PORTAL, ...MAILS.also!] },
+  'member remove': { ...MAILS, also: [...AS_PORTAL, ...MAILS.also!] },
   'key create': PRINTS_CALL,
   'key replace': PRINTS_CALL,
+  'key list': KEYS,
+  'key revoke': KEYS,
   'hook set': SEALS,
   'hook rotate': SEALS,
   'outbox show': SEALS,
   import: SEALS,
-  demo: SEALS,
+  demo: { also: [...AS_PORTAL, 'ENCRYPTION_KEY'] },
   roles: { also: ['ADMIN_DATABASE_URL', ...URLS] },
   migrate: { also: URLS },
   doctor: { also: ['every other setting of the processes'] },

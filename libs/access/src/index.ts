@@ -12,7 +12,7 @@ export type { Ended } from './membership/ended.js';
 export { LEAVING, type Leaving } from './membership/leaving.js';
 export { type Departure, Offboarding } from './membership/offboarding.js';
 export { type Invited, Inviting, type WantedPerson } from './membership/inviting.js';
-export { membershipsOn } from './membership/on.js';
+export { MembershipNotices } from './membership/membership-notices.js';
 export { Roles } from './membership/member-roles.js';
 export { codesKnownTo, madeBy, type Maker } from './membership/ways-in.js';
 export { ApiKeys, type HandOver, type KeyLookup, type MadeKey } from './keys/api-keys.js';

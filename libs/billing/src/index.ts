@@ -5,7 +5,6 @@ export { BillingModule } from './billing.module.js';
 export { type Attended, Completion } from './completion.js';
 export { Invoices, type WrittenLine } from './invoices.js';
 export { isBilled } from './lessons.js';
-export { billingOn } from './on.js';
 export { dayFaults, Payments, type Received } from './payments.js';
 export { adjustmentFaults, Adjustments, type NewAdjustment } from './pay/adjustments.js';
 export { type ClaimAction, type ClaimKind, Claims } from './pay/claims.js';

@@ -60,7 +60,7 @@ export const groups = {
       databaseUrl(),
     ),
     PORTAL_DATABASE_URL: about(
-      "The portal's role. For the portal and `migrate`. Default: `DATABASE_URL`, which production refuses.",
+      "The portal's role. For the portal, `migrate`, and commands that change an organization. Default: `DATABASE_URL`, which production refuses.",
       databaseUrl(),
     ),
     MIGRATION_DATABASE_URL: about(

@@ -19,6 +19,12 @@ function patienceOf(role: ProcessRole, env: Env): number {
 /** PostgreSQL for one process, as its role. */
 @Module({})
 export class DatabaseModule {
+  /** A connection that somebody else opens and closes. */
+  static on(db: Database): DynamicModule {
+    const provided = { provide: Database, useValue: db };
+    return { module: DatabaseModule, global: true, providers: [provided], exports: [Database] };
+  }
+
   /** @param connected false to inspect the application without its database */
   static forRoot(role: ProcessRole, connected = true): DynamicModule {
     return {

@@ -114,9 +114,3 @@ const learned = (organizationId: string, userIds: string[]): Sql => sql`
     AND student_id = ANY (${userIds}::uuid[]) AND ${TAKES_PART}`;
 
 const NONE: SessionsLeft = { handedOver: 0, unassigned: 0, cancelled: 0 };
-
-/** For programs that are not Nest applications. */
-export function departuresOn(db: Database): Departures {
-  const rows = new SessionRows(db);
-  return new Departures(db, new Calendar(db), rows, new HandOvers(db, rows));
-}

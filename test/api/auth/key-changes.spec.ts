@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { ApiKeys, type Overlap, OVERLAPS } from '@app/access';
 import { loadEnv } from '@app/config';
 import { connect, Database } from '@app/database';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { DAY, HOUR, KeyChanges } from '../../support/data/key-changes.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -170,7 +171,7 @@ describe('mails', () => {
     const dataSource = await connect({ url: on.api.database.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
     const incomplete: Record<string, string>[] = [{ SMTP_URL: 'smtp://127.0.0.1:1' }, { ENCRYPTION_KEY: randomBytes(32).toString('hex') }];
     for (const settings of incomplete) {
-      const bare = ApiKeys.on(new Database(dataSource), loadEnv(settings, {}));
+      const bare = (await rulesOn(new Database(dataSource), loadEnv(settings, {}))).get(ApiKeys);
       expect(await on.statusOf((await bare.create(on.school, { name: 'Bare' })).key)).toBe(200);
     }
     expect(await on.mails()).toEqual([]);

@@ -119,7 +119,7 @@ describe('failed authentication', () => {
 
   it('counts every kind: missing, garbage, unknown, revoked, expired, and a key at an unknown path', async () => {
     const revoked = await api.keys.create(organizationId, { name: 'revoked' });
-    await api.keys.revoke(revoked.id);
+    await api.keys.revokeOf(organizationId, revoked.id);
     const expired = await api.key(organizationId, { expiresAt: new Date(0) });
     const kinds: ((address: string) => Promise<Response>)[] = [
       (address) => from(address),

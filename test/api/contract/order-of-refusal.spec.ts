@@ -29,7 +29,7 @@ describe('a request with two faults gets', () => {
       const { id, key } = await strict.keys.create(fixtures.a.id, { name: 'spent' });
       await call(strict, route, fixtures.a, { key });
       const spent = await call(strict, route, fixtures.a, { key });
-      await strict.keys.revoke(id);
+      await strict.keys.revokeOf(fixtures.a.id, id);
       const revoked = await call(strict, route, fixtures.a, { key, query: WRONG });
       if (spent.status !== 429 || revoked.status !== 401) wrong.push(`${nameOf(route)} ${spent.status} ${revoked.status}`);
     }

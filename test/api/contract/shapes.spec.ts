@@ -114,7 +114,7 @@ describe('every answer', () => {
 
 const expired = await api.key(fixtures.a.id, { expiresAt: new Date(0) });
 const revoked = await api.keys.create(fixtures.a.id, { name: 'revoked' });
-await api.keys.revoke(revoked.id);
+await api.keys.revokeOf(fixtures.a.id, revoked.id);
 
 describe('every refusal', () => {
   const SHAPES = ['ErrorResponse', 'ExpiredKeyError', 'ValidationError'];

@@ -1,9 +1,10 @@
 import { Agent, request as send } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadEnv, Vault } from '@app/config';
+import { loadEnv } from '@app/config';
 import { ApiKeys } from '@app/access';
-import { Organizations, Invites } from '@app/people';
+import { Organizations } from '@app/people';
 import { Database } from '@app/database';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../../libs/database/src/data-source.js';
 import { AnswerCheck } from '../../support/http/answer-check.js';
@@ -25,11 +26,9 @@ afterAll(() => agent.destroy());
 async function makeKey(): Promise<string> {
   const options = dataSourceOptions({ url: postgres.urls.ownerUrl, poolSize: 1, applicationName: 'spec' });
   const source = await new DataSource(options).initialize();
-  const db = new Database(source);
-  const env = loadEnv({}, {});
-  const organizations = new Organizations(db, new Invites(db, env, new Vault(env)));
-  const { id } = await organizations.create({ name: 'Crash', slug: 'crash' });
-  const { key } = await ApiKeys.on(db, env).create(id, { name: 'crash' });
+  const rules = await rulesOn(new Database(source), loadEnv({}, {}));
+  const { id } = await rules.get(Organizations).create({ name: 'Crash', slug: 'crash' });
+  const { key } = await rules.get(ApiKeys).create(id, { name: 'crash' });
   await source.destroy();
   return key;
 }

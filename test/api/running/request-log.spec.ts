@@ -68,7 +68,7 @@ describe('the request log', () => {
     const { school, id, headers } = await client();
     const expired = await client({ expiresAt: new Date(0) }, school);
     await send(api, 'GET', '/v1/ping', headers);
-    await api.keys.revoke(id);
+    await api.keys.revokeOf(school, id);
     await send(api, 'GET', '/v1/ping', headers);
     await send(api, 'GET', '/v1/nowhere', headers);
     await send(api, 'GET', '/v1/ping', expired.headers);

@@ -26,7 +26,7 @@ await plantCanaries();
 const made = (wish: Partial<NewApiKey>) => api.keys.create(fixtures.a.id, { name: `${STORED} key`, ...wish });
 const key = await made({});
 const keys = { revoked: await made({}), expired: await made({ expiresAt: new Date(0) }), writer: await made({ scopes: ['blog:write'] }) };
-await api.keys.revoke(keys.revoked.id);
+await api.keys.revokeOf(fixtures.a.id, keys.revoked.id);
 /** The text of every key. */
 const keyTexts = [key, ...Object.values(keys), fixtures.a, fixtures.b].map((one) => one.key);
 

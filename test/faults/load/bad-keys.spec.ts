@@ -112,7 +112,7 @@ describe('bad keys', () => {
   it('get identical refusals, then 429, and slow nobody else down', async () => {
     const { keys } = api;
     const revoked = await keys.create(organizationId, { name: 'revoked' });
-    await keys.revoke(revoked.id);
+    await keys.revokeOf(organizationId, revoked.id);
     const ofKind = (PER_SECOND / 4) * TURN;
     const rounds = Math.ceil(REQUESTS / ofKind);
     const make = (length: number) => Promise.all(Array.from({ length }, () => api.key(organizationId)));

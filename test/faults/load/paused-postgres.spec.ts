@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiKeys, type Scope, SCOPES } from '@app/access';
-import { Organizations, Invites } from '@app/people';
-import { loadEnv, Vault } from '@app/config';
+import { Organizations } from '@app/people';
+import { loadEnv } from '@app/config';
 import { connect, Database } from '@app/database';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { load, type Outcome, requestOf } from '../../support/load/load.js';
 import { OwnPostgres } from '../../support/database/own-postgres.js';
@@ -24,9 +25,9 @@ const postgres = await fixture(OwnPostgres.start());
 
 beforeAll(async () => {
   const source = await connect({ url: postgres.urls.ownerUrl, poolSize: 1, applicationName: 'spec' });
-  const [db, env] = [new Database(source), loadEnv({}, {})];
-  const { id } = await new Organizations(db, new Invites(db, env, new Vault(env))).create({ name: 'P', slug: 'paused' });
-  key = (await ApiKeys.on(db, env).create(id, { name: 'paused', scopes: Object.keys(SCOPES) as Scope[] })).key;
+  const rules = await rulesOn(new Database(source), loadEnv({}, {}));
+  const { id } = await rules.get(Organizations).create({ name: 'P', slug: 'paused' });
+  key = (await rules.get(ApiKeys).create(id, { name: 'paused', scopes: Object.keys(SCOPES) as Scope[] })).key;
   await source.destroy();
 }, 300_000);
 

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ApiKeys } from '@app/access';
 import { loadEnv } from '@app/config';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import type { Load, LoadResult } from '../../../bench/load.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { percentile } from '../../support/data/percentile.js';
@@ -55,7 +56,7 @@ beforeAll(async () => {
     [room.organizationId, tutor, ROWS],
   );
   await room.make.query('ANALYZE');
-  const keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
+  const keys = (await rulesOn(room.db, loadEnv(room.settings, {}))).get(ApiKeys);
   ({ key } = await keys.create(room.organizationId, { name: 'soak', scopes: ['read', 'accounts:write'] }));
   worker = await WorkerProcess.start(room.settings);
   load = fork(LOAD);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiKeys } from '@app/access';
 import { loadEnv } from '@app/config';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { percentile } from '../../support/data/percentile.js';
 import { Random } from '../../support/data/random.js';
@@ -35,7 +36,8 @@ describe('a Redis that vanishes', () => {
   let invited = 0;
 
   beforeAll(async () => {
-    const { key: made } = await ApiKeys.on(room.db, loadEnv(room.settings, {})).create(room.organizationId, {
+    const rules = await rulesOn(room.db, loadEnv(room.settings, {}));
+    const { key: made } = await rules.get(ApiKeys).create(room.organizationId, {
       name: 'faults',
       scopes: ['accounts:write'],
     });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiKeys, type Scope, SCOPES } from '@app/access';
 import { loadEnv } from '@app/config';
 import { Database } from '@app/database';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { CommitTrap } from '../../support/database/commit-trap.js';
 import { Factories } from '../../support/data/factories.js';
@@ -114,7 +115,7 @@ async function atDatabase<T>({ adminUrl }: OwnPostgres, work: (make: Factories) 
 }
 
 async function makeKeys(make: Factories): Promise<string[]> {
-  const apiKeys = ApiKeys.on(new Database(make.db), loadEnv({}, {}));
+  const apiKeys = (await rulesOn(new Database(make.db), loadEnv({}, {}))).get(ApiKeys);
   const keys: string[] = [];
   for (let count = 0; count < ORGANIZATIONS; count++) {
     const { id } = await make.organization();

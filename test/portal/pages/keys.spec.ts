@@ -64,7 +64,7 @@ describe('the list of keys', () => {
   it('shows 25 keys per page, active ones first', async () => {
     for (let count = 1; count <= 26; count++) await api.keys.create(owner.organization.id, { name: `Key ${count}` });
     const first = (await rows())[0]!;
-    await api.keys.revoke(first.id);
+    await api.keys.revokeOf(owner.organization.id, first.id);
     const [one, two] = [(await get()).text, (await get('?page=2')).text];
     expect([one, two].map((text) => text.match(/<h2><a [^>]*>Key /g)?.length)).toEqual([25, 1]);
     expect(one).not.toContain('Revoked');

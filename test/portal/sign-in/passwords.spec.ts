@@ -1,6 +1,7 @@
-import { CredentialNotices, PasswordLinks } from '@app/people';
-import { loadEnv, Vault } from '@app/config';
+import { PasswordLinks } from '@app/people';
+import { loadEnv } from '@app/config';
 import { connect, Database } from '@app/database';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -195,8 +196,7 @@ describe('a link from the operator', () => {
     const owner = await connect({ url: portal.database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
     try {
       const env = loadEnv({ ENCRYPTION_KEY: KEY, APP_URL: 'https://portal.example.org' }, {});
-      const vault = new Vault(env);
-      const links = new PasswordLinks(new Database(owner), env, vault, new CredentialNotices(env, vault));
+      const links = (await rulesOn(new Database(owner), env)).get(PasswordLinks);
       const { url } = await links.handOut(user.id);
       expect(url).toMatch(/^https:\/\/portal\.example\.org\/password\/[\w-]{43}$/);
       const set = await portal.post(new URL(url).pathname, { password: NEW });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ApiKeys, type NewApiKey, type Overlap } from '@app/access';
 import { loadEnv, Vault } from '@app/config';
 import { connect, Database } from '@app/database';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import type { Tables } from '../database/tables.js';
 import type { EmailPayload } from '@app/jobs';
 import { TestApi } from '../http/api.js';
@@ -35,7 +36,7 @@ export class KeyChanges {
     const make = await Factories.connect(api.database);
     const env = loadEnv({ ...settings, DATABASE_URL: api.database.applicationUrl }, {});
     const dataSource = await connect({ url: api.database.ownerUrl, poolSize: 12, applicationName: 'tutoring tests' });
-    const keys = ApiKeys.on(new Database(dataSource), env);
+    const keys = (await rulesOn(new Database(dataSource), env)).get(ApiKeys);
     return new KeyChanges(api, make, keys, new Vault(env), () => dataSource.destroy());
   }
 

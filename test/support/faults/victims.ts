@@ -6,6 +6,7 @@ import pg from 'pg';
 import ts from 'typescript';
 import { ApiKeys, type Scope, SCOPES } from '@app/access';
 import { loadEnv } from '@app/config';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { ApiProcess } from '../http/api-process.js';
 import { CommitTrap } from '../database/commit-trap.js';
 import { createEmptyDatabase, type TestDatabase } from '../database/database.js';
@@ -32,7 +33,7 @@ export class ApiVictim implements Victim {
 
   static async open(): Promise<ApiVictim> {
     const room = await OutboxFixture.open();
-    const keys = ApiKeys.on(room.db, loadEnv(room.settings, {}));
+    const keys = (await rulesOn(room.db, loadEnv(room.settings, {}))).get(ApiKeys);
     const { key } = await keys.create(room.organizationId, { name: 'kills', scopes: Object.keys(SCOPES) as Scope[] });
     return new ApiVictim(room, await CommitTrap.open(room.database.applicationUrl), {
       Authorization: `Token token=${key}`,

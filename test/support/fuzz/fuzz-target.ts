@@ -45,7 +45,7 @@ export class FuzzTarget {
     const settings = { SMTP_URL: 'smtp://127.0.0.1:9', REQUEST_DEADLINE_SECONDS: '60' };
     const target = await ApiProcess.start({ DATABASE_URL: applicationUrl, ...settings }, ['--import', METER]);
     const revoked = await api.keys.create(fixtures.a.id, { name: 'revoked' });
-    await api.keys.revoke(revoked.id);
+    await api.keys.revokeOf(fixtures.a.id, revoked.id);
     const keys = [await api.key(fixtures.a.id, { expiresAt: new Date(0) }), revoked.key, fixtures.a.platformKey];
     const all = { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true };
     const schools: OrganizationFixture[] = [];

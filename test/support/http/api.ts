@@ -7,9 +7,10 @@ import { fileURLToPath } from 'node:url';
 import supertest from 'supertest';
 import type { DataSource } from 'typeorm';
 import { ApiKeys, type NewApiKey } from '@app/access';
-import { Organizations, Invites } from '@app/people';
-import { loadEnv, Vault } from '@app/config';
+import { Organizations } from '@app/people';
+import { loadEnv } from '@app/config';
 import { Database } from '@app/database';
+import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { ImageProcess } from '@app/images';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
@@ -68,19 +69,18 @@ export class TestApi {
       },
       {},
     );
+    const owner = await connectPatiently({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
+    // Before the application, whose log is Nest's from then on.
+    const rules = await rulesOn(new Database(owner), env);
     const module = await Test.createTestingModule({ imports: [ApiModule.forRoot(env, { logDestination: logTo(logged) })], controllers }).compile();
     const app = module.createNestApplication<NestExpressApplication>(createAdapter(), { bodyParser: false });
     configureApp(app);
     await app.listen(0, '127.0.0.1');
-    const owner = await connectPatiently({ url: own.ownerUrl, poolSize: 2, applicationName: 'tutoring tests' });
     // Added routes may write to `subjects`.
     if (controllers.length > 0) await owner.query('GRANT INSERT ON subjects TO tutoring_app');
-    const operator = new Database(owner);
-    const organizations = new Organizations(operator, new Invites(operator, env, new Vault(env)));
     const make = await Factories.connect(own);
-    const keys = ApiKeys.on(operator, env);
     const undocumented = new Undocumented(app);
-    return new TestApi(app, own, logged, keys, organizations, make, owner, database === undefined, undocumented);
+    return new TestApi(app, own, logged, rules.get(ApiKeys), rules.get(Organizations), make, owner, database === undefined, undocumented);
   }
 
   /** One with these settings that spec files share: see {@link sharedHere}. */

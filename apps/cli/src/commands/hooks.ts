@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import sql from 'sql-template-tag';
-import { Vault } from '@app/config';
 import { BuildHooks, type HookSite, hookUrl, siteOf, siteOfBrand, withoutPath } from '@app/publishing';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, organizationIn } from '../slugs.js';
@@ -111,12 +110,12 @@ const nameOf = ({ org, brand }: TargetOptions) => org ?? brand!;
 
 const once = (secret: string) => `\n\nCalls are signed with this secret, shown only once:\n\n  ${secret}`;
 
-/** Runs the work in a transaction on behalf of the site. */
+/** Runs the work in a transaction on behalf of the site, as the owner: only the operator trusts a hook and changes its URL, and brands are of no organization. */
 function withHook<T>(options: TargetOptions, work: (hooks: BuildHooks, site: HookSite) => Promise<T>) {
   return withContext(async (context) => {
-    const { db, env } = context;
+    const { db, rules } = context;
     const site = await siteIn(context, options);
-    const result = await db.transaction(site.tenant, () => work(new BuildHooks(db, new Vault(env)), site));
+    const result = await db.transaction(site.tenant, () => work(rules.get(BuildHooks), site));
     return { target: site.target, result };
   });
 }

@@ -1,10 +1,20 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isScope, type KeyExpiry, type MadeKey, type Overlap, OVERLAPS, type Scope, SCOPES } from '@app/access';
+import {
+  ApiKeys,
+  isScope,
+  type KeyExpiry,
+  type ListedKey,
+  type MadeKey,
+  type Overlap,
+  OVERLAPS,
+  type Scope,
+  SCOPES,
+} from '@app/access';
 import type { Env } from '@app/config';
 import { canonicalUuid, parseDate } from '@app/database';
 import { Failure, minute, print, printRows } from '../output.js';
 import { launcherOf } from '../start/data-lock.js';
-import { withContext } from '../command-context.js';
+import { type CommandContext, withContext } from '../command-context.js';
 
 interface CreateOptions {
   org: string;
@@ -34,9 +44,11 @@ export function addKeyCommands(program: Command): void {
     .option('--expires <time>', 'when the key expires: its last day, or an ISO 8601 date-time', parseExpiry)
     .option('--platform-blog', "also give access to the platform's own blog posts")
     .action(async ({ org, name, scopes, expires, platformBlog }: CreateOptions, command: Command) => {
-      const created = await withContext(async ({ keys, organizationId, env }) => {
+      const created = await withContext(async (context) => {
         const wanted = { name, scopes, expiresAt: expires ?? null, platformBlog: platformBlog ?? false };
-        return { ...(await keys.create(await organizationId(org), wanted)), base: addressOf(env) };
+        const organizationId = await context.organizationId(org);
+        const made = await withKeys(context, wanted, (keys) => keys.create(organizationId, wanted));
+        return { ...made, base: addressOf(context.env) };
       });
       printNew(command, created, { scopes }, `Scopes: ${scopes.join(', ')}.`);
     });
@@ -46,7 +58,10 @@ export function addKeyCommands(program: Command): void {
     .description('list the keys of an organization')
     .requiredOption('--org <slug>', 'the organization')
     .action(async ({ org }: { org: string }, command: Command) => {
-      const keys = await withContext(async (context) => context.keys.list(await context.organizationId(org)));
+      const keys = await withContext(async (context) => {
+        const organizationId = await context.organizationId(org);
+        return withKeys(context, {}, (all) => all.list(organizationId));
+      });
       printRows(command, keys, {
         fields: ['id', 'name', 'display', 'scopes', 'platformBlog', 'status', 'expiresAt', 'lastUsedAt', 'createdAt'],
         columns: {
@@ -68,12 +83,11 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>', 'the id of the key, as shown by "key list"')
     .addOption(new Option('--overlap <time>', 'how long the old key keeps working').choices(KEPT).default('24h'))
     .action(async (id: string, { overlap }: { overlap: Overlap }, command: Command) => {
-      const made = await withContext(async ({ keys, env }) => {
-        const organizationId = canonicalUuid(id) ? await keys.organizationOf(id) : null;
-        const created = organizationId && (await keys.replace(organizationId, id, { overlap }));
-        return created && { ...created, base: addressOf(env) };
+      const made = await withContext(async (context) => {
+        const [organizationId, old] = await find(context, id);
+        const created = await withKeys(context, old, (keys) => keys.replace(organizationId, id, { overlap }));
+        return { ...created, base: addressOf(context.env) };
       });
-      if (!made) throw new Failure(`There is no key ${id}: see "key list"`);
       const old = overlap === 'now' ? 'no longer works' : `keeps working for at most ${overlap}`;
       printNew(command, made, { replaces: id }, `The old key ${old}.`);
     });
@@ -83,10 +97,30 @@ export function addKeyCommands(program: Command): void {
     .description('revoke a key, immediately and permanently')
     .argument('<id>', 'the id of the key, as shown by "key list"')
     .action(async (id: string, _options: object, command: Command) => {
-      const known = canonicalUuid(id) && (await withContext(({ keys }) => keys.revoke(id)));
-      if (!known) throw new Failure(`There is no key ${id}: see "key list"`);
+      await withContext(async (context) => {
+        const [organizationId] = await find(context, id);
+        await withKeys(context, {}, (keys) => keys.revokeOf(organizationId, id));
+      });
       print(command, { id, revoked: true }, `Revoked key ${id}. Requests that use it are now refused.`);
     });
+}
+
+/** Only the operator gives access to the platform's own posts, which no process may: as the owner. */
+function withKeys<T>(
+  { rules, asPortal }: CommandContext,
+  { platformBlog = false }: { platformBlog?: boolean },
+  work: (keys: ApiKeys) => Promise<T>,
+): Promise<T> {
+  return platformBlog ? work(rules.get(ApiKeys)) : asPortal((inside) => work(inside.get(ApiKeys)));
+}
+
+/** @throws Failure if there is no such key */
+async function find({ rules }: CommandContext, id: string): Promise<[organizationId: string, key: ListedKey]> {
+  const keys = rules.get(ApiKeys);
+  const organizationId = canonicalUuid(id) ? await keys.organizationOf(id) : null;
+  const key = organizationId && (await keys.get(organizationId, id));
+  if (!key) throw new Failure(`There is no key ${id}: see "key list"`);
+  return [organizationId, key];
 }
 
 /** Shows a new key. It cannot be shown again. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import sql from 'sql-template-tag';
-import { membershipsOn } from '@app/access';
+import { Offboarding, Roles } from '@app/access';
 import { OPERATOR } from '@app/audit';
 import { normalizeEmail } from '@app/database';
 import type { SessionsAhead } from '@app/scheduling';
@@ -33,8 +33,9 @@ export function addMemberCommands(program: Command): void {
           handOverTo === undefined
             ? { do: choiceOf(sessions) }
             : { do: 'hand_over', to: await memberOf(context, organizationId, handOverTo) };
-        const { offboarding } = membershipsOn(context.db, context.env);
-        return offboarding.endNow(organizationId, OPERATOR, { userId, sessions: ahead });
+        return context.asPortal((rules) =>
+          rules.get(Offboarding).endNow(organizationId, OPERATOR, { userId, sessions: ahead }),
+        );
       });
       const { changed, keys, handedOver, unassigned, cancelled } = ended;
       const words = changed
@@ -55,7 +56,7 @@ export function addPromotion(owner: Command): void {
       const changed = await withContext(async (context) => {
         const organizationId = await context.organizationId(org);
         const userId = await memberOf(context, organizationId, email);
-        return membershipsOn(context.db, context.env).roles.changeNow(organizationId, OPERATOR, userId, 'owner');
+        return context.asPortal((rules) => rules.get(Roles).changeNow(organizationId, OPERATOR, userId, 'owner'));
       });
       print(command, { email, changed }, `${email} is ${changed ? 'now' : 'already'} an owner of "${org}"`);
     });

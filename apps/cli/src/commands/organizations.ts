@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { CredentialNotices, Identities, PasswordLinks } from '@app/people';
-import { membershipsOn } from '@app/access';
+import { MembershipNotices } from '@app/access';
+import { Identities, PasswordLinks } from '@app/people';
 import { AuditLog, OPERATOR } from '@app/audit';
-import { Vault } from '@app/config';
 import { normalizeEmail } from '@app/database';
 import { type EmailSender, Outbox } from '@app/jobs';
 import { launcherOf } from '../start/data-lock.js';
@@ -56,11 +55,11 @@ export function addOrganizationCommands(program: Command): void {
       if (Object.values(wanted).every((value) => value === undefined)) {
         throw new Failure('Say what to change: --name, --timezone, --currency or --terms-days');
       }
-      const fields = await withContext(async ({ db, organizations, organizationId }) => {
+      const fields = await withContext(async ({ db, rules, organizations, organizationId }) => {
         const id = await organizationId(org);
         return db.transaction({ organizationId: id }, async () => {
           const changed = await organizations.change(id, wanted);
-          if (changed.length > 0) await new AuditLog(db).add(id, OPERATOR, 'change settings', { fields: changed });
+          if (changed.length > 0) await rules.get(AuditLog).add(id, OPERATOR, 'change settings', { fields: changed });
           return changed;
         });
       });
@@ -98,10 +97,10 @@ export function addOrganizationCommands(program: Command): void {
     .action(async ({ org, email }: { org: string; email: string }, command: Command) => {
       const { userId, created, link } = await withContext(async (context) => {
         const organizationId = await context.organizationId(org);
-        const { notices } = membershipsOn(context.db, context.env);
+        const { rules } = context;
         const owner = await context.organizations.addOwner(organizationId, email, async (id) => {
-          await new AuditLog(context.db).add(organizationId, OPERATOR, 'add owner', { user_id: id });
-          await notices.managerAdded(organizationId, OPERATOR, id, 'owner');
+          await rules.get(AuditLog).add(organizationId, OPERATOR, 'add owner', { user_id: id });
+          await rules.get(MembershipNotices).managerAdded(organizationId, OPERATOR, id, 'owner');
         });
         return { ...owner, link: await welcome(context, organizationId, email, owner.userId) };
       });
@@ -120,7 +119,7 @@ export function addOrganizationCommands(program: Command): void {
     .description("mark a login's email address as verified, for when no mail can prove it")
     .argument('<address>', 'the email address')
     .action(async (address: string, _options: object, command: Command) => {
-      const found = await withContext(({ db }) => new Identities(db).vouchFor(normalizeEmail(address)));
+      const found = await withContext(({ rules }) => rules.get(Identities).vouchFor(normalizeEmail(address)));
       if (!found) throw new Failure(`There is no login with the address ${address}`);
       print(command, { address, verified: true }, `${address} is now verified`);
     });
@@ -133,15 +132,13 @@ interface WelcomeLink {
 }
 
 /** Creates a link to set a password for an owner without one. Mails it, or returns it if no mail is sent. */
-async function welcome({ db, env }: CommandContext, organizationId: string, email: string, userId: string) {
-  const login = await new Identities(db).find(normalizeEmail(email));
+async function welcome({ db, env, rules }: CommandContext, organizationId: string, email: string, userId: string) {
+  const login = await rules.get(Identities).find(normalizeEmail(email));
   if (!login || login.used) return null;
-  const vault = new Vault(env);
-  const { url, expiresAt } = await new PasswordLinks(db, env, vault, new CredentialNotices(env, vault)).handOut(userId);
+  const { url, expiresAt } = await rules.get(PasswordLinks).handOut(userId);
   // A service that runs on this data folder at least writes mails to files, whatever this command's settings say.
   const sends = env.get('SMTP_URL') !== null || launcherOf(env.get('DATA_DIR')) !== null;
   if (!sends || env.get('ENCRYPTION_KEY') === null) return { mailed: false, url };
-  const outbox = new Outbox(db, vault, env);
   await db.transaction({ organizationId }, async () => {
     const [organization] = await db.query<EmailSender>(sql`
       SELECT name, time_zone AS "timeZone" FROM organizations WHERE id = ${organizationId}`);
@@ -152,7 +149,7 @@ async function welcome({ db, env }: CommandContext, organizationId: string, emai
       role: 'admin',
       link: { url, expiresAt },
     } as const;
-    await outbox.addAdmitted({ organizationId, organization: organization! }, [mail]);
+    await rules.get(Outbox).addAdmitted({ organizationId, organization: organization! }, [mail]);
   });
   return { mailed: true, url: null };
 }

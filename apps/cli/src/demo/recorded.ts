@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag';
 import { AuditLog, OPERATOR } from '@app/audit';
-import { billingOn } from '@app/billing';
-import type { Database } from '@app/database';
+import { Completion, Payments } from '@app/billing';
+import { Database } from '@app/database';
+import type { Rules } from '../rules.js';
 
 /** What the family has paid beyond its invoices (cents). */
 const CREDIT = 5_000;
@@ -22,10 +23,10 @@ export async function isRecorded(db: Database, organizationId: string): Promise<
  * family that owes the most has paid more than that, and that of the lessons that nobody has completed the oldest one and those of
  * today were held.
  */
-export async function record(db: Database, organizationId: string): Promise<void> {
+export async function record(rules: Rules, organizationId: string): Promise<void> {
+  const db = rules.get(Database);
   if (await isRecorded(db, organizationId)) return;
-  const { completion, payments } = billingOn(db);
-  const audit = new AuditLog(db);
+  const audit = rules.get(AuditLog);
   await db.transaction({ organizationId }, async () => {
     const held = await db.query<{ id: string }>(sql`
       SELECT s.id FROM (SELECT *, row_number() OVER (ORDER BY starts_at, id) AS place FROM sessions
@@ -34,7 +35,7 @@ export async function record(db: Database, organizationId: string): Promise<void
       WHERE s.place = 1 OR (s.starts_at AT TIME ZONE o.time_zone)::date = (now() AT TIME ZONE o.time_zone)::date
       ORDER BY s.place LIMIT ${MOST_HELD}`);
     for (const { id } of held) {
-      await completion.complete(organizationId, id, []);
+      await rules.get(Completion).complete(organizationId, id, []);
       await audit.add(organizationId, OPERATOR, 'PUT /v1/sessions/:session_id/complete', { session_id: id });
     }
     const [family] = await db.query<{ parentId: string; owed: string }>(sql`
@@ -43,7 +44,7 @@ export async function record(db: Database, organizationId: string): Promise<void
       LEFT JOIN invoices i ON i.organization_id = l.organization_id AND i.student_id = l.student_id AND i.status = 'open'
       WHERE l.organization_id = ${organizationId}
       GROUP BY l.parent_id, p.status ORDER BY p.status = 'accepted' DESC, 2 DESC, 1 LIMIT 1`);
-    const payment_id = await payments.record(organizationId, {
+    const payment_id = await rules.get(Payments).record(organizationId, {
       payer: { parentId: family!.parentId },
       amountCents: Number(family!.owed) + CREDIT,
       type: 'bank_transfer',

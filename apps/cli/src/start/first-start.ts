@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { ApiKeys } from '@app/access';
-import { hashPassword, Identities, type Organizations, SignIn } from '@app/people';
+import { hashPassword, Identities, Organizations, SignIn } from '@app/people';
 import type { Env } from '@app/config';
-import { connect, Database, normalizeEmail } from '@app/database';
+import { Database, normalizeEmail } from '@app/database';
 import { DEMO_ORGANIZATIONS, sizeOf } from '../demo/demo.js';
 import { isRecorded } from '../demo/recorded.js';
 import { loadDemo, OtherDemo } from '../load-demo.js';
-import { organizationsOf } from '../command-context.js';
+import { type Rules, withRules } from '../rules.js';
 import { dataSecret } from './data-secret.js';
 
 /** The organization that the first key is for. */
@@ -26,19 +26,20 @@ export interface DemoOwner {
 
 /** Creates the demo organizations and shows a key: once, however often the first start is interrupted. */
 export class FirstStart {
+  private readonly db: Database;
+  private readonly keys: ApiKeys;
+  private readonly organizations: Organizations;
+
   private constructor(
     readonly env: Env,
-    readonly db: Database,
-    private readonly keys: ApiKeys,
-    readonly organizations: Organizations,
-  ) {}
+    readonly rules: Rules,
+  ) {
+    [this.db, this.keys, this.organizations] = [rules.get(Database), rules.get(ApiKeys), rules.get(Organizations)];
+  }
 
   /** Runs `work` on a connection as the owner. */
-  static async with<T>(env: Env, work: (firstStart: FirstStart) => Promise<T>): Promise<T> {
-    const dataSource = await connect({ url: env.migrationUrl, poolSize: 2, applicationName: 'tutoring start' });
-    const db = new Database(dataSource);
-    const firstStart = new FirstStart(env, db, ApiKeys.on(db, env), organizationsOf(db, env));
-    return work(firstStart).finally(() => dataSource.destroy());
+  static with<T>(env: Env, work: (firstStart: FirstStart) => Promise<T>): Promise<T> {
+    return withRules(env, 'owner', (rules) => work(new FirstStart(env, rules)), 'tutoring start');
   }
 
   /** Loads the demo organizations, unless they have a key, or all have what loading records last: then they are loaded already. */
@@ -74,11 +75,13 @@ export class FirstStart {
       await show(null, organizationId ? await this.owner(organizationId) : null);
       return;
     }
-    for (const { id, name, lastUsedAt } of keys) {
-      if (name === FIRST_KEY && !lastUsedAt) await this.keys.revoke(id);
-    }
-    remember(unshown);
-    const { key } = await this.keys.create(organizationId, { name: FIRST_KEY });
+    const key = await withRules(this.env, 'portal', async (rules) => {
+      for (const { id, name, lastUsedAt } of keys) {
+        if (name === FIRST_KEY && !lastUsedAt) await rules.get(ApiKeys).revokeOf(organizationId, id);
+      }
+      remember(unshown);
+      return (await rules.get(ApiKeys).create(organizationId, { name: FIRST_KEY })).key;
+    });
     if (await show(key, await this.owner(organizationId))) rmSync(unshown, { force: true });
   }
 
@@ -91,7 +94,7 @@ export class FirstStart {
         ORDER BY m.created_at, m.id LIMIT 1`),
     );
     if (!owner) return null;
-    const identities = new Identities(this.db);
+    const identities = this.rules.get(Identities);
     const login = await identities.find(normalizeEmail(owner.email));
     if (!login) return null;
     const password = demoPassword(dataSecret(this.env.get('DATA_DIR'), 'demo-owner-secret'));
@@ -105,7 +108,7 @@ export class FirstStart {
           ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash WHERE c.password_hash IS NULL`);
       });
     }
-    const still = await new SignIn(identities).withPassword(owner.email, password);
+    const still = await this.rules.get(SignIn).withPassword(owner.email, password);
     return { email: owner.email, password: still && password };
   }
 }

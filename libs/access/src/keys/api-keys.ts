@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Env, hashOfToken, Vault } from '@app/config';
+import { Env, hashOfToken } from '@app/config';
 import { Database, type Deadline } from '@app/database';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
-import { asManager, Invites, ManagerNotices } from '@app/people';
+import { asManager } from '@app/people';
 import { Refused } from '@app/rules';
 import { WaysIn } from '../membership/ways-in.js';
 import { revokeInvitesOf } from './invites-of-keys.js';
@@ -62,12 +62,6 @@ export class ApiKeys {
     private readonly notices: KeyNotices,
     private readonly waysIn: WaysIn,
   ) {}
-
-  /** For programs that are not Nest applications. */
-  static on(db: Database, env: Env): ApiKeys {
-    const waysIn = new WaysIn(db, new Invites(db, env, new Vault(env)));
-    return new ApiKeys(db, env, new AuditLog(db), new KeyNotices(ManagerNotices.on(db, env)), waysIn);
-  }
 
   /** The stored hash of a key; null for a malformed one. */
   hash(key: string): Buffer | null {
@@ -203,14 +197,6 @@ export class ApiKeys {
       await this.notices.tell(organizationId, 'key_revoked', by.userId, { name, display });
       return key;
     });
-  }
-
-  /** {@link revokeOf} for the operator, without an organization. Returns false when there is no such key. */
-  async revoke(id: string): Promise<boolean> {
-    const organizationId = await this.organizationOf(id);
-    if (organizationId === null) return false;
-    await this.revokeOf(organizationId, id);
-    return true;
   }
 
   /** The organization that a key belongs to. Only for the operator. */

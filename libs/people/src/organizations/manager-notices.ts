@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Env, Vault } from '@app/config';
+import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { type Email, type NoticeKind, Outbox } from '@app/jobs';
 
@@ -35,11 +35,6 @@ export class ManagerNotices {
     private readonly env: Env,
     private readonly outbox: Outbox,
   ) {}
-
-  /** For programs that are not Nest applications. */
-  static on(db: Database, env: Env): ManagerNotices {
-    return new ManagerNotices(db, env, new Outbox(db, new Vault(env), env));
-  }
 
   /** False for a command on a machine without the encryption key: the worker could not decrypt its mails. */
   get able(): boolean {
