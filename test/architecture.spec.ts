@@ -98,7 +98,7 @@ describe('imports', () => {
       teaching: ['database', 'people', 'rules'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
       access: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
-      publishing: ['config', 'database', 'jobs'],
+      publishing: ['config', 'database', 'jobs', 'rules'],
       storage: ['config'],
       serving: ['concurrency', 'config', 'logging'],
     };

@@ -13,6 +13,7 @@ import { HooksModule } from './hooks/hooks.module.js';
 import { InboxModule } from './inbox/inbox.module.js';
 import { JoinModule } from './join/join.module.js';
 import { KeysModule } from './keys/keys.module.js';
+import { LessonsModule } from './lessons/lessons.module.js';
 import { MoneyModule } from './money/money.module.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { PeopleModule } from './people/people.module.js';
@@ -47,6 +48,7 @@ export class PortalModule {
         PeopleModule,
         InboxModule,
         EnquiriesModule,
+        LessonsModule,
         MoneyModule,
         ActivityModule,
         AuditModule,

@@ -3,7 +3,7 @@ import { KEY_IS } from '@app/access';
 import { TAKES_PART } from '@app/database';
 import { shownName } from '@app/people';
 import { isOverdue } from '../money/invoices.queries.js';
-import { isDue } from '../money/sessions.queries.js';
+import { isDue } from '../lessons/lessons.queries.js';
 import { MAIL_KINDS } from '../outbox/mail-kinds.js';
 import { waitingParents } from '../people/people.queries.js';
 

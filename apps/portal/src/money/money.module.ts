@@ -9,8 +9,6 @@ import { EarningsController } from './earnings.controller.js';
 import { InvoicesController } from './invoices.controller.js';
 import { Ledger } from './ledger.js';
 import { PaymentsController } from './payments.controller.js';
-import { SessionsController } from './sessions.controller.js';
-import { SessionsService } from './sessions.service.js';
 
 /** Money: what families owe and pay, and what tutors claim and earn. */
 @Module({
@@ -21,10 +19,9 @@ import { SessionsService } from './sessions.service.js';
     InvoicesController,
     DraftsController,
     PaymentsController,
-    SessionsController,
     ApprovalsController,
     EarningsController,
   ],
-  providers: [ApprovalsService, Ledger, SessionsService],
+  providers: [ApprovalsService, Ledger],
 })
 export class MoneyModule {}

@@ -1,4 +1,4 @@
-import sql, { join, raw, type Sql } from 'sql-template-tag';
+import sql, { join, type Sql } from 'sql-template-tag';
 import { FIELDS } from '@app/fields';
 import { byValue, type Caller, kinds, list, parameter, type RecordDeclaration, Source } from '../../../http/kit.js';
 import { blogPostView, POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
@@ -56,24 +56,4 @@ function mergedIds(caller: Caller, filters: Sql[], { limit, offset }: { limit: n
 /** The post's view, locked until the end of the transaction, so that a later change sees the earlier one. */
 export function lockedPost(caller: Caller, id: string): Sql {
   return sql`SELECT ${blogPostView.json} AS data FROM blog_posts b WHERE ${POSTS.source.sightOf(caller)} AND b.id = ${id} FOR UPDATE`;
-}
-
-/** Inserts a post. Columns are named like fields. */
-export function insertPost(row: Record<string, unknown>): Sql {
-  const columns = Object.entries(row).filter(([, value]) => value !== undefined);
-  return sql`INSERT INTO blog_posts (${join(columns.map(([name]) => raw(name)))})
-    VALUES (${join(columns.map(([, value]) => sql`${stored(value)}`))})`;
-}
-
-/** Assignments for the fields that differ. */
-export function differences(post: object, wanted: object): Sql[] {
-  const current = post as Record<string, unknown>;
-  return Object.entries(wanted)
-    .filter(([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(current[name]))
-    .map(([name, value]) => sql`${raw(name)} = ${stored(value)}`);
-}
-
-/** The driver would format instants in this machine's time zone, which is wrong for early years. */
-function stored(value: unknown): unknown {
-  return value instanceof Date ? value.toISOString() : value;
 }

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Database, pageOf, type Position } from '@app/database';
 import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
-import { currencyOf } from './approvals.queries.js';
+import { currencyOf } from '../money/approvals.queries.js';
 import {
   type ParticipantRow, participantsOf, session, type SessionDetails, type SessionFilter, type SessionRow, sessionsBegun,
-} from './sessions.queries.js'; // prettier-ignore
+} from './lessons.queries.js'; // prettier-ignore
 
 const PAGE = 20;
 
 /** Sessions as far as they are billed, to be read. */
 @Injectable()
-export class SessionsService {
+export class LessonsService {
   constructor(private readonly db: Database) {}
 
   async list({ organizationId }: Membership, filter: SessionFilter, before: Position | null) {

@@ -1,6 +1,6 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { behind, type Position, type SESSION, TAKES_PART, type VALUES } from '@app/database';
-import { memberName, nameOf } from './invoices.queries.js';
+import { memberName, nameOf } from '../money/invoices.queries.js';
 
 /** Which sessions are listed: those that have begun and are not completed, or those that are. */
 export type SessionFilter = 'due' | 'completed';

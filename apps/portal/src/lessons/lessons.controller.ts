@@ -7,17 +7,17 @@ import { Operations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
-import { answered, type Errors, type Read } from './money-forms.js';
-import { moneyWords } from './money-words.js';
-import type { ParticipantRow, SessionFilter } from './sessions.queries.js';
-import { SessionsService } from './sessions.service.js';
+import { answered, type Errors, type Read } from '../money/money-forms.js';
+import { moneyWords } from '../money/money-words.js';
+import type { ParticipantRow, SessionFilter } from './lessons.queries.js';
+import { LessonsService } from './lessons.service.js';
 
 /** Sessions that have begun, so that somebody completes them: until then, nothing of them is billed. */
 @Controller('o/:slug/money/sessions')
 @ForManagers()
-export class SessionsController {
+export class LessonsController {
   constructor(
-    private readonly sessions: SessionsService,
+    private readonly sessions: LessonsService,
     private readonly operations: Operations,
     private readonly completion: Completion,
   ) {}
@@ -29,7 +29,7 @@ export class SessionsController {
     const { sessions, next } = await this.sessions.list(organization, filter, after);
     const query = (place: string | null) => queryOf({ state: filter === 'due' ? null : filter, after: place });
     const pages = { isFirst: after === null, first: query(null), next: next && query(positionText(next)) };
-    return page('money/sessions', { sessions, filter, ...pages });
+    return page('lessons/lessons', { sessions, filter, ...pages });
   }
 
   @Get(':lesson_id')
@@ -78,7 +78,7 @@ export class SessionsController {
       chosen: ({ student_id: studentId, attendance }: ParticipantRow) =>
         (errors && form.text(fieldOf(studentId))) || (attendance ?? 'attended'),
     };
-    return page('money/session', data, errors ? 422 : 200);
+    return page('lessons/lesson', data, errors ? 422 : 200);
   }
 }
 
