@@ -53,6 +53,7 @@ const PLANTED: Record<InvariantName, string> = {
   'own money first': `UPDATE payments SET student_id = ${student}, created_at = now() - interval '1 day' WHERE id = '${own.id}'`,
   'oldest due first': `UPDATE invoices SET due_date = '2029-01-01', sent_at = now() - interval '1 day' WHERE id = '${open.id}'`,
   'lesson bills': `UPDATE lesson_participants SET billed_cents = billed_cents + 1 WHERE billed_cents > 0`,
+  'price of a lesson': `UPDATE lesson_participants SET rate_cents = rate_cents + 60 WHERE billed_cents > 0`,
   'billed once': `UPDATE lesson_participants SET billed_cents = billed_cents - 1 WHERE billed_cents > 0`,
   'month of a payout': `INSERT INTO payouts (id, organization_id, tutor_id, amount_cents, currency, paid_at, counts_at)
     VALUES ('${ID}', ${org}, ${tutor}, 1, 'AUD', now(), now() - interval '40 days')`,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { staysSound } from '../../support/faults/invariants.js';
 import { TestApi } from '../../support/http/api.js';
 import { type BulkInviteAnswer, newAddress, PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '../../support/data/provisioning.js';
 import { Random } from '../../support/data/random.js';
@@ -23,6 +24,7 @@ const TOO_SLOW = ['55P03', '57014', '25P02'];
 const SEED = Number(process.env.SEED ?? 20_261_124);
 
 const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1', DATABASE_POOL_SIZE: String(POOL) }));
+staysSound(api.make);
 const { make } = api;
 
 function shuffled<T>(random: Random, items: readonly T[]): T[] {

@@ -3,6 +3,7 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { Vault } from '@app/config';
 import type { EmailPayload } from '@app/jobs';
+import { staysSound } from '../../support/faults/invariants.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -14,6 +15,7 @@ const CODE = /^[2-9A-HJKMNP-Z]{12}$/;
 type Invite = { id: string; token: string; join_url: string | null; expires_at: string; created_at: string; emailed: boolean };
 
 const api = await fixture(TestApi.start({ APP_URL: PORTAL, SMTP_URL: 'smtp://127.0.0.1:9' }));
+staysSound(api.make);
 const { make } = api;
 const school = (await make.organization({ name: 'Canary Tutoring' })).id;
 const key = await api.key(school, { scopes: ['accounts:write'] });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Joining, OpenedInvites } from '@app/access';
+import { staysSound } from '../../support/faults/invariants.js';
 import { newAddress, PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
 import { JoinFixture, newcomer } from '../../support/portal/join-fixture.js';
@@ -10,6 +11,7 @@ import { fixture } from '../../support/process/fixture.js';
 let provisioning: PeopleFixture;
 
 const desk = await fixture(JoinFixture.open());
+staysSound(desk.api.make);
 const make = desk.portal.make;
 
 beforeEach(async () => {

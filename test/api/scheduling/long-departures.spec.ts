@@ -1,8 +1,10 @@
+import { staysSound } from '../../support/faults/invariants.js';
 import { busyTutor } from '../../support/data/busy-tutor.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
+staysSound(api.make);
 const { make } = api;
 /** Few here; the fault run takes 4,000. */
 const AHEAD = 400;

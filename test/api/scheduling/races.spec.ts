@@ -1,3 +1,4 @@
+import { staysSound } from '../../support/faults/invariants.js';
 import { CalendarFixture } from '../../support/data/calendar-fixture.js';
 import { SqlWatch } from '../../support/database/sql-watch.js';
 import { TestApi } from '../../support/http/api.js';
@@ -6,6 +7,7 @@ import { fixture } from '../../support/process/fixture.js';
 const ROUNDS = 8;
 
 const api = await fixture(TestApi.start());
+staysSound(api.make);
 const at = await CalendarFixture.open(api);
 let day = 0;
 /** A time of a day of its own. */

@@ -1,3 +1,4 @@
+import { type Broken, brokenInvariants } from '@app/database';
 import type { TestApi } from '../http/api.js';
 import { CalendarFixture, type Sent, type ShownParticipant, type ShownSession } from './calendar-fixture.js';
 
@@ -196,31 +197,9 @@ export class MoneyFixture {
     return found.map((one) => [one.status, one.amount_paid_cents]);
   }
 
-  /** What does not add up in the organization's books, by a plain recomputation; invoices and payments of factories are not in it. */
-  async faults(): Promise<unknown[]> {
-    return this.calendar.api.make.query(
-      `WITH own AS (SELECT * FROM invoices WHERE organization_id = $1),
-        pay AS (SELECT * FROM payments WHERE organization_id = $1 AND recorded),
-        payers AS (SELECT p.id, coalesce(p.student_id, l.student_id) AS student_id FROM pay p
-          LEFT JOIN parent_students l ON l.organization_id = $1 AND l.parent_id = p.parent_id)
-      SELECT 'due' AS what, i.id FROM own i WHERE i.amount_due_cents
-          <> (SELECT coalesce(sum(amount_cents), 0) FROM invoice_lines l WHERE l.organization_id = $1 AND l.invoice_id = i.id)
-      UNION ALL SELECT 'line', l.id FROM invoice_lines l WHERE l.organization_id = $1 AND l.amount_cents <> l.quantity * l.unit_amount_cents
-      UNION ALL SELECT 'paid', i.id FROM own i WHERE i.amount_paid_cents
-          <> (SELECT coalesce(sum(amount_cents), 0) FROM payment_allocations a WHERE a.organization_id = $1 AND a.invoice_id = i.id)
-      UNION ALL SELECT 'state', i.id FROM own i WHERE i.amount_paid_cents > greatest(i.amount_due_cents, 0)
-        OR (i.status = 'paid') <> (i.status NOT IN ('draft', 'void') AND i.amount_paid_cents = i.amount_due_cents)
-        OR (i.status = 'paid') <> (i.paid_at IS NOT NULL) OR (i.status IN ('draft', 'void') AND i.amount_paid_cents > 0)
-      UNION ALL SELECT 'payment', p.id FROM pay p WHERE CASE WHEN p.taken_back_at IS NULL THEN p.amount_cents ELSE 0 END <> p.credit_cents + coalesce(p.refund_amount_cents, 0)
-          + (SELECT coalesce(sum(amount_cents), 0) FROM payment_allocations a WHERE a.organization_id = $1 AND a.payment_id = p.id)
-        OR (p.status = 'refunded') <> (p.amount_cents = coalesce(p.refund_amount_cents, 0))
-      UNION ALL SELECT 'credit beside debt', p.id FROM pay p JOIN payers y ON y.id = p.id
-        JOIN own i ON i.student_id = y.student_id WHERE p.credit_cents > 0 AND i.status = 'open'
-      UNION ALL SELECT 'gap', NULL FROM own HAVING count(invoice_number) <> coalesce(max(serial), 0)
-      UNION ALL SELECT 'several drafts', min(id::text)::uuid FROM own WHERE collecting GROUP BY student_id HAVING count(*) > 1
-      UNION ALL SELECT 'session', s.id FROM sessions s WHERE s.organization_id = $1 AND s.status = 'completed' AND s.amount_owed_cents
-          <> (SELECT coalesce(sum(billed_cents), 0) FROM lesson_participants p WHERE p.organization_id = $1 AND p.session_id = s.id)`,
-      [this.calendar.school],
-    );
+  /** What does not add up in the organization's rows. */
+  faults(): Promise<Broken[]> {
+    const { api, school } = this.calendar;
+    return brokenInvariants((sql, values) => api.make.query(sql, values), school);
   }
 }

@@ -6,3 +6,8 @@ export async function faultsOf(make: Pick<Factories, 'query'>, organizationId: s
   const broken = await brokenInvariants((sql, values) => make.query(sql, values), organizationId);
   return broken.map(({ name, count, ids }) => `${name}: ${count} rows, ${ids.join(', ')}`).join('; ') || null;
 }
+
+/** At the end of a spec file that has its own database, every organization satisfies all invariants. */
+export function staysSound(make: Pick<Factories, 'query'>): void {
+  afterAll(async () => expect(await faultsOf(make, null)).toBeNull());
+}

@@ -1,3 +1,4 @@
+import { TAKES_PART } from '../schema/scheduling.js';
 import type { Invariant } from './invariant.js';
 
 /** Whether the invoice `i` was issued here: what was imported as issued is history, and need not add up. */
@@ -89,6 +90,14 @@ export const MONEY = {
       JOIN (SELECT organization_id, session_id, sum(billed_cents) AS cents FROM lesson_participants
         WHERE billed_cents IS NOT NULL GROUP BY 1, 2) b ON b.organization_id = s.organization_id AND b.session_id = s.id
       WHERE s.amount_owed_cents IS DISTINCT FROM b.cents OR s.status NOT IN ('completed', 'cancelled')`,
+  },
+  'price of a lesson': {
+    says: 'Whoever came to a completed lesson was billed its minutes, rounded once, and the surcharge; nobody else was billed.',
+    broken: `SELECT p.organization_id, p.id FROM lesson_participants p
+      JOIN sessions s ON s.organization_id = p.organization_id AND s.id = p.session_id
+      WHERE s.status = 'completed' AND p.billed_cents <> CASE
+        WHEN p.${TAKES_PART.sql} AND p.attendance IS DISTINCT FROM 'excused' AND p.rate_cents IS NOT NULL
+        THEN round(p.rate_cents::numeric * s.duration_minutes / 60) + coalesce(p.surcharge_cents, 0) ELSE 0 END`,
   },
   'billed once': {
     says: 'No lesson is on a student’s invoices with more than it was billed.',
