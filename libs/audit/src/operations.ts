@@ -123,8 +123,32 @@ const WORDS = {
   'POST /v1/blog-images': 'Uploaded a picture for the blog',
 } as const;
 
+/** Records that are created, changed and deleted without a rule of their own, by their path: what each is called. */
+const RECORDS = {
+  'rate-bands/:rate_band_id': 'a rate band',
+  'tutor-tiers/:tutor_tier_id': 'a tutor tier',
+} as const;
+
+/** The path of such a record. */
+export type RecordPath = keyof typeof RECORDS;
+
+type ListOf<Path extends string> = Path extends `${infer List}/:${string}` ? List : never;
+
+/** What is done to it. */
+export type RecordOperation<Path extends RecordPath = RecordPath> =
+  `POST /v1/${ListOf<Path>}` | `PATCH /v1/${Path}` | `DELETE /v1/${Path}`;
+
 /** An operation that has words for the audit page. */
-export type Worded = keyof typeof WORDS;
+export type Worded = keyof typeof WORDS | RecordOperation;
+
+const ALL_WORDS = new Map<string, string>([
+  ...Object.entries(WORDS),
+  ...Object.entries(RECORDS).flatMap(([path, record]): [string, string][] => [
+    [`POST /v1/${path.split('/:')[0]}`, `Created ${record}`],
+    [`PATCH /v1/${path}`, `Changed ${record}`],
+    [`DELETE /v1/${path}`, `Deleted ${record}`],
+  ]),
+]);
 
 /** An operation of ours, or a write of the API. */
 export type Operation = Worded | ApiOperation;
@@ -138,5 +162,5 @@ export type IdNames<Path extends string> = Path extends `${string}/:${infer Name
 
 /** What an operation is called; null for one that only a former version had. */
 export function operationInWords(operation: string): string | null {
-  return (WORDS as Record<string, string>)[operation] ?? null;
+  return ALL_WORDS.get(operation) ?? null;
 }

@@ -22,7 +22,7 @@ export { RetryTransaction } from './retry-transaction.js';
 export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
 export { driverErrorOf, SQLSTATE, sqlStateOf } from './sql-state.js';
 export { IS_STAFF, MANAGES } from './schema/people.js';
-export { MOST_CENTS } from './schema/rules.js';
+export { MOST_CENTS, wordsOfCheck } from './schema/rules.js';
 export { TAKES_PART, takesPart } from './schema/scheduling.js';
 export { differentFunctions } from './schema/functions.js';
 export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, SESSION } from './schema/states.js';

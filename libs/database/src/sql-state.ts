@@ -4,6 +4,7 @@ import { QueryFailedError } from 'typeorm';
 export const SQLSTATE = {
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
+  checkViolation: '23514',
   exclusionViolation: '23P01',
   serializationFailure: '40001',
   deadlockDetected: '40P01',

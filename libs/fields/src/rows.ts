@@ -27,6 +27,9 @@ const ADDRESS = link(2000);
 const CURRENCY = text({ max: 3, pattern: { shape: /^[A-Z]{3}$/, message: 'Must be an ISO 4217 code.' } });
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
+/** A place in a list, from the first. */
+const SORT_ORDER = integer(-1_000_000, 1_000_000);
+
 /** One of the two configured brands. */
 const BRAND: Kind<string> = {
   schema: { type: 'string', examples: ['primary', 'secondary'] },
@@ -68,8 +71,8 @@ export const hoursOfDay = listOf(text(HOURS), { max: 10 });
  */
 export const FIELDS = {
   users: { email, first_name: NAME, last_name: NAME, phone: PHONE },
-  rate_bands: { name: NAME },
-  tutor_tiers: { name: NAME, badge_label: NAME, description: LONG_TEXT },
+  rate_bands: { name: NAME, sort_order: SORT_ORDER },
+  tutor_tiers: { name: NAME, badge_label: NAME, description: LONG_TEXT, sort_order: SORT_ORDER },
   members: SUPPLIED,
   subjects: { name: NAME },
   rate_cells: { student_rate_cents: RATE, inperson_surcharge_cents: RATE, tutor_flat_rate_cents: RATE },

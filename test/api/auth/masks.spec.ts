@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
+import { type Scope, SCOPES } from '@app/access';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '@app/access';
 import { accessOf } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { bodyClassOf } from '../../../apps/api/src/http/validation/declared.js';
 import { mayBeEmpty } from '../../../apps/api/src/http/validation/read-object.js';
@@ -54,7 +54,7 @@ async function plantSecrets(): Promise<number> {
 /** What the service itself reads. */
 const KEEP = /^(api_keys|idempotency_keys|audit_log|outbox|request_log|locations)\.|timezone|email_normalized|currency/;
 
-const full = await api.key(school.id, { scopes: ['read', 'write', 'sessions:write', 'accounts:write', 'students:write', 'blog:write'] });
+const full = await api.key(school.id, { scopes: Object.keys(SCOPES) as Scope[] });
 
 async function send(write: ValidWrite, key: string, once: string | null = uuidv7()) {
   const { port } = api.server.address() as AddressInfo;

@@ -39,10 +39,10 @@ async function admits(route: Route, key: string): Promise<boolean> {
 }
 
 describe('scopes', () => {
-  it('are exactly these twelve', () => {
+  it('are exactly these thirteen', () => {
     expect([...ALL].sort()).toEqual([
       'accounts:write', 'blog:write', 'coursework:write', 'leads:write', 'messages:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
-      'students:write', 'tutors:write', 'write',
+      'settings:write', 'students:write', 'tutors:write', 'write',
     ]); // prettier-ignore
   });
 

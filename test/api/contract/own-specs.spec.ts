@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DECLARED } from '../../../apps/api/src/http/openapi/rows.js';
 import { TestApi } from '../../support/http/api.js';
 import { writesOf } from '../../support/http/record-for.js';
 
@@ -20,8 +21,12 @@ function isSpecified(method: string, path: string): boolean {
 
 const api = await TestApi.shared();
 
+/** What test/api/writes/rows.spec.ts does with every declared row. */
+const isDeclared = (method: string, path: string) =>
+  DECLARED.some((rows) => path === `/v1/${method === 'POST' ? rows.path.split('/:')[0] : rows.path}`);
+
 it('each write has a spec of what it does', () => {
-  const without = writesOf(api).filter(({ method, path }) => !isSpecified(method, path));
+  const without = writesOf(api).filter(({ method, path }) => !isSpecified(method, path) && !isDeclared(method, path));
   expect(without.map(({ method, path }) => `${method} ${path}: give it a spec in test/api/<area>`)).toEqual([]);
   expect(isSpecified('POST', '/v1/sessions/:session_id/unheard-of')).toBe(false);
   expect(isSpecified('DELETE', '/v1/students/:student_id')).toBe(false);

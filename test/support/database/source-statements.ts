@@ -75,10 +75,14 @@ function withTablesNamed(text: string): string[] {
   return isDynamic ? statements.flatMap((one) => (one ? tables.map((table) => one.replace('$', table)) : [])) : [];
 } // prettier-ignore
 
-/** What the calls of `transition` and `lockRecord` send. */
+/** What the calls of `transition` and `lockRecord` send, and what `Rows` does to the tables that are declared for it. */
 function ofRecords(text: string): string[] {
+  const rows = [...text.matchAll(/: RowTable = \{\s*table: '(\w+)'/g)].map(([, table]) => table!);
   const calls = text.matchAll(/\b(transition|lockRecord)(?:<[^(]*>)?\(\s*this\.db,\s*'(\w+)'/g);
-  return [...calls].map(([, name, table]) => `\`FROM ${table} FOR UPDATE;${name === 'transition' ? ` UPDATE ${table} SET \${} WHERE` : ''}\``);
+  return [
+    ...[...calls].map(([, name, table]) => `\`FROM ${table} FOR UPDATE;${name === 'transition' ? ` UPDATE ${table} SET \${} WHERE` : ''}\``),
+    ...rows.map((table) => `\`INSERT INTO ${table} (\${}); UPDATE ${table} SET \${} WHERE; DELETE FROM ${table} WHERE\``),
+  ];
 }
 
 const assigned = (set: string) => (/^\s*\$\{/.test(set) ? 'any' : [...set.matchAll(/(?:^|,)\s*(\w+) =/g)].map(([, name]) => name!));

@@ -144,7 +144,15 @@ const OURS = `
   POST /v1/parents/{parent_id}/offboard | offboard_parent | accounts:write | | OffboardResult
   DELETE /v1/parents/{parent_id}/students/{student_id} | unlink_student_from_parent | accounts:write | |
   POST /v1/org/join-link/replace | replace_org_join_link | accounts:write | | OrgJoinLink
-  DELETE /v1/invites/{invite_id} | remove_invite | accounts:write | |`;
+  DELETE /v1/invites/{invite_id} | remove_invite | accounts:write | |
+  GET /v1/rate-bands/{rate_band_id} | get_rate_band | read | | RateBand
+  POST /v1/rate-bands | create_rate_band | settings:write | | RateBand
+  PATCH /v1/rate-bands/{rate_band_id} | update_rate_band | settings:write | | RateBand
+  DELETE /v1/rate-bands/{rate_band_id} | remove_rate_band | settings:write | |
+  GET /v1/tutor-tiers/{tutor_tier_id} | get_tutor_tier | read | | TutorTier
+  POST /v1/tutor-tiers | create_tutor_tier | settings:write | | TutorTier
+  PATCH /v1/tutor-tiers/{tutor_tier_id} | update_tutor_tier | settings:write | | TutorTier
+  DELETE /v1/tutor-tiers/{tutor_tier_id} | remove_tutor_tier | settings:write | |`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { DECLARED } from '../../../apps/api/src/http/openapi/rows.js';
 import { platformBlogOf } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
 import type { TestApi } from './api.js';
@@ -136,9 +137,16 @@ export const operationOf = ({ method, path }: Route): string => `${method} ${pat
 
 /** Records with which the operation succeeds, new where it needs them: ids by the names of path parameters and fields. */
 export async function recordFor(route: Route, make: Factories, school: OrganizationFixture): Promise<Ids> {
-  const own = await RECORDS[operationOf(route)]?.(make, school.id);
+  const own = await (RECORDS[operationOf(route)] ?? unnamed(route))?.(make, school.id);
   return { ...idsFor(route, school), ...own };
 }
+
+/** A declared row that no other names, for who deletes it. */
+function unnamed(route: Route): MakeRecords | undefined {
+  const declared = DECLARED.find(({ path }) => operationOf(route) === `DELETE /v1/${path}`);
+  const id = declared?.path.split(':')[1];
+  return id === undefined ? undefined : async (make, organizationId) => ({ [id]: ((await make.row(declared!.kind.table, { organizationId })) as { id: string }).id });
+} // prettier-ignore
 
 /** Records of the fixture for the operation. */
 export function idsFor(route: Route, school: OrganizationFixture): Ids {

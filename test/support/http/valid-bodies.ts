@@ -1,4 +1,5 @@
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
+import { DECLARED } from '../../../apps/api/src/http/openapi/rows.js';
 import { documentedSchema } from '../../../apps/api/src/http/validation/body-schema.js';
 import { bodyClassOf } from '../../../apps/api/src/http/validation/declared.js';
 import type { Route, Schema } from './routes.js';
@@ -87,6 +88,7 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
     return id;
   };
   let addresses = 0;
+  const unique = uniqueFieldsOf(route);
   const canary = (value: unknown, schema: Shape | undefined, at: Path): unknown => {
     if (Array.isArray(value)) return value.map((item) => canary(item, schema?.items, [...at, '0']));
     if (typeof value === 'object' && value !== null) {
@@ -98,6 +100,7 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
     if (value.includes('@')) return `${route.path.replaceAll(/[^a-z]+/g, '-')}-${++addresses}@canary.example`;
     if (schema?.format || schema?.examples) return value;
     const text = schema?.pattern === undefined || new RegExp(schema.pattern).test('Canary') ? 'Canary' : 'canary';
+    if (unique.includes(at.join('.'))) return `${text} ${++taken}`;
     return schema?.pattern === undefined || new RegExp(schema.pattern).test(text) ? text : value;
   }; // prettier-ignore
   const variants = (shape.oneOf ?? []).map((variant) => smallest(variant, example as Body));
@@ -107,6 +110,15 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
     bodies.push(withScopeOf(at[0]!, shape, withValueAt(withoutOthers(bodies[0]!, at[0]!), at, idAt(at)) as Body));
   }
   return bodies;
+}
+
+/** How many texts have been made that no other record may have. */
+let taken = 0;
+
+/** The fields of declared rows that are like no other row's. */
+function uniqueFieldsOf({ method, path }: Route): string[] {
+  const declared = DECLARED.find((one) => path === `/v1/${method === 'POST' ? one.path.split('/:')[0] : one.path}`);
+  return Object.values(declared?.kind.unique ?? {}).map(({ at }) => at.join('.'));
 }
 
 /** Fields of which a body has one. */

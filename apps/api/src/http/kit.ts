@@ -22,6 +22,7 @@ export {
   type RecordDeclaration,
   recordController,
 } from './openapi/read-controllers.js';
+export { rows } from './openapi/rows.js';
 export { writeController } from './openapi/write-controller.js';
 export { Documented, many, one, paged } from './openapi/operation.decorator.js';
 export { whileWaiting } from './request/fairness.js';

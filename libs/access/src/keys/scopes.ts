@@ -13,9 +13,10 @@ export const SCOPES = {
   'students:write': 'Provision students and parents in bulk; update students',
   'blog:write': 'Write, publish and delete blog posts; upload images',
   'leads:write': 'Record leads and booking requests, as a web form does; with read, update leads',
+  'settings:write': 'Set up subjects, prices, locations and the organization itself',
   write:
     'Everything that payments:write, tutors:write, payroll:write, coursework:write, messages:write and leads:write allow. ' +
-    'Does not include sessions:write, accounts:write, students:write or blog:write',
+    'Does not include sessions:write, accounts:write, students:write, settings:write or blog:write',
 } as const;
 
 export type Scope = keyof typeof SCOPES;

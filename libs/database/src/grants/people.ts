@@ -10,8 +10,8 @@ export const people: Grants = {
       portal: `SELECT, INSERT, UPDATE (role, status, archived_at, approval_requested_at, invited_at, refused_at, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
-    rate_bands: { api: 'SELECT' },
-    tutor_tiers: { api: 'SELECT' },
+    rate_bands: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    tutor_tiers: { api: 'SELECT, INSERT, UPDATE, DELETE' },
     parents: { api: 'SELECT, INSERT, UPDATE', portal: `SELECT, INSERT, UPDATE (status, refused_at, ${SUPPLIED})` },
     parent_students: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // The worker creates missing join codes.

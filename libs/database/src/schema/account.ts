@@ -83,7 +83,7 @@ export const account = /* sql */ `
     UNIQUE (organization_id, form_token),
     FOREIGN KEY (organization_id, replaced_by) REFERENCES api_keys (organization_id, id),
     CHECK (scopes <@ ARRAY['read', 'write', 'payments:write', 'tutors:write', 'payroll:write', 'coursework:write',
-      'sessions:write', 'messages:write', 'accounts:write', 'students:write', 'blog:write',
+      'sessions:write', 'messages:write', 'accounts:write', 'students:write', 'settings:write', 'blog:write',
       'leads:write'] AND cardinality(scopes) > 0),
     CHECK ((replaced_by IS NULL) = (replaced_at IS NULL))
   );

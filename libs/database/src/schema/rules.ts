@@ -4,6 +4,11 @@ export const MOST_CENTS = 1_000_000_000_000;
 /** The CHECK of a column with an amount in cents. */
 export const amount = (column: string, least = 0): string => `CHECK (${column} BETWEEN ${least} AND ${MOST_CENTS})`;
 
+const WORDS = new Map<string, { column: string; words: string }>();
+
+/** The column to blame and the words of a {@link rule}; undefined for another CHECK. */
+export const wordsOfCheck = (constraint: string) => WORDS.get(constraint);
+
 /**
  * A CHECK that compares columns, with its words for who imports rows: PostgreSQL's own name only the constraint.
  *
@@ -11,6 +16,7 @@ export const amount = (column: string, least = 0): string => `CHECK (${column} B
  */
 export function rule(table: string, name: string, check: string, at: string, words: string): string {
   const constraint = `${table}_${name}`;
+  WORDS.set(constraint, { column: at, words });
   return `ALTER TABLE ${table} ADD CONSTRAINT ${constraint} CHECK (${check}); COMMENT ON CONSTRAINT ${constraint} ON ${table} IS '${at}: ${words}';`;
 }
 

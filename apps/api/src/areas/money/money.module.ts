@@ -1,5 +1,6 @@
 import { AccessModule } from '@app/access';
 import { BillingModule, PayModule } from '@app/billing';
+import { RowsModule } from '@app/rows';
 import { Area, HttpModule } from '../../http/kit.js';
 import { ADJUSTMENTS_CONTROLLERS } from './adjustments/adjustments.controller.js';
 import { EXPENSES_CONTROLLERS } from './expenses/expenses.controller.js';
@@ -13,7 +14,7 @@ import { TUTOR_TIERS_CONTROLLERS } from './tutor-tiers.controller.js';
 
 /** What is paid, and to whom. */
 @Area({
-  imports: [HttpModule, AccessModule, BillingModule, PayModule],
+  imports: [HttpModule, AccessModule, BillingModule, PayModule, RowsModule],
   controllers: [
     ...INVOICES_CONTROLLERS,
     ...PAYMENTS_CONTROLLERS,

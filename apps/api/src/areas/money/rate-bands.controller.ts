@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
+import { RATE_BANDS as KIND } from '@app/billing';
 import {
-  instant, integer, list, listController, nullable, Source, text, uuid, View,
+  instant, integer, list, listController, nullable, rows, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 const RATE_BANDS = list({
@@ -18,4 +19,15 @@ const RATE_BANDS = list({
   order: sql`b.sort_order, b.name`,
 });
 
-export const RATE_BANDS_CONTROLLERS = [listController(RATE_BANDS)];
+export const RATE_BANDS_CONTROLLERS = [
+  listController(RATE_BANDS),
+  ...rows({
+    path: 'rate-bands/:rate_band_id',
+    noun: 'rate band',
+    kind: KIND,
+    scope: 'settings:write',
+    shown: RATE_BANDS,
+    fields: { name: { required: true }, sort_order: { default: 0 } },
+    examples: { create: { name: 'Years 11 and 12', sort_order: 2 }, change: { sort_order: 1 } },
+  }),
+];

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
+import { TUTOR_TIERS as KIND } from '@app/billing';
 import {
-  instant, integer, list, listController, nullable, Source, text, uuid, View,
+  instant, integer, list, listController, nullable, rows, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 const TUTOR_TIERS = list({
@@ -20,4 +21,23 @@ const TUTOR_TIERS = list({
   order: sql`t.sort_order, t.name`,
 });
 
-export const TUTOR_TIERS_CONTROLLERS = [listController(TUTOR_TIERS)];
+export const TUTOR_TIERS_CONTROLLERS = [
+  listController(TUTOR_TIERS),
+  ...rows({
+    path: 'tutor-tiers/:tutor_tier_id',
+    noun: 'tutor tier',
+    kind: KIND,
+    scope: 'settings:write',
+    shown: TUTOR_TIERS,
+    fields: {
+      name: { required: true },
+      badge_label: { nullable: true, description: 'What is shown beside the tutor’s name.' },
+      description: { nullable: true },
+      sort_order: { default: 0 },
+    },
+    examples: {
+      create: { name: 'Senior tutor', badge_label: 'Senior', description: 'Has taught for five years or more.' },
+      change: { badge_label: 'Senior', sort_order: 1 },
+    },
+  }),
+];

@@ -29,6 +29,13 @@ export class Records {
     return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), true);
   }
 
+  /** The record as it was written last, locked until the end of the ambient transaction. @throws ApiError 404 */
+  async locked(caller: Caller, shown: RecordSet, id: string): Promise<JsonText> {
+    const { alias } = typeof shown.source === 'function' ? shown.source(caller) : shown.source;
+    const statement = sql`${recordOf(caller, shown, id)} FOR NO KEY UPDATE OF ${raw(alias)}`;
+    return this.found(await this.db.query<{ data: string }>(statement), readsCodes(caller));
+  }
+
   private found([row]: { data: string }[], codes: boolean): JsonText {
     if (!row) throw ApiError.notFound();
     return new JsonText(unsealed(row.data, this.vault, codes));

@@ -10,6 +10,7 @@ import type { RecordSet } from '../lists/source.js';
 import { ValidBody } from '../validation/declared.js';
 import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { Audit } from '../writes/audit.js';
+import { type Expected, IfMatch, requireVersion, tagged } from '../writes/etag.js';
 import { Delete, Patch, Post, Put } from '../writes/write-methods.js';
 import { Documented, one, type Operation } from './operation.decorator.js';
 
@@ -44,6 +45,8 @@ export interface WriteDeclaration<
   answers: RecordSet | Answer | null;
   /** What the audit row calls the record's id, if not like the path's first parameter. */
   idName?: string;
+  /** The record of the path, whose version `If-Match` names; or a new one. Its answer has an `ETag`. */
+  versions?: RecordSet;
   run: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Exactly<Made> | Promise<Exactly<Made>>;
 }
 
@@ -56,7 +59,7 @@ export function writeController<
   Rules extends unknown[] | [],
   Made extends Result,
 >(write: WriteDeclaration<R, Body, Rules, Made>): Type {
-  const { route, scope, status, body: bodyClass, rules, answers, idName, run, ...operation } = write;
+  const { route, scope, status, body: bodyClass, rules, answers, idName, versions, run, ...operation } = write;
   const [method, path] = route.split(' /') as [keyof typeof METHODS, string];
   const names = idsIn<R>(route);
   const Method = METHODS[method];
@@ -82,25 +85,35 @@ export function writeController<
 
     @Method(undefined, answers ? status : 204)
     @Requires
-    @Documented({ ...operation, answer: record ? one(record.view) : (answers as Answer | null) })
+    @Documented({
+      ...operation,
+      answer: record ? one(record.view) : (answers as Answer | null),
+      versioned: versions !== undefined,
+    })
     async write(
       @CurrentCaller() caller: Caller,
       @Res({ passthrough: true }) response: Response,
+      @IfMatch() expected: Expected,
       ...[body, ...values]: [body: unknown, ...ids: string[]]
     ) {
       const ids = byName(names, values);
+      if (versions && expected !== null && values[0] !== undefined) {
+        requireVersion(await this.records.locked(caller, versions, values[0]), expected);
+      }
       const call = { caller, organizationId: caller.organizationId, ids, body: body as Body };
       const { id: made, changed, existed, audit, answer } = doneOf(await run(call, ...this.rules));
       const id = made ?? values[0];
       const others = Object.fromEntries(Object.entries<string>(ids).slice(made === undefined ? 1 : 0));
       this.audit.note({ ...others, ...(name && id && { [name]: id }), ...audit }, changed);
       if (existed) response.status(200);
-      return record ? this.records.written(caller, record, id) : answer;
+      if (!record) return answer;
+      const written = await this.records.written(caller, record, id);
+      return versions ? tagged(written) : written;
     }
   }
 
   for (const [at, rule] of rules.entries()) Inject(rule)(WriteController, undefined, at + 2);
-  if (bodyClass) ValidBody(bodyClass)(WriteController.prototype, 'write', 2);
-  for (const [at, name] of names.entries()) PathId(name)(WriteController.prototype, 'write', at + 3);
+  if (bodyClass) ValidBody(bodyClass)(WriteController.prototype, 'write', 3);
+  for (const [at, name] of names.entries()) PathId(name)(WriteController.prototype, 'write', at + 4);
   return WriteController;
 }

@@ -1,0 +1,3 @@
+export { Rows, type Values } from './rows.js';
+export { RowsModule } from './rows.module.js';
+export type { Reference, RowTable } from './row-table.js';
