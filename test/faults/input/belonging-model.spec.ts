@@ -4,7 +4,7 @@ import { reached } from '../../support/faults/promise.js';
 
 /** Each batch has its own database, so that sequences do not slow down later ones. */
 const BATCH = 40;
-const SEQUENCES = 120;
+const SEQUENCES = 80;
 
 const seed = Math.floor(Math.random() * 2 ** 28);
 

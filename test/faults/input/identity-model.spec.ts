@@ -2,8 +2,8 @@ import { closeStage, findBreach, openStage } from '../../support/faults/identity
 import { reached } from '../../support/faults/promise.js';
 
 /** Each batch has its own database, so that sequences do not slow down later ones. */
-const BATCH = 250;
-const SEQUENCES = 1_000;
+const BATCH = 200;
+const SEQUENCES = 600;
 
 const seed = Math.floor(Math.random() * 2 ** 28);
 

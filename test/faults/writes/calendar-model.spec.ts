@@ -2,8 +2,8 @@ import { findOverlap } from '../../support/faults/calendar-model.js';
 import { TestApi } from '../../support/http/api.js';
 
 /** Each batch has its own database. */
-const BATCH = 250;
-const HISTORIES = 1_000;
+const BATCH = 100;
+const HISTORIES = 200;
 
 const seed = Math.floor(Math.random() * 2 ** 31);
 

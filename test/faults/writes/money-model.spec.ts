@@ -7,7 +7,7 @@ import { Random } from '../../support/data/random.js';
 import { TestApi } from '../../support/http/api.js';
 
 /** Promise 54: the API is killed while it writes about money. */
-const HISTORIES = Number(process.env.HISTORIES ?? 300);
+const HISTORIES = Number(process.env.HISTORIES ?? 150);
 /** Each batch has its own database. */
 const BATCH = 50;
 /** The latest kill after a round begins (ms): about as long as a round takes, so that most kills interrupt a request. */

@@ -96,6 +96,12 @@ export class BelongingStage {
     await make.rows('members', roles);
     const elsewhere = [0, 5].map((place) => ({ organizationId: other.id, userId: opened.people[place]!.id, role: 'admin' as const, status: 'accepted' as const })); // prettier-ignore
     await make.rows('members', elsewhere);
+    // What a tutor leaves behind.
+    const tutorId = opened.people[4]!.id;
+    await make.session(school.id, { tutorId, startsAt: new Date('2031-03-03T09:00:00Z') });
+    await make.classroom(school.id, { tutorId });
+    await make.tutorStudent(school.id, tutorId, child);
+    await make.insert('leads', [{ organization_id: school.id, name: 'Zoe', assigned_tutor_id: tutorId }]);
     await portal.app.get(Invites).ensurePermanentCodes(school.id);
     for (const wish of [
       { scope: 'classroom', classroom_id: classroom },
