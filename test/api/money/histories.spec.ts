@@ -4,6 +4,7 @@ import { Completion } from '../../../libs/billing/src/completion.js';
 import { Invoices } from '../../../libs/billing/src/invoices.js';
 import { Payments } from '../../../libs/billing/src/payments.js';
 import { Settlement } from '../../../libs/billing/src/settlement.js';
+import { withStatement } from '../../support/faults/belonging-runs.js';
 import { findWrongMoney } from '../../support/faults/money-model.js';
 import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -43,6 +44,13 @@ describe(`no money is lost, made or rounded twice (seed ${seed})`, () => {
         WHERE s.organization_id = ${organization} AND s.id = ${session}`);
     });
     expect(await findWrongMoney(api, { seed: 7, runs: 50 })).not.toBeNull();
+  });
+
+  it.each([
+    ['money of parents that pays before a student’s own', 'ORDER BY p.parent_id IS NOT NULL', 'ORDER BY p.parent_id IS NULL', 'own money first'],
+    ['credit that a void does not give back', 'p.credit_cents + s.cents', 'p.credit_cents', 'payment parts'],
+  ])('finds %s', async (_, right, wrong, named) => {
+    await withStatement([right, wrong], async () => expect(await findWrongMoney(api, { seed: 7, runs: 0 })).toContain(named));
   });
 
   it('finds refunds that take back what was applied first', async () => {

@@ -12,6 +12,8 @@ export const CORPUS: Command[][] = [
   // An admin who has a key is removed, and one becomes a tutor.
   [{ do: 'makeKey', by: 3 }, { do: 'remove', by: 0, who: 3 }], // prettier-ignore
   [{ do: 'makeKey', by: 3 }, { do: 'keyInvite', by: 3, who: 6, role: 'tutor' }, { do: 'role', by: 0, who: 3, role: 'tutor' }], // prettier-ignore
+  // Somebody who waits for an approval is removed.
+  [{ do: 'join', who: 6, kind: 'tutor', nth: 0 }, { do: 'remove', by: 0, who: 6 }], // prettier-ignore
   // Twenty people want the last places.
   [{ do: 'race', kind: 'class', left: 2 }, { do: 'race', kind: 'parent', left: 1 }], // prettier-ignore
   // A code is replaced, and somebody opens the old one.
@@ -69,6 +71,7 @@ export const PLANTED = {
 /** Planted bugs in statements of the code: the text to replace in them, and the replacement. */
 export const MISWRITTEN = {
   'a removal that leaves keys': ['UPDATE api_keys SET revoked_at = now()', 'UPDATE api_keys SET revoked_at = NULL'],
+  'a removal that leaves approvals': ['DELETE FROM joins WHERE organization_id =', 'DELETE FROM joins WHERE false AND organization_id ='],
   'places that nobody counts': ['SELECT i.places, j.invite_id', 'SELECT NULL::integer AS places, j.invite_id'],
   'a replaced code that still opens': ['SET revoked_at = coalesce(revoked_at, now())', 'SET revoked_at = revoked_at'],
   'an undo that removes those who belonged before': ['t.created_at >= j.joined_at', 'true'],
