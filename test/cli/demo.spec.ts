@@ -82,7 +82,7 @@ describe('demo', () => {
       const found = await fixture.all(`SELECT DISTINCT ${String(column)} AS value FROM ${String(table)}`);
       expect(
         found.map((row) => row.value),
-        `${String(table)}.${String(column)}`,
+        `${String(table)}.${String(column)} lacks a value in the demo: give some rows of apps/cli/src/demo each value`,
       ).toEqual(expect.arrayContaining(values as string[]));
     }
   });

@@ -7,7 +7,7 @@ import {
 import { orNull, type Schema } from '../views/schemas.js';
 import { BodySchema } from './body-schema.js';
 import { object, type Tolerate, union } from './nested-kinds.js';
-import { FIELD_CHECK, type ReadOptions, unwrapped } from './read-object.js';
+import { FIELD_CHECK, type ReadOptions } from './read-object.js';
 
 /**
  * The decorators of request classes. Each reads, checks and documents one field by its {@link Kind}. A parser leaves a
@@ -15,9 +15,10 @@ import { FIELD_CHECK, type ReadOptions, unwrapped } from './read-object.js';
  */
 function readBy<T>(parse: Parser<T>): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value, options }) =>
-      value === undefined ? undefined : parse(unwrapped(value), (options as unknown as ReadOptions).env),
-    ),
+    Transform(({ key, options }) => {
+      const { raw, env } = options as unknown as ReadOptions;
+      return raw[key] === undefined ? undefined : parse(raw[key], env);
+    }),
     ValidateBy({
       name: FIELD_CHECK,
       validator: { validate: (value) => value !== undefined && !isFault(value) },

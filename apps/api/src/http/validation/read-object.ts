@@ -6,9 +6,10 @@ import { Fault, Faults, isFault } from '@app/fields';
 /** The name of our check in class-validator. */
 export const FIELD_CHECK = 'field';
 
-/** Options passed through class-transformer besides its own. */
+/** Options passed through class-transformer besides its own. The fields' transformations take their values from `raw`. */
 export interface ReadOptions {
   env: Env;
+  raw: Record<string, unknown>;
 }
 
 /** The method in which a request class checks fields that depend on each other. */
@@ -20,9 +21,9 @@ export interface Interdependent {
 }
 
 /**
- * Reads a raw object into a request class: returns the instance and its faults, in the caller's order. The libraries
- * only see declared names: class-transformer's time is quadratic in the number of names, and it silently skips some of
- * them (__proto__, constructor, methods of Object).
+ * Reads a raw object into a request class: returns the instance and its faults, in the caller's order. class-transformer
+ * sees the declared names alone, without values: its time is quadratic in the number of names, and in nested values it
+ * would drop some names (__proto__, methods of Object) and call a `constructor` as a class.
  */
 export function readObject(
   shape: new () => object,
@@ -32,8 +33,9 @@ export function readObject(
   what: 'field' | 'parameter' = 'field',
 ): { value: object; faults: Faults } {
   const { names } = fieldsOf(shape);
-  const options: ReadOptions = { env };
-  const value = plainToInstance(shape, declared(names, raw as Record<string, unknown>), options as object);
+  const options: ReadOptions = { env, raw: raw as Record<string, unknown> };
+  const sent = Object.fromEntries([...names].filter((name) => Object.hasOwn(raw, name)).map((name) => [name, null]));
+  const value = plainToInstance(shape, sent, options as object);
   const found = faultsByField(shape, value, zone);
   const faults = new Faults();
   for (const name of Object.keys(raw)) {
@@ -87,26 +89,6 @@ export function namesOf(shape: new () => object): ReadonlySet<string> {
 /** IsOptional or ValidateIf. With our decorators, both mean that the field is optional. */
 function isCondition({ type }: { type: string }): boolean {
   return type === ValidationTypes.CONDITIONAL_VALIDATION;
-}
-
-/**
- * The declared part of the raw object. Nested values are wrapped in functions, which class-transformer skips, so that
- * they reach their parser untouched. It would walk anything else, drop some names, and call a `constructor` in it as a
- * class.
- */
-function declared(names: ReadonlySet<string>, raw: Record<string, unknown>): object {
-  const known: Record<string, unknown> = {};
-  for (const name of names) {
-    if (!Object.hasOwn(raw, name)) continue;
-    const value = raw[name];
-    known[name] = typeof value === 'object' && value !== null ? () => value : value;
-  }
-  return known;
-}
-
-/** Undoes what {@link declared} wraps. */
-export function unwrapped(value: unknown): unknown {
-  return typeof value === 'function' ? (value as () => unknown)() : value;
 }
 
 /** The faults of each field; most requests have none. */
