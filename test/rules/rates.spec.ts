@@ -49,10 +49,10 @@ describe('settling', () => {
   it('gives every student one place, at the rate that the request names', () => {
     fc.assert(
       fc.property(terms, subject, fc.integer({ min: 0, max: 9_000 }), (found, what, rate) => {
-        const { places } = settle(found, what, rate);
-        expect(places.map(({ studentId }) => studentId)).toEqual(found.students.map(({ id }) => id));
-        expect(new Set(places.map(({ rateCents, rateGiven }) => `${rateCents} ${rateGiven}`))).toEqual(new Set([`${rate} true`]));
-        expect(commonRate(places)).toBe(rate);
+        const { participants } = settle(found, what, rate);
+        expect(participants.map(({ studentId }) => studentId)).toEqual(found.students.map(({ id }) => id));
+        expect(new Set(participants.map(({ rateCents, rateGiven }) => `${rateCents} ${rateGiven}`))).toEqual(new Set([`${rate} true`]));
+        expect(commonRate(participants)).toBe(rate);
       }),
     );
   });
@@ -62,10 +62,10 @@ describe('settling', () => {
       fc.property(terms, subject, cents, fc.boolean(), (found, what, rateCents, rateGiven) => {
         const before = found.students.slice(0, 1).map(({ id }) => ({ studentId: id, rateCents, rateGiven: rateGiven && rateCents !== null }));
         const [fresh, kept] = [settle(found, what), settle(found, what, undefined, before)];
-        expect(kept.places.slice(1)).toEqual(fresh.places.slice(1));
-        expect(kept.places[0]!.rateCents).toBe(before[0]!.rateGiven ? rateCents : fresh.places[0]!.rateCents);
+        expect(kept.participants.slice(1)).toEqual(fresh.participants.slice(1));
+        expect(kept.participants[0]!.rateCents).toBe(before[0]!.rateGiven ? rateCents : fresh.participants[0]!.rateCents);
         expect(settle(found, what, null, before)).toEqual(fresh);
-        if (what.mode !== 'in_person') expect(kept.places.every(({ surchargeCents }) => surchargeCents === null)).toBe(true);
+        if (what.mode !== 'in_person') expect(kept.participants.every(({ surchargeCents }) => surchargeCents === null)).toBe(true);
       }),
     );
   });

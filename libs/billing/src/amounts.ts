@@ -36,7 +36,7 @@ export interface PayTerms {
 /**
  * What the tutor gets for a lesson, however many take part: a rate an hour also if nobody is billed.
  *
- * @param billed the places that are billed
+ * @param billed the participants who are billed
  */
 export function payOf(
   { rateCents, hundredths }: PayTerms,
@@ -44,6 +44,9 @@ export function payOf(
   minutes: bigint,
 ): bigint {
   if (rateCents !== null) return priceOf(rateCents, minutes);
-  const sum = billed.reduce((total, place) => total + billOf({ ...place, surchargeCents: null }, minutes), 0n);
+  const sum = billed.reduce(
+    (total, participant) => total + billOf({ ...participant, surchargeCents: null }, minutes),
+    0n,
+  );
   return shareOf(sum, hundredths ?? 0n);
 }

@@ -44,7 +44,9 @@ export class Completion {
     const lesson = await this.lessons.lock(organizationId, sessionId);
     const named = new Map(attended.map(({ studentId, attendance }) => [studentId, attendance]));
     const strangers = attended.flatMap(({ studentId }, index) =>
-      lesson.participants.some((place) => place.studentId === studentId && takesPart(place)) ? [] : [index],
+      lesson.participants.some((participant) => participant.studentId === studentId && takesPart(participant))
+        ? []
+        : [index],
     );
     const allowed = SESSION.allowed('complete');
     if (!SESSION.next('complete', lesson.status)) {
@@ -59,19 +61,19 @@ export class Completion {
       throw Refused.invalidState(lesson.status, allowed, 'The session has not begun yet.');
     if (lesson.tutorId === null) throw withoutTutor(lesson.status, allowed);
 
-    const places = lesson.participants.map((place) => {
-      const attendance = takesPart(place)
-        ? (named.get(place.studentId) ?? place.attendance ?? 'attended')
-        : place.attendance;
-      return billed({ ...place, attendance }, lesson);
+    const participants = lesson.participants.map((participant) => {
+      const attendance = takesPart(participant)
+        ? (named.get(participant.studentId) ?? participant.attendance ?? 'attended')
+        : participant.attendance;
+      return billed({ ...participant, attendance }, lesson);
     });
     await this.db.query(sql`
       UPDATE sessions SET status = 'completed', completed_at = now() WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
-    await this.lessons.writeTotals(organizationId, sessionId, owedFor(places), payAt(lesson, places));
-    await this.lessons.writeParticipants(organizationId, places);
+    await this.lessons.writeTotals(organizationId, sessionId, owedFor(participants), payAt(lesson, participants));
+    await this.lessons.writeParticipants(organizationId, participants);
     await this.drafts.charge(
       organizationId,
-      places.flatMap((place) => lineOf(place, lesson)),
+      participants.flatMap((participant) => lineOf(participant, lesson)),
     );
     return true;
   }
@@ -98,8 +100,12 @@ export class Completion {
     await this.drafts.takeBack(organizationId, sessionId);
     await this.db.query(sql`
       UPDATE sessions SET status = ${status}, completed_at = NULL WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
-    const places = lesson.participants.map((place) => ({ ...place, attendance: null, billedCents: null }));
-    await this.lessons.writeParticipants(organizationId, places);
+    const participants = lesson.participants.map((participant) => ({
+      ...participant,
+      attendance: null,
+      billedCents: null,
+    }));
+    await this.lessons.writeParticipants(organizationId, participants);
     await this.lessons.writeTotals(organizationId, sessionId, null, null);
     return true;
   }
@@ -128,13 +134,13 @@ export class Completion {
     await this.db.query(sql`
       UPDATE sessions SET charged_pct = ${percent} WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
     const hundredths = BigInt(percent) * 100n;
-    const places = lesson.participants.filter(takesPart).map((place) => {
-      return { ...place, billedCents: shareOf(billAt(place, lesson), hundredths) };
+    const participants = lesson.participants.filter(takesPart).map((participant) => {
+      return { ...participant, billedCents: shareOf(billAt(participant, lesson), hundredths) };
     });
-    await this.lessons.writeTotals(organizationId, sessionId, owedFor(places), null);
-    await this.lessons.writeParticipants(organizationId, places);
+    await this.lessons.writeTotals(organizationId, sessionId, owedFor(participants), null);
+    await this.lessons.writeParticipants(organizationId, participants);
     const fee = { description: 'late cancellation', itemType: 'fee' } as const;
-    const charges = places.flatMap((place) => lineOf(place, lesson));
+    const charges = participants.flatMap((participant) => lineOf(participant, lesson));
     await this.drafts.charge(
       organizationId,
       charges.map((charge) => ({ ...charge, ...fee })),
@@ -154,11 +160,11 @@ export class Completion {
     const before = lesson.participants.find(({ id }) => id === participantId)!;
     // What was completed elsewhere was billed there.
     if (before.billedCents === null) return;
-    const places = await this.lessons.places(organizationId, lesson.id);
-    const changed = places.find(({ id }) => id === participantId)!;
+    const participants = await this.lessons.participants(organizationId, lesson.id);
+    const changed = participants.find(({ id }) => id === participantId)!;
     if (isBilled(changed) === isBilled(before)) return;
     const after = billed(changed, lesson);
-    const all = places.map((place) => (place.id === participantId ? after : place));
+    const all = participants.map((participant) => (participant.id === participantId ? after : participant));
     await this.lessons.writeTotals(organizationId, lesson.id, owedFor(all), payAt(lesson, all));
     await this.lessons.writeParticipants(organizationId, [after]);
     if (after.billedCents === 0n) await this.drafts.takeBack(organizationId, lesson.id, after.studentId);
@@ -166,7 +172,10 @@ export class Completion {
   }
 }
 
-const billed = (place: Participant, lesson: Lesson): Participant => ({ ...place, billedCents: billAt(place, lesson) });
+const billed = (participant: Participant, lesson: Lesson): Participant => ({
+  ...participant,
+  billedCents: billAt(participant, lesson),
+});
 
 /** The line of a participant; none if there is nothing to pay. */
 function lineOf({ studentId, billedCents }: Participant, { id, description }: Lesson): Charge[] {

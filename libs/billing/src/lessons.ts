@@ -11,7 +11,7 @@ const MOST = BigInt(MOST_CENTS);
 
 export type Attendance = Values['attendance'][number];
 
-/** A student's place in a lesson, with its price. */
+/** A student in a lesson, with their price. */
 export interface Participant extends ParticipantRates {
   id: string;
   studentId: string;
@@ -88,16 +88,16 @@ export class Lessons {
       description: described(row),
       // A numeric(5, 2) without its point is hundredths.
       pay: { rateCents: centsOf(pay), hundredths: centsOf(pct?.replace('.', '') ?? null) },
-      participants: await this.places(organizationId, row.id),
+      participants: await this.participants(organizationId, row.id),
     };
   }
 
-  async places(organizationId: string, sessionId: string): Promise<Participant[]> {
+  async participants(organizationId: string, sessionId: string): Promise<Participant[]> {
     const rows = await this.db.query<ParticipantRow>(sql`
       SELECT id, student_id AS "studentId", status, attendance, rate_cents AS rate, surcharge_cents AS surcharge, billed_cents AS billed
       FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${sessionId} ORDER BY student_id`);
-    return rows.map(({ rate, surcharge, billed, ...place }) => ({
-      ...place,
+    return rows.map(({ rate, surcharge, billed, ...participant }) => ({
+      ...participant,
       rateCents: centsOf(rate),
       surchargeCents: centsOf(surcharge),
       billedCents: centsOf(billed),
@@ -105,8 +105,8 @@ export class Lessons {
   }
 
   /** Writes who came and what each is billed. */
-  async writeParticipants(organizationId: string, places: readonly Participant[]): Promise<void> {
-    const rows = places.map(({ id, attendance, billedCents }) => ({
+  async writeParticipants(organizationId: string, participants: readonly Participant[]): Promise<void> {
+    const rows = participants.map(({ id, attendance, billedCents }) => ({
       id,
       attendance,
       billed_cents: written(billedCents),
@@ -118,7 +118,7 @@ export class Lessons {
   }
 
   /**
-   * Writes what the session comes to; null if nothing was settled. Before the places, none of which comes to more.
+   * Writes what the session comes to; null if nothing was settled. Before the participants, none of whom pays more.
    *
    * @throws Refused for more than an amount can be, as prices of imported sessions may give
    */
@@ -132,19 +132,19 @@ export class Lessons {
 }
 
 /** What a participant is billed for a completed lesson. */
-export function billAt(place: Participant, { minutes }: Pick<Lesson, 'minutes'>): bigint {
-  return isBilled(place) ? billOf(place, minutes) : 0n;
+export function billAt(participant: Participant, { minutes }: Pick<Lesson, 'minutes'>): bigint {
+  return isBilled(participant) ? billOf(participant, minutes) : 0n;
 }
 
-export function payAt({ pay, minutes }: Lesson, places: readonly Participant[]): bigint {
-  return payOf(pay, places.filter(isBilled), minutes);
+export function payAt({ pay, minutes }: Lesson, participants: readonly Participant[]): bigint {
+  return payOf(pay, participants.filter(isBilled), minutes);
 }
 
-export const isBilled = (place: Pick<Participant, 'status' | 'attendance'>): boolean =>
-  takesPart(place) && place.attendance !== 'excused';
+export const isBilled = (participant: Pick<Participant, 'status' | 'attendance'>): boolean =>
+  takesPart(participant) && participant.attendance !== 'excused';
 
-export const owedFor = (places: readonly Participant[]): bigint =>
-  places.reduce((sum, { billedCents }) => sum + (billedCents ?? 0n), 0n);
+export const owedFor = (participants: readonly Participant[]): bigint =>
+  participants.reduce((sum, { billedCents }) => sum + (billedCents ?? 0n), 0n);
 
 const centsOf = (stored: string | null): bigint | null => (stored === null ? null : BigInt(stored));
 const written = (cents: bigint | null): string | null => (cents === null ? null : String(cents));

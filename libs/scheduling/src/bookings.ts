@@ -71,9 +71,9 @@ export class Bookings {
     const calendar = () => this.calendar.lock(organizationId, tutorId, times);
     const [terms, busy] = await Promise.all([people, 'studentIds' in who ? calendar() : people.then(calendar)]);
     if (bookingRequestId) await this.requests.lock(organizationId, bookingRequestId);
-    const { places, pay } = settle(terms, subject, studentRateCents ?? undefined);
+    const { participants, pay } = settle(terms, subject, studentRateCents ?? undefined);
 
-    const ids = places.map(({ studentId }) => studentId);
+    const ids = participants.map(({ studentId }) => studentId);
     const theirs = wanted.allowStudentOverlap ? [] : await this.calendar.lockStudents(organizationId, ids, times);
     const skipped = clashesOf(times, [...(allowOverlap ? [] : busy), ...theirs]);
     if (skipped.length > 0 && !(skipConflicts && skipped.length < times.length)) throw overlapWith(skipped[0]!, who);
@@ -84,7 +84,7 @@ export class Bookings {
       status: wanted.status,
       title: wanted.title,
       tutor_id: tutorId,
-      student_id: groupId === null && places.length === 1 ? places[0]!.studentId : null,
+      student_id: groupId === null && participants.length === 1 ? participants[0]!.studentId : null,
       subject_id: subjectId,
       group_id: groupId,
       classroom_id: classroomId,
@@ -95,13 +95,13 @@ export class Bookings {
       tutor_pay_rate_cents: tutorPayRateCents ?? pay.payRateCents,
       tutor_pay_pct: tutorPayRateCents === null ? pay.payPct : null,
       tutor_pay_given: tutorPayRateCents !== null,
-      student_rate_cents: commonRate(places),
+      student_rate_cents: commonRate(participants),
       student_rate_given: studentRateCents !== null,
       set_rate_cents: studentRateCents,
       mode,
       overlap_allowed: overlapping(time, busy).length > 0,
     }));
-    await this.rows.add(organizationId, sessions, places);
+    await this.rows.add(organizationId, sessions, participants);
     if (bookingRequestId) await this.requests.match(organizationId, bookingRequestId, sessions[0]!.id);
     return { ids: sessions.map(({ id }) => id), skipped };
   }

@@ -9,7 +9,7 @@ import { type ParticipantPrice, settle, type Subject } from './settling.js';
 interface LockedSession extends Subject {
   id: string;
   groupRateCents: Cents;
-  places: (ParticipantPrice & { bandId: string | null })[];
+  participants: (ParticipantPrice & { bandId: string | null })[];
 }
 
 /** Gives sessions to another tutor, in the ambient transaction: however many, in the same few statements. */
@@ -25,10 +25,10 @@ export class HandOvers {
     const [sessions, [prices]] = await Promise.all([
       this.db.query<LockedSession>(sql`
         SELECT s.id, s.subject_id AS "subjectId", s.mode, s.group_id AS "groupId", s.classroom_id AS "classroomId",
-          g.rate_per_student_cents AS "groupRateCents", coalesce(p.places, '[]') AS places
+          g.rate_per_student_cents AS "groupRateCents", coalesce(p.participants, '[]') AS participants
         FROM sessions s LEFT JOIN student_groups g ON g.organization_id = s.organization_id AND g.id = s.group_id
         LEFT JOIN LATERAL (SELECT json_agg(json_build_object('studentId', p.student_id, 'bandId', m.rate_band_id,
-            'rateCents', p.rate_cents, 'rateGiven', p.rate_given AND p.rate_cents IS NOT NULL) ORDER BY p.student_id) AS places
+            'rateCents', p.rate_cents, 'rateGiven', p.rate_given AND p.rate_cents IS NOT NULL) ORDER BY p.student_id) AS participants
           FROM lesson_participants p JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
           WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.status <> 'removed') p ON true
         WHERE s.organization_id = ${organizationId} AND s.id = ANY (${ids}::uuid[])`),
@@ -38,9 +38,9 @@ export class HandOvers {
           WHERE organization_id = ${organizationId} AND user_id = ${tutorId}) AS tier) t`),
     ]);
     const settled = sessions.map((session) => {
-      const students = session.places.map(({ studentId, bandId }) => ({ id: studentId, bandId }));
+      const students = session.participants.map(({ studentId, bandId }) => ({ id: studentId, bandId }));
       const terms = { ...prices!, groupRateCents: session.groupRateCents, students };
-      return { id: session.id, ...settle(terms, session, undefined, session.places) };
+      return { id: session.id, ...settle(terms, session, undefined, session.participants) };
     });
     await this.rows.assign(organizationId, tutorId, settled);
   }

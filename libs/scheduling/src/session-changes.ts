@@ -62,10 +62,10 @@ export class SessionChanges {
     // Who leaves waits for sessions ahead, not for this one, so those in it can be waited for.
     const revived = change.startsAt !== undefined && session.startsAt <= new Date();
     if (revived) await this.terms.lockPeopleOf(organizationId, id);
-    const places = await this.settle(organizationId, session, change, changed);
-    await this.move(organizationId, session, change, changed, places);
+    const participants = await this.settle(organizationId, session, change, changed);
+    await this.move(organizationId, session, change, changed, participants);
     if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
-    if (places) await this.rows.replaceParticipants(organizationId, id, places);
+    if (participants) await this.rows.replaceParticipants(organizationId, id, participants);
     if (revived) await this.terms.requireNobodyLeft(organizationId, id, session.status);
     return true;
   }
@@ -77,14 +77,14 @@ export class SessionChanges {
    */
   async settleAgain(organizationId: string, id: string, newcomer: string | null): Promise<void> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
-    const there = await this.places(organizationId, id);
+    const there = await this.participants(organizationId, id);
     if (there.length === 0) return this.rows.followParticipants(organizationId, id);
     const before = there.filter(({ studentId }) => studentId !== newcomer);
     const terms = await this.terms.of(organizationId, { ...session!, who: { sessionId: id } }, false);
-    const { places, pay } = settle(terms, session!, undefined, withNewcomers(session!, before, terms));
+    const { participants, pay } = settle(terms, session!, undefined, withNewcomers(session!, before, terms));
     const due = { tutor_pay_rate_cents: pay.payRateCents, tutor_pay_pct: pay.payPct };
     if (!session!.payGiven) await this.rows.update(organizationId, id, due);
-    await this.rows.replaceParticipants(organizationId, id, places);
+    await this.rows.replaceParticipants(organizationId, id, participants);
   }
 
   /** Cancels a session. @returns false if it had been done before @throws Refused for another reason than that of the first time */
@@ -128,7 +128,7 @@ export class SessionChanges {
     await this.rows.remove(organizationId, id);
   }
 
-  /** Sets the columns that prices depend on, and the pay. @returns the places to write; null if nothing of them changes */
+  /** Sets the columns that prices depend on, and the pay. @returns the participants to write; null if nothing of them changes */
   private async settle(
     organizationId: string,
     session: Stored,
@@ -145,7 +145,7 @@ export class SessionChanges {
     };
     const tutorId = change.tutorId ?? session.tutorId;
     const moved = tutorId !== session.tutorId;
-    const before = await this.places(organizationId, session.id);
+    const before = await this.participants(organizationId, session.id);
     const staying = new Set(before.map(({ studentId }) => studentId));
     const same = (ids: readonly string[]) => ids.length === staying.size && ids.every((id) => staying.has(id));
     const stay = !who || ('studentIds' in who && same(who.studentIds));
@@ -162,7 +162,7 @@ export class SessionChanges {
     const people = [...staying, session.tutorId].filter((id) => id !== null);
     const terms = await this.terms.of(organizationId, wanted, moved, people);
     const settled = unchanged && same(terms.students.map(({ id }) => id));
-    const { places, pay: due } = settle(terms, subject, rate, withNewcomers(session, before, terms));
+    const { participants, pay: due } = settle(terms, subject, rate, withNewcomers(session, before, terms));
 
     Object.assign(changed, { tutor_id: tutorId, subject_id: subject.subjectId, mode: subject.mode });
     Object.assign(changed, { group_id: subject.groupId, classroom_id: subject.classroomId });
@@ -176,17 +176,19 @@ export class SessionChanges {
         tutor_pay_given: false,
       });
     }
-    if (!settled || rate === null) return places;
-    return rate === undefined ? null : before.map((place) => ({ ...place, rateCents: rate, rateGiven: true }));
+    if (!settled || rate === null) return participants;
+    return rate === undefined
+      ? null
+      : before.map((participant) => ({ ...participant, rateCents: rate, rateGiven: true }));
   }
 
-  /** Sets the columns of a change of time or tutor, once tutor and students are free. @param places of who takes part, if that changes */
+  /** Sets the columns of a change of time or tutor, once tutor and students are free. @param participants who takes part, if that changes */
   private async move(
     organizationId: string,
     session: Stored,
     change: SessionChange,
     changed: Partial<SessionRow>,
-    places: ParticipantPrice[] | null,
+    participants: ParticipantPrice[] | null,
   ): Promise<void> {
     const time = timeOf(session, change);
     const tutorId = change.tutorId ?? session.tutorId;
@@ -195,7 +197,7 @@ export class SessionChanges {
     const stays = still && tutorId === session.tutorId;
     const busy = tutorId && !stays ? await this.calendar.lock(organizationId, tutorId, [time], session.id) : [];
     const asked =
-      change.allowStudentOverlap === false ? await this.taken(organizationId, session.id, places, still) : [];
+      change.allowStudentOverlap === false ? await this.taken(organizationId, session.id, participants, still) : [];
     const theirs = asked.length > 0 ? await this.calendar.lockStudents(organizationId, asked, [time], session.id) : [];
     const [clash] = clashesOf([time], [...(change.allowOverlap ? [] : busy), ...theirs]);
     if (clash) throw overlapWith(clash, change.who);
@@ -212,12 +214,12 @@ export class SessionChanges {
   private async taken(
     organizationId: string,
     id: string,
-    places: ParticipantPrice[] | null,
+    participants: ParticipantPrice[] | null,
     still: boolean,
   ): Promise<string[]> {
-    const before = await this.places(organizationId, id);
+    const before = await this.participants(organizationId, id);
     const known = new Map(before.map(({ studentId, takesPart }) => [studentId, takesPart]));
-    const after = (places ?? before).map(({ studentId }) => studentId);
+    const after = (participants ?? before).map(({ studentId }) => studentId);
     return after.filter((studentId) => (still ? !known.has(studentId) : known.get(studentId) !== false));
   }
 
@@ -231,7 +233,7 @@ export class SessionChanges {
       FROM sessions WHERE organization_id = ${organizationId} AND ${which} ORDER BY id FOR UPDATE`);
   }
 
-  private places(organizationId: string, sessionId: string) {
+  private participants(organizationId: string, sessionId: string) {
     return this.db.query<ParticipantPrice & { takesPart: boolean }>(sql`
       SELECT student_id AS "studentId", ${TAKES_PART} AS "takesPart", rate_cents AS "rateCents", rate_given AND rate_cents IS NOT NULL AS "rateGiven",
         surcharge_cents AS "surchargeCents"
@@ -240,7 +242,7 @@ export class SessionChanges {
   }
 }
 
-/** The places before a change, and those of whoever joins: they pay the session's set price. */
+/** The participants before a change, and those of whoever joins: they pay the session's set price. */
 function withNewcomers({ setRateCents }: Stored, before: readonly ParticipantPrice[], { students }: Terms) {
   const staying = new Set(before.map(({ studentId }) => studentId));
   const newcomers = setRateCents === null ? [] : students.filter(({ id }) => !staying.has(id));

@@ -26,9 +26,11 @@ export class SessionRows {
   async add(
     organizationId: string,
     sessions: readonly SessionRow[],
-    places: readonly ParticipantPrice[],
+    participants: readonly ParticipantPrice[],
   ): Promise<void> {
-    const people = sessions.flatMap(({ id }) => places.map((place) => participant(String(id), place)));
+    const people = sessions.flatMap(({ id }) =>
+      participants.map((participant) => participantRow(String(id), participant)),
+    );
     await withoutOverlap(
       Promise.all([
         this.db.query(sql`
@@ -59,10 +61,12 @@ export class SessionRows {
   async assign(
     organizationId: string,
     tutorId: string,
-    settled: readonly { id: string; places: readonly ParticipantPrice[]; pay: Pay }[],
+    settled: readonly { id: string; participants: readonly ParticipantPrice[]; pay: Pay }[],
   ): Promise<void> {
-    const sessions = settled.map(({ id, places, pay }) => ({ id, rate: commonRate(places), ...pay }));
-    const people = settled.flatMap(({ id, places }) => places.map((place) => participant(id, place)));
+    const sessions = settled.map(({ id, participants, pay }) => ({ id, rate: commonRate(participants), ...pay }));
+    const people = settled.flatMap(({ id, participants }) =>
+      participants.map((participant) => participantRow(id, participant)),
+    );
     await withoutOverlap(
       Promise.all([
         this.db.query(sql`
@@ -85,10 +89,10 @@ export class SessionRows {
   async replaceParticipants(
     organizationId: string,
     sessionId: string,
-    places: readonly ParticipantPrice[],
+    participants: readonly ParticipantPrice[],
   ): Promise<void> {
-    const people = places.map((place) => participant(sessionId, place));
-    const staying = places.map(({ studentId }) => studentId);
+    const people = participants.map((participant) => participantRow(sessionId, participant));
+    const staying = participants.map(({ studentId }) => studentId);
     await Promise.all([
       this.db.query(sql`
         UPDATE lesson_participants SET status = 'removed' WHERE organization_id = ${organizationId}
@@ -149,7 +153,7 @@ export class SessionRows {
   }
 }
 
-const participant = (sessionId: string, { studentId, rateCents, rateGiven, surchargeCents }: ParticipantPrice) => ({
+const participantRow = (sessionId: string, { studentId, rateCents, rateGiven, surchargeCents }: ParticipantPrice) => ({
   id: uuidv7(),
   session_id: sessionId,
   student_id: studentId,

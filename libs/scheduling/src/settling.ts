@@ -16,30 +16,30 @@ export interface Subject {
   classroomId: string | null;
 }
 
-/** The price of a participant's place, and whether somebody set it: then later settling leaves it alone. */
+/** A participant's price, and whether somebody set it: then later settling leaves it alone. */
 export interface ParticipantPrice extends Price {
   studentId: string;
   rateGiven: boolean;
 }
 
 /**
- * What each student pays, and what the tutor gets. The rate that a request names wins, for everybody; otherwise a place
+ * What each student pays, and what the tutor gets. The rate that a request names wins, for everybody; otherwise a participant
  * whose price was set before keeps it.
  *
  * @param given the rate that this request names: null to settle it anew, undefined to say nothing
- * @param before the places before a change
+ * @param before the participants before a change
  */
 export function settle(
   terms: Terms,
   session: Subject,
   given?: Cents,
   before: readonly Pick<ParticipantPrice, 'studentId' | 'rateCents' | 'rateGiven'>[] = [],
-): { places: ParticipantPrice[]; pay: Pay } {
+): { participants: ParticipantPrice[]; pay: Pay } {
   const { students, cells, tierId, groupRateCents } = terms;
   const { groupId, classroomId, mode, subjectId } = session;
   const where = { classroom: classroomId !== null, group: groupId !== null, students: students.length, mode };
   const priced = { tierId, subjectId, kind: kindOf(where), inPerson: mode === 'in_person' };
-  const places = students.map(({ id, bandId }) => {
+  const participants = students.map(({ id, bandId }) => {
     const price = priceOf(bestCell(cells, bandId, priced), groupRateCents, priced);
     const known = before.find(({ studentId }) => studentId === id);
     const rate = given === undefined && known?.rateGiven ? known.rateCents : given;
@@ -48,5 +48,5 @@ export function settle(
   });
   // One session, one pay: the band counts only if all students have it.
   const [band = null, ...others] = new Set(students.map(({ bandId }) => bandId));
-  return { places, pay: payOf(bestCell(cells, others.length === 0 ? band : null, priced)) };
+  return { participants, pay: payOf(bestCell(cells, others.length === 0 ? band : null, priced)) };
 }

@@ -20,7 +20,7 @@ const ATTENDANCES = ['attended', 'attended', 'attended', 'excused', 'attended', 
 /** What a late cancellation costs, in hundredths of a percent of the lesson. */
 const LATE_FEE = 5_000n;
 
-/** A student's place in a lesson, with its price (cents). */
+/** A student in a lesson, with their price (cents). */
 export interface Participant {
   student: number;
   status: (typeof ANSWERS)[number];
@@ -60,7 +60,7 @@ export function pricesOf(school: School, index: number, one: Session): Prices {
       classroomId,
     },
   );
-  const places = settled.places.map(({ rateCents, surchargeCents }, place) => {
+  const places = settled.participants.map(({ rateCents, surchargeCents }, place) => {
     const asked = one.student === null ? ANSWERS[(index + place) % ANSWERS.length]! : 'accepted';
     const came = status === 'completed' && takesPart({ status: asked });
     return {

@@ -27,7 +27,7 @@ export class LessonsController {
     const filter: SessionFilter = asked.state === 'completed' ? 'completed' : 'due';
     const after = readPosition(asked.after);
     const { sessions, next } = await this.sessions.list(organization, filter, after);
-    const query = (place: string | null) => queryOf({ state: filter === 'due' ? null : filter, after: place });
+    const query = (position: string | null) => queryOf({ state: filter === 'due' ? null : filter, after: position });
     const pages = { isFirst: after === null, first: query(null), next: next && query(positionText(next)) };
     return page('lessons/lessons', { sessions, filter, ...pages });
   }
@@ -40,8 +40,8 @@ export class LessonsController {
   @Post(':lesson_id/complete')
   async complete(@Managing() organization: Managed, @Param('lesson_id') id: string): Promise<Page | SeeOther> {
     const sessionId = pathId(id);
-    const { places } = await this.sessions.session(organization, sessionId);
-    const read = readAttendance(organization.form, places);
+    const { participants } = await this.sessions.session(organization, sessionId);
+    const read = readAttendance(organization.form, participants);
     const again = (errors: Errors) => this.shown(organization, sessionId, errors);
     if ('errors' in read) return again(read.errors);
     const path = `/o/${organization.slug}/money/sessions`;
@@ -66,14 +66,14 @@ export class LessonsController {
   }
 
   private async shown(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {
-    const { session, places, currency } = await this.sessions.session(organization, id);
+    const { session, participants, currency } = await this.sessions.session(organization, id);
     const { form } = organization;
     const data = {
       ...{ lesson: session, ...moneyWords(currency), errors: errors ?? {} },
-      places: places.map((place) => ({
-        ...place,
-        billed: centsOf(place.billed),
-        price: priceOf(place, session.minutes),
+      participants: participants.map((participant) => ({
+        ...participant,
+        billed: centsOf(participant.billed),
+        price: priceOf(participant, session.minutes),
       })),
       chosen: ({ student_id: studentId, attendance }: ParticipantRow) =>
         (errors && form.text(fieldOf(studentId))) || (attendance ?? 'attended'),
@@ -85,8 +85,8 @@ export class LessonsController {
 const fieldOf = (studentId: string) => `attendance-${studentId}`;
 
 /** Who came, of everybody who takes part. */
-function readAttendance(form: Form, places: ParticipantRow[]): Read<Attended[]> {
-  const chosen = places.map(({ student_id: studentId }) => ({
+function readAttendance(form: Form, participants: ParticipantRow[]): Read<Attended[]> {
+  const chosen = participants.map(({ student_id: studentId }) => ({
     studentId,
     attendance: VALUES.lesson_participants.attendance.find((one) => one === form.text(fieldOf(studentId))),
   }));

@@ -25,10 +25,10 @@ export class LessonsService {
 
   /** @throws PageError 404 if the organization has no such session */
   async session({ organizationId }: Membership, id: string) {
-    const [[found], places, [organization]] = await this.db.read<
+    const [[found], participants, [organization]] = await this.db.read<
       [SessionDetails, ParticipantRow, { currency: string }]
     >({ organizationId }, session(organizationId, id), participantsOf(organizationId, id), currencyOf(organizationId));
     if (!found) throw PageError.notFound();
-    return { session: found, places, currency: organization!.currency };
+    return { session: found, participants, currency: organization!.currency };
   }
 }
