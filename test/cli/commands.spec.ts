@@ -40,7 +40,7 @@ describe('the command line', () => {
       await owner.query(`SET app.maintenance = on`);
       const { rows } = await owner.query<{ id: string }>(`SELECT id, name, time_zone, currency, payment_terms_days FROM organizations WHERE slug = 'moving'`);
       expect(rows).toMatchObject([{ name: 'Moved', time_zone: 'Europe/Paris', currency: 'EUR', payment_terms_days: 7 }]);
-      const audited = await owner.query(`SELECT details FROM audit_log WHERE organization_id = $1 AND operation = 'change settings'`, [rows[0]!.id]);
+      const audited = await owner.query(`SELECT details FROM audit_log WHERE organization_id = $1 AND operation = 'change settings' AND result = 'done'`, [rows[0]!.id]);
       expect(audited.rows).toEqual([{ details: { fields: ['name', 'time_zone', 'currency', 'payment_terms_days'] } }]);
       await owner.query(`WITH person AS (INSERT INTO users (id, email, email_normalized, first_name, last_name)
           VALUES (gen_random_uuid(), 'm@example.org', 'm@example.org', 'M', 'N') RETURNING id),

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { type ContactInput, OrganizationContacts, Organizations } from '@app/people';
+import { type ContactInput, Operations, OrganizationContacts, Organizations } from '@app/people';
 import { OPERATOR } from '@app/audit';
 import type { Env } from '@app/config';
 import { Database } from '@app/database';
@@ -68,7 +68,8 @@ export async function loadDemo(
     });
     await organizations.addOwner(id, ownerEmail);
     await withRules(env, 'portal', async (inside) => {
-      if (!known) await inside.get(OrganizationContacts).change(id, OPERATOR, contactOf(slug));
+      const change = () => inside.get(OrganizationContacts).change(id, OPERATOR, contactOf(slug));
+      if (!known) await inside.get(Operations).perform(id, OPERATOR, 'change settings', {}, change);
       await record(inside, id);
     });
     loaded.push({ slug, id, report });

@@ -1,6 +1,6 @@
 export { AccessModule } from './access.module.js';
 export { Codes, type ReplacedCode } from './codes/codes.js';
-export { type CameByCode, JoinedByCode } from './codes/joined-by-code.js';
+export { type CameByCode, JoinedByCode, type Undone } from './codes/joined-by-code.js';
 export { Approvals, type Asking } from './joining/approvals.js';
 export { type Declined, Declining } from './joining/declining.js';
 export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';

@@ -1,6 +1,10 @@
 /** Writes of the API are named by method and route; so are the same ones in the portal and on the command line. */
 export type ApiOperation = `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`;
 
+/** What the API has a route for by the kind of person, and the portal and the command line do by what people are. */
+const ENDED = 'Ended the membership of {person}';
+const MAILED = 'Mailed an invitation to {person}';
+
 /**
  * What each operation is called in the audit log’s pages, as in "Ann Lee removed Ben Cole". `{person}` stands for whom it is about,
  * `{key}` for the API key, and other names in braces for values of the row's details. An operation
@@ -26,10 +30,10 @@ const WORDS = {
   'undo joins': 'Removed those who had joined by a code',
   'change settings': 'Changed the organization’s settings',
   'change rows': 'Changed {rows} rows of {file} by an import',
-  'end membership': 'Ended the membership of {person}',
+  'end membership': ENDED,
   'add owner': 'Made {person} an owner',
   'change role': 'Changed the role of {person} from {from} to {to}',
-  send_invite: 'Mailed an invitation to {person}',
+  send_invite: MAILED,
   resend_invite: 'Sent an invitation again',
   confirm_invite: 'Confirmed an invitation',
   revoke_account_invites: 'Revoked the links mailed to {person}',
@@ -50,17 +54,17 @@ const WORDS = {
 
   'POST /v1/students': 'Added {person} as a student',
   'PATCH /v1/students/:student_id': 'Changed the student {person}',
-  'POST /v1/students/:student_id/send-invite': 'Mailed an invitation to {person}',
-  'POST /v1/students/:student_id/offboard': 'Ended the membership of {person}',
+  'POST /v1/students/:student_id/send-invite': MAILED,
+  'POST /v1/students/:student_id/offboard': ENDED,
   'POST /v1/tutors': 'Added {person} as a tutor',
   'PUT /v1/tutors/:tutor_id': 'Changed the tutor {person}',
-  'POST /v1/tutors/:tutor_id/offboard': 'Ended the membership of {person}',
+  'POST /v1/tutors/:tutor_id/offboard': ENDED,
   'PUT /v1/tutors/:tutor_id/availabilities': 'Changed the weekly hours of {person}',
   'PUT /v1/tutors/:tutor_id/time-off': 'Changed the time off of {person}',
   'POST /v1/parents': 'Added {person} as a parent',
-  'POST /v1/parents/:parent_id/send-invite': 'Mailed an invitation to {person}',
+  'POST /v1/parents/:parent_id/send-invite': MAILED,
   'POST /v1/parents/:parent_id/link-student': 'Linked a child to {person}',
-  'POST /v1/parents/:parent_id/offboard': 'Ended the membership of {person}',
+  'POST /v1/parents/:parent_id/offboard': ENDED,
   'DELETE /v1/parents/:parent_id/students/:student_id': 'Unlinked a child from {person}',
   'POST /v1/users/bulk-invite': 'Invited several people',
   'POST /v1/invites': 'Created an invitation',

@@ -27,6 +27,7 @@ export {
   type PermanentCodeRole,
 } from './invites/invites.js';
 export { isName } from './names.js';
+export { Operations, type Performed } from './operations.js';
 export { PeopleModule } from './people.module.js';
 export { type ClassRole, ClassMembers, type ClassRef } from './class-members.js';
 export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';

@@ -9,6 +9,7 @@ import { CredentialNotices } from './logins/credential-notices.js';
 import { Identities } from './logins/identities.js';
 import { PasswordLinks } from './logins/password-links.js';
 import { SignIn } from './logins/sign-in.js';
+import { Operations } from './operations.js';
 import { ManagerNotices } from './organizations/manager-notices.js';
 import { OrganizationContacts } from './organizations/organization-contacts.js';
 import { Organizations } from './organizations/organizations.js';
@@ -37,6 +38,7 @@ const PEOPLE = [
   Logins,
   ManagerNotices,
   MemberProfiles,
+  Operations,
   OrganizationContacts,
   Organizations,
   PasswordLinks,

@@ -1,6 +1,7 @@
 import supertest from 'supertest';
-import { Approvals, Codes, JoinedByCode, Offboarding } from '@app/access';
+import { JoinedByCode } from '@app/access';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
+import { acting } from '../../support/portal/acting.js';
 import { JoinFixture, newcomer, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 
 let school: PeopleFixture;
@@ -9,7 +10,7 @@ let owner: { id: string; email: string };
 const desk = await JoinFixture.shared();
 const { sql } = desk;
 const { make } = desk.portal;
-const codes = () => desk.portal.app.get(Codes);
+const act = () => acting(desk.portal, school.id, by());
 const undoing = () => desk.portal.app.get(JoinedByCode);
 
 beforeEach(async () => {
@@ -56,7 +57,7 @@ describe('POST /v1/org/join-link/replace', () => {
   });
 
   it('does not turn on what was switched off', async () => {
-    await codes().switchOff(school.id, by(), await standing('student'));
+    await act().switchOff(await standing('student'));
     expect(await links()).toMatchObject({ student_code: null, student_url: null });
     expect((await school.post('/v1/org/join-link/replace')).body).toMatchObject({ student_code: null });
     expect((await links()).student_code).toBeNull();
@@ -96,30 +97,30 @@ describe('a code', () => {
     for (const wish of [STUDENT, TUTOR, { scope: 'classroom', classroom_id: classroom }]) {
       const old = await desk.invite(school, wish);
       const id = await idOf(old);
-      const replaced = await codes().replace(school.id, by(), id);
+      const replaced = await act().replace(id);
       expect(await join(old)).toMatchObject({ problem: 'revoked' });
       expect(await join(replaced.secret)).toMatchObject({ status: 'joined' });
-      await expect(codes().replace(school.id, by(), id)).rejects.toMatchObject({ why: { code: 'code_replaced' } });
-      await codes().switchOff(school.id, by(), replaced.id);
+      await expect(act().replace(id)).rejects.toMatchObject({ why: { code: 'code_replaced' } });
+      await act().switchOff(replaced.id);
       // Again changes nothing.
-      await codes().switchOff(school.id, by(), replaced.id);
+      await act().switchOff(replaced.id);
       expect(await join(replaced.secret)).toMatchObject({ problem: 'revoked' });
-      expect(await join((await codes().replace(school.id, by(), replaced.id)).secret)).toMatchObject({ status: 'joined' });
+      expect(await join((await act().replace(replaced.id)).secret)).toMatchObject({ status: 'joined' });
     }
-    expect([(await audits('replace code')).length, (await audits('switch off code')).length]).toEqual([6, 3]);
+    expect([(await audits('replace code')).length, (await audits('switch off code')).length]).toEqual([6, 6]);
   });
 
   it('that is permanent stays switched off until it is replaced, whatever else happens', async () => {
     const id = await standing('student');
-    await codes().switchOff(school.id, by(), id);
+    await act().switchOff(id);
     const admin = await make.member(school.id, { role: 'admin' });
     expect(await join((await links()).tutor_code!)).toMatchObject({ status: 'joined' });
     expect(await sql('SELECT FROM organizations_without_codes(1000) o WHERE o = $1', school.id)).toEqual([]);
     await desk.portal.someone('owner', { organization: await make.find('organizations', school.id) });
     // A manager who leaves has the others replaced.
-    await desk.portal.app.get(Offboarding).endNow(school.id, by(), { userId: admin.id });
+    await act().end({ userId: admin.id });
     expect((await links()).student_code).toBeNull();
-    const { secret } = await codes().replace(school.id, by(), id);
+    const { secret } = await act().replace(id);
     expect((await links()).student_code).toBe(secret);
   });
 
@@ -131,12 +132,12 @@ describe('a code', () => {
     expect(ids).toHaveLength(2);
     for (const id of ids) {
       const acts = [
-        () => codes().replace(school.id, by(), id),
-        () => codes().switchOff(school.id, by(), id),
-        () => undoing().undo(school.id, by(), id, new Date(0)),
+        () => act().replace(id),
+        () => act().switchOff(id),
+        () => act().undo(id, new Date(0)),
         () => undoing().since({ organizationId: school.id }, id, new Date(0), 10),
       ];
-      for (const act of acts) await expect(act()).rejects.toMatchObject({ why: { kind: 'not_found' } });
+      for (const attempt of acts) await expect(attempt()).rejects.toMatchObject({ why: { kind: 'not_found' } });
     }
   });
 });
@@ -166,7 +167,7 @@ describe('undoing what came by a code', () => {
     const since = new Date(Date.now() - 3_600_000);
     const [shown, count] = await undoing().since({ organizationId: school.id }, id, since, 2);
     expect([shown.map((person) => person.id), count]).toEqual([strangers.slice(0, 2), 3]);
-    expect(await undoing().undo(school.id, by(), id, since)).toEqual({ removed: 3, left: 0 });
+    expect(await act().undo(id, since)).toEqual({ removed: 3, left: 0 });
     expect(await belong(strangers)).toEqual([]);
     const stay = [before, enrolled.id, invited, elsewhere, promoted];
     expect((await belong(stay)).sort()).toEqual(stay.sort());
@@ -181,7 +182,7 @@ describe('undoing what came by a code', () => {
     expect(mails.filter(({ kind }) => kind === 'joins_undone').map(({ recipient }) => recipient).sort()).toEqual(
       [second.email, (await make.find('users', promoted)).email].sort(),
     ); // prettier-ignore
-    expect(await undoing().undo(school.id, by(), id, since)).toEqual({ removed: 0, left: 0 });
+    expect(await act().undo(id, since)).toEqual({ removed: 0, left: 0 });
     for (const stranger of strangers) expect(await desk.accept(code, null, { signedInAs: stranger })).toMatchObject({ problem: 'archived' });
   });
 
@@ -190,14 +191,13 @@ describe('undoing what came by a code', () => {
     const id = await idOf(code);
     const strangers = [await came(code), await came(code), await came(code)];
     for (const left of [2, 1, 0]) {
-      expect(await undoing().undo(school.id, by(), id, new Date(0), -1)).toEqual({ removed: 1, left });
+      expect(await act().undo(id, new Date(0), -1)).toEqual({ removed: 1, left });
       expect(await belong(strangers)).toHaveLength(left);
     }
   });
 
   it('ends the waiting of tutors and parents, but nothing that was approved', async () => {
     const child = await make.student(school.id);
-    const provisioner = { organizationId: school.id, organization: { name: 'Demo', timeZone: 'UTC' }, keyId: null };
     for (const [wish, as] of [
       [TUTOR, 'member'],
       [{ scope: 'parent', student_id: child.id }, 'parent'],
@@ -205,10 +205,10 @@ describe('undoing what came by a code', () => {
       const code = await desk.invite(school, wish);
       const id = await idOf(code);
       const [approved, waiting] = [await came(code), await came(code)];
-      await desk.portal.app.get(Approvals).approve(provisioner, by(), approved, as);
-      expect(await undoing().undo(school.id, by(), id, new Date(0))).toEqual({ removed: 1, left: 0 });
+      await act().approve(approved, as);
+      expect(await act().undo(id, new Date(0))).toEqual({ removed: 1, left: 0 });
       expect(await belong([approved, waiting], `${as}s`)).toEqual([approved]);
-      await expect(desk.portal.app.get(Approvals).approve(provisioner, by(), waiting, as)).rejects.toMatchObject({ why: { state: 'decided' } });
+      await expect(act().approve(waiting, as)).rejects.toMatchObject({ why: { state: 'decided' } });
     }
   });
 });

@@ -1,5 +1,5 @@
-import { Approvals } from '@app/access';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
+import { acting } from '../../support/portal/acting.js';
 import { JoinFixture, newcomer, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -19,11 +19,9 @@ beforeEach(async () => {
   child = await make.student(school.id);
 });
 
-const approvals = () => desk.portal.app.get(Approvals);
-const provisioner = () => ({ organizationId: school.id, organization: { name: 'Demo', timeZone: 'UTC' }, keyId: null });
 const decider = { userId: null, requestId: 'request-9' };
-const approve = (id: string, as: 'member' | 'parent') => approvals().approve(provisioner(), decider, id, as);
-const decline = (id: string, as: 'member' | 'parent') => approvals().decline(provisioner(), decider, id, as);
+const approve = (id: string, as: 'member' | 'parent') => acting(desk.portal, school.id, decider).approve(id, as);
+const decline = (id: string, as: 'member' | 'parent') => acting(desk.portal, school.id, decider).decline(id, as);
 
 /** A code of each scope that has one, and what it leads to. */
 const CODES: Record<string, { wish: () => Promise<object>; places: number | null }> = {
@@ -93,7 +91,7 @@ describe('a parent by a code', () => {
     await waits();
     expect((await mails('approval_request')).map(({ recipient }) => recipient)).toEqual([admin.email]);
     const other = await desk.provisioning();
-    await expect(approvals().approve({ ...provisioner(), organizationId: other.id }, decider, userId, 'parent')).rejects.toMatchObject({
+    await expect(acting(desk.portal, other.id, decider).approve(userId, 'parent')).rejects.toMatchObject({
       why: { kind: 'not_found' },
     });
     await expect(approve(userId, 'member')).rejects.toThrow();

@@ -1,5 +1,5 @@
-import { Approvals } from '@app/access';
 import { newAddress, type PeopleFixture } from '../../support/data/provisioning.js';
+import { acting } from '../../support/portal/acting.js';
 import { JoinFixture, newcomer } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { mailsTo } from '../../support/worker/mailbox.js';
@@ -13,8 +13,6 @@ beforeEach(async () => {
   provisioning = await joining.provisioning();
 });
 
-const NAMED = { name: 'Demo Tutoring', timeZone: 'Australia/Melbourne' };
-const provisioner = ({ id }: PeopleFixture) => ({ organizationId: id, organization: NAMED, keyId: null });
 
 /** The decisions of owners and admins in the audit log. */
 async function decisions(): Promise<unknown[]> {
@@ -41,7 +39,7 @@ describe('a tutor who joins by a code', () => {
     expect(await provisioning.seen('/v1/tutors', userId)).toMatchObject({ first_name: 'Mia', email, status: 'pending' });
     const other = await joining.provisioning();
     const decider = { userId: admin.id, requestId: 'request-2' };
-    const approve = (by: PeopleFixture) => joining.portal.app.get(Approvals).approve(provisioner(by), decider, userId);
+    const approve = (by: PeopleFixture) => acting(joining.portal, by.id, decider).approve(userId);
     await expect(approve(other)).rejects.toMatchObject({ why: { kind: 'not_found' } });
     const both = await Promise.allSettled([approve(provisioning), approve(provisioning)]);
     expect(both.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { why: { state: 'decided' } } });
@@ -59,7 +57,7 @@ describe('a tutor who joins by a code', () => {
       await joining.provisioning(),
       { userId: (await make.member(provisioning.id, { role: 'admin' })).id, requestId: 'request-3' },
     ];
-    const decline = (by: PeopleFixture) => joining.portal.app.get(Approvals).decline(provisioner(by), decider, id);
+    const decline = (by: PeopleFixture) => acting(joining.portal, by.id, decider).decline(id);
     await expect(decline(other)).rejects.toMatchObject({ why: { kind: 'not_found' } });
     await decline(provisioning);
     await expect(decline(provisioning)).rejects.toMatchObject({ why: { state: 'decided' } });

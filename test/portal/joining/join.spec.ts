@@ -1,5 +1,5 @@
-import { Approvals } from '@app/access';
 import { type Answer, newAddress, type PeopleFixture, studentRow } from '../../support/data/provisioning.js';
+import { acting } from '../../support/portal/acting.js';
 import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fixture.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import type { Visitor } from '../../support/portal/visitor.js';
@@ -88,10 +88,7 @@ async function welcomed(visitor: Visitor, answer: { status: number; headers: Rec
 }
 
 /** Parents by a code wait. */
-const approve = (id: string) => {
-  const provisioner = { organizationId: provisioning.id, organization: { name: 'Demo', timeZone: 'UTC' }, keyId: null };
-  return desk.portal.app.get(Approvals).approve(provisioner, { userId: null, requestId: 'request-2' }, id, 'parent');
-};
+const approve = (id: string) => acting(desk.portal, provisioning.id, { userId: null, requestId: 'request-2' }).approve(id, 'parent');
 
 describe.each(Object.entries(KINDS))('an invite to %s', (name, kind) => {
   it.each([true, false])('is accepted by a new person (addressed to them: %s)', async (addressed) => {

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { Offboarding, Roles } from '@app/access';
 import { OPERATOR } from '@app/audit';
 import { normalizeEmail } from '@app/database';
+import { Operations } from '@app/people';
 import type { SessionsAhead } from '@app/scheduling';
 import { type CommandContext, withContext } from '../command-context.js';
 import { Failure, print } from '../output.js';
@@ -33,9 +34,12 @@ export function addMemberCommands(program: Command): void {
           handOverTo === undefined
             ? { do: choiceOf(sessions) }
             : { do: 'hand_over', to: await memberOf(context, organizationId, handOverTo) };
-        return context.asPortal((rules) =>
-          rules.get(Offboarding).endNow(organizationId, OPERATOR, { userId, sessions: ahead }),
-        );
+        return context.asPortal(async (rules) => {
+          const end = () => rules.get(Offboarding).ended(organizationId, OPERATOR, { userId, sessions: ahead });
+          const operations = rules.get(Operations);
+          return (await operations.perform(organizationId, OPERATOR, 'end membership', { user_id: userId }, end))!
+            .answer;
+        });
       });
       const { changed, keys, handedOver, unassigned, cancelled } = ended;
       const words = changed
@@ -56,7 +60,12 @@ export function addPromotion(owner: Command): void {
       const changed = await withContext(async (context) => {
         const organizationId = await context.organizationId(org);
         const userId = await memberOf(context, organizationId, email);
-        return context.asPortal((rules) => rules.get(Roles).changeNow(organizationId, OPERATOR, userId, 'owner'));
+        return context.asPortal(async (rules) => {
+          const change = () => rules.get(Roles).change(organizationId, OPERATOR, userId, 'owner');
+          const operations = rules.get(Operations);
+          return (await operations.perform(organizationId, OPERATOR, 'change role', { user_id: userId }, change))!
+            .changed;
+        });
       });
       print(command, { email, changed }, `${email} is ${changed ? 'now' : 'already'} an owner of "${org}"`);
     });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { MembershipNotices } from '@app/access';
-import { Identities, PasswordLinks } from '@app/people';
+import { Identities, Operations, PasswordLinks } from '@app/people';
 import { AuditLog, OPERATOR } from '@app/audit';
 import { normalizeEmail } from '@app/database';
 import { type EmailSender, Outbox } from '@app/jobs';
@@ -55,13 +55,13 @@ export function addOrganizationCommands(program: Command): void {
       if (Object.values(wanted).every((value) => value === undefined)) {
         throw new Failure('Say what to change: --name, --timezone, --currency or --terms-days');
       }
-      const fields = await withContext(async ({ db, rules, organizations, organizationId }) => {
+      const fields = await withContext(async ({ rules, organizations, organizationId }) => {
         const id = await organizationId(org);
-        return db.transaction({ organizationId: id }, async () => {
+        const change = async () => {
           const changed = await organizations.change(id, wanted);
-          if (changed.length > 0) await rules.get(AuditLog).add(id, OPERATOR, 'change settings', { fields: changed });
-          return changed;
-        });
+          return { changed: changed.length > 0, audit: { fields: changed }, answer: changed };
+        };
+        return (await rules.get(Operations).perform(id, OPERATOR, 'change settings', {}, change))!.answer;
       });
       const words = fields.length > 0 ? `Changed ${fields.join(', ')} of "${org}"` : `Nothing to change in "${org}"`;
       print(command, { organization: org, changed: fields }, words);

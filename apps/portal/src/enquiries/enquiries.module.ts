@@ -3,12 +3,11 @@ import { BOOKING_REQUEST, LEAD, type Position } from '@app/database';
 import { EnquiriesModule as EnquiryRules, followingStatuses, Leads } from '@app/enquiries';
 import { BookingRequests, SchedulingModule } from '@app/scheduling';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
-import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
-import { unlessRefused } from '../web/refusals.js';
 import { EnquiriesService } from './enquiries.service.js';
 
 type Query = Record<string, unknown>;
@@ -19,7 +18,7 @@ type Query = Record<string, unknown>;
 class EnquiriesController {
   constructor(
     private readonly enquiries: EnquiriesService,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly rules: Leads,
     private readonly bookings: BookingRequests,
   ) {}
@@ -61,12 +60,7 @@ class EnquiriesController {
       changed: await this.rules.change(organizationId, ids.lead_id, { status }),
       audit: { status },
     });
-    return unlessRefused(
-      this.operations
-        .perform(organization, 'PATCH /v1/leads/:lead_id', ids, change, { repeatable: true })
-        .then(() => seeOther(list, 'success', 'The lead was changed.')),
-      ({ kind, text }) => seeOther(list, kind, text),
-    );
+    return this.operations.answer(organization, 'PATCH /v1/leads/:lead_id', ids, change, list, 'The lead was changed.');
   }
 
   @Post('requests/:request_id')
@@ -78,12 +72,7 @@ class EnquiriesController {
     const shown = `/o/${slug}/enquiries/requests/${ids.booking_request_id}`;
     const change = () => this.bookings.change(organizationId, ids.booking_request_id, action);
     const done = action === 'decline' ? 'The request was declined.' : 'The request waits for a booking again.';
-    return unlessRefused(
-      this.operations
-        .perform(organization, `${action} booking request`, ids, change, { repeatable: true })
-        .then(() => seeOther(shown, 'success', done)),
-      ({ kind, text }) => seeOther(shown, kind, text),
-    );
+    return this.operations.answer(organization, `${action} booking request`, ids, change, shown, done);
   }
 }
 

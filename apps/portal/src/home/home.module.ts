@@ -2,6 +2,7 @@ import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
 import { type MembershipOffer, MembershipOffers, Offboarding, type WaitingMembership } from '@app/access';
+import { Operations } from '@app/people';
 import {
   By,
   ConfirmIdentity,
@@ -25,6 +26,7 @@ class HomeController {
   constructor(
     private readonly sessions: Sessions,
     private readonly offers: MembershipOffers,
+    private readonly operations: Operations,
     private readonly offboarding: Offboarding,
     private readonly overviews: Overviews,
   ) {}
@@ -64,11 +66,10 @@ class HomeController {
   @ForSignedIn()
   @ConfirmIdentity()
   leave(@Param('organization_id') id: string, @By() by: ActingPerson): Promise<SeeOther> {
-    const done = this.offboarding.endNow(pathId(id), by, { userId: by.userId });
-    return answered(
-      done.then(() => undefined),
-      'You have left the organization.',
-    );
+    const [organizationId, { userId }] = [pathId(id), by];
+    const end = () => this.offboarding.ended(organizationId, by, { userId });
+    const done = this.operations.perform(organizationId, by, 'end membership', { user_id: userId }, end, { own: true });
+    return answered(done, 'You have left the organization.');
   }
 
   private async tiesOf(request: Request): Promise<Ties> {
@@ -113,7 +114,7 @@ function asOf(form: Form): MembershipOffer['as'] {
   return form.text('as') === 'parent' ? 'parent' : 'member';
 }
 
-function answered(done: Promise<void>, text: string): Promise<SeeOther> {
+function answered(done: Promise<unknown>, text: string): Promise<SeeOther> {
   const list = '/organizations';
   return unlessRefused(
     done.then(() => seeOther(list, 'success', text)),

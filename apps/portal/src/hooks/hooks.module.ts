@@ -2,7 +2,7 @@ import { Controller, Get, Module, Post } from '@nestjs/common';
 import { inWords } from '@app/jobs';
 import { type BuildHook, BuildHooks, hookUrl, PublishingModule, siteOf } from '@app/publishing';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 
@@ -14,7 +14,7 @@ const DELIVERIES = 20;
 @ForManagers()
 class HooksController {
   constructor(
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly hooks: BuildHooks,
   ) {}
 

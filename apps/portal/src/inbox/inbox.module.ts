@@ -2,11 +2,10 @@ import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { INBOX } from '@app/database';
 import { Inbox, MessagingModule } from '@app/messaging';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
-import { Operations } from '../web/operations.js';
-import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { FormOperations } from '../web/operations.js';
+import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
-import { unlessRefused } from '../web/refusals.js';
 import { InboxService } from './inbox.service.js';
 
 /** What was written to the organization itself. */
@@ -15,7 +14,7 @@ import { InboxService } from './inbox.service.js';
 class InboxController {
   constructor(
     private readonly messages: InboxService,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly inbox: Inbox,
   ) {}
 
@@ -54,12 +53,7 @@ class InboxController {
     const ids = { inbox_message_id: pathId(id) };
     const change = () => this.inbox.change(organization.organizationId, ids.inbox_message_id, action);
     const path = `/o/${organization.slug}/inbox`;
-    return unlessRefused(
-      this.operations
-        .perform(organization, `${action} inbox message`, ids, change, { repeatable: true })
-        .then(() => seeOther(path, 'success', success)),
-      ({ kind, text }) => seeOther(path, kind, text),
-    );
+    return this.operations.answer(organization, `${action} inbox message`, ids, change, path, success);
   }
 }
 

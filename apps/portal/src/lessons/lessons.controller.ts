@@ -3,7 +3,7 @@ import { type Attended, billOf, Completion } from '@app/billing';
 import { VALUES } from '@app/database';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
@@ -18,7 +18,7 @@ import { LessonsService } from './lessons.service.js';
 export class LessonsController {
   constructor(
     private readonly sessions: LessonsService,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly completion: Completion,
   ) {}
 

@@ -3,12 +3,11 @@ import { type ClaimAction, Claims } from '@app/billing';
 import { CLAIM } from '@app/database';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { formats } from '../web/formats.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
-import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { type Page, page, seeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { readPosition } from '../web/paging.js';
-import { unlessRefused } from '../web/refusals.js';
 import { decimalOf } from '../web/decimals.js';
 import { centsOf, moneyIn } from './amounts.js';
 import { queryOf, readFilter } from './approvals.filter.js';
@@ -21,7 +20,7 @@ import { monthsUntil } from './months.js';
 export class ApprovalsController {
   constructor(
     private readonly approvals: ApprovalsService,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly claims: Claims,
   ) {}
 
@@ -44,8 +43,14 @@ export class ApprovalsController {
   decideTrip(@Managing() organization: Managed, @Param('trip_id') id: string, @Param('action') named: string) {
     const [ids, action] = [{ trip_id: pathId(id) }, actionOf(named)];
     const run = () => this.claims.decide(organization.organizationId, 'mileage', action, ids.trip_id);
-    return decided(organization, action, () =>
-      this.operations.perform(organization, `POST /v1/mileage/:trip_id/${action}`, ids, run, { repeatable: true }),
+    const told = toldOf(action);
+    return this.operations.answer(
+      organization,
+      `POST /v1/mileage/:trip_id/${action}`,
+      ids,
+      run,
+      listOf(organization),
+      told,
     );
   }
 
@@ -57,8 +62,14 @@ export class ApprovalsController {
     if (amount !== '' && cents === null)
       return seeOther(listOf(organization), 'problem', 'Enter an amount such as 12.50.');
     const run = () => this.claims.decide(organization.organizationId, 'expense', action, ids.claim_id, cents);
-    return decided(organization, action, () =>
-      this.operations.perform(organization, `POST /v1/expenses/:claim_id/${action}`, ids, run, { repeatable: true }),
+    const told = toldOf(action);
+    return this.operations.answer(
+      organization,
+      `POST /v1/expenses/:claim_id/${action}`,
+      ids,
+      run,
+      listOf(organization),
+      told,
     );
   }
 }
@@ -76,17 +87,7 @@ function listOf({ slug, form }: Managed): string {
   return `/o/${slug}/money/approvals${queryOf(readFilter(query), readPosition(query.after))}`;
 }
 
-function decided(
-  organization: Managed,
-  action: ClaimAction,
-  perform: () => Promise<boolean | null>,
-): Promise<SeeOther> {
-  const list = listOf(organization);
-  return unlessRefused(
-    perform().then((changed) => seeOther(list, 'success', changed ? DONE[action] : 'That was done before.')),
-    ({ kind, text }) => seeOther(list, kind, text),
-  );
-}
+const toldOf = (action: ClaimAction) => (changed: boolean) => (changed ? DONE[action] : 'That was done before.');
 
 const DONE: Record<ClaimAction, string> = {
   approve: 'The claim was approved.',

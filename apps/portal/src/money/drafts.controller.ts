@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Invoices } from '@app/billing';
 import { readFilter } from '../people/people.filter.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -16,7 +16,7 @@ import { answered, type Errors, readLines, ROWS } from './money-forms.js';
 export class DraftsController {
   constructor(
     private readonly ledger: Ledger,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly invoices: Invoices,
   ) {}
 

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { operationInWords, type Result } from '@app/audit';
 import { Invoices, Payments } from '@app/billing';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -23,7 +23,7 @@ type InvoiceForm = 'finalize' | 'line' | 'pay' | 'void';
 export class InvoicesController {
   constructor(
     private readonly ledger: Ledger,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly invoices: Invoices,
     private readonly payments: Payments,
   ) {}

@@ -2,6 +2,7 @@ import type { Received, WrittenLine } from '@app/billing';
 import { parseDate } from '@app/database';
 import { Refused } from '@app/rules';
 import type { Form } from '../web/form.js';
+import { SENT_BEFORE } from '../web/operations.js';
 import { type Page, seeOther, type SeeOther } from '../web/pages.js';
 import { centsOf } from './amounts.js';
 
@@ -102,9 +103,7 @@ export async function answered<T>(
 ): Promise<Page | SeeOther> {
   try {
     const result = await work;
-    return result === null
-      ? seeOther(back, 'notice', 'This form had been sent before, and counts once. To do it again, use the form below.')
-      : seeOther(made?.(result) ?? back, 'success', done);
+    return result === null ? seeOther(back, 'notice', SENT_BEFORE) : seeOther(made?.(result) ?? back, 'success', done);
   } catch (error) {
     if (!(error instanceof Refused) || error.why.kind === 'not_found') throw error;
     if (error.why.kind !== 'invalid') return seeOther(back, 'notice', error.message);

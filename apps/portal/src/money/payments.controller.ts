@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post } from '@nestjs/common';
 import { TakenBackNotices } from '@app/people';
 import { Payments } from '@app/billing';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Ledger } from './ledger.js';
@@ -15,7 +15,7 @@ import { moneyWords } from './money-words.js';
 export class PaymentsController {
   constructor(
     private readonly ledger: Ledger,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly payments: Payments,
     private readonly notices: TakenBackNotices,
   ) {}

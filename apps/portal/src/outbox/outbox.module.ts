@@ -2,7 +2,7 @@ import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { isStorable, pageOf } from '@app/database';
 import { inWords, Outbox, OUTBOX_STATUSES, type OutboxMail, OutboxMessages } from '@app/jobs';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -18,7 +18,7 @@ const MOST_SUPPRESSIONS = 25;
 @ForManagers()
 class OutboxController {
   constructor(
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly messages: OutboxMessages,
     private readonly outbox: Outbox,
   ) {}

@@ -2,11 +2,11 @@ import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Codes } from '@app/access';
 import { parseDate } from '@app/database';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, readPosition } from '../web/paging.js';
-import { unlessRefused } from '../web/refusals.js';
 import { CodesService } from './codes.service.js';
 
 const HOUR_MS = 3_600_000;
@@ -17,6 +17,7 @@ const HOUR_MS = 3_600_000;
 export class CodesController {
   constructor(
     private readonly codes: CodesService,
+    private readonly operations: FormOperations,
     private readonly rules: Codes,
   ) {}
 
@@ -41,25 +42,24 @@ export class CodesController {
   @Post(':invite_id/replace')
   @ConfirmIdentity()
   replace(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<Page | SeeOther> {
-    const list = pathOf(organization);
-    const replaced = async () => {
-      const { id: newId, secret } = await this.rules.replace(organization.organizationId, organization.by, pathId(id));
+    const [{ organizationId, by }, list] = [organization, pathOf(organization)];
+    const replace = () => this.rules.replace(organizationId, by, pathId(id));
+    const shown = async ({ answer: { id: newId, secret } }: Awaited<ReturnType<typeof replace>>) => {
       const code = await this.codes.code(organization, newId);
       if (code.code !== null)
         return seeOther(list, 'success', 'The old code has stopped working. The new one is here.');
       return page('people/code-replaced', { code: { ...code, code: secret, url: this.codes.urlOf(secret) } });
     };
-    return unlessRefused<Page | SeeOther>(replaced(), ({ kind, text }) => seeOther(list, kind, text));
+    return this.operations.answer(organization, 'replace code', {}, replace, list, shown, { people: true });
   }
 
   @Post(':invite_id/switch-off')
   @ConfirmIdentity()
   switchOff(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
-    const list = pathOf(organization);
-    const done = this.rules
-      .switchOff(organization.organizationId, organization.by, pathId(id))
-      .then(() => seeOther(list, 'success', 'The code no longer works. Whoever has joined stays.'));
-    return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
+    const ids = { invite_id: pathId(id) };
+    const off = () => this.rules.switchOff(organization.organizationId, ids.invite_id);
+    const [list, told] = [pathOf(organization), 'The code no longer works. Whoever has joined stays.'];
+    return this.operations.answer(organization, 'switch off code', ids, off, list, told, { people: true });
   }
 
   @Get(':invite_id/undo')
@@ -84,18 +84,18 @@ export class CodesController {
   @Post(':invite_id/undo')
   @ConfirmIdentity()
   async undo(@Managing() organization: Managed, @Param('invite_id') id: string): Promise<SeeOther> {
-    const { id: codeId } = await this.codes.code(organization, pathId(id));
+    const { id: invite_id } = await this.codes.code(organization, pathId(id));
     const since = momentOf(organization.form.text('since'));
     if (since === null) throw PageError.badForm();
     const list = pathOf(organization);
-    const again = `${list}/${codeId}/undo?since=${since.toISOString()}`;
-    const done = this.codes.undo(organization, organization.by, codeId, since).then(({ removed, left }) => {
+    const again = `${list}/${invite_id}/undo?since=${since.toISOString()}`;
+    const undo = this.codes.undoing(organization, organization.by, invite_id, since);
+    const told = ({ answer: { removed, left } }: Awaited<ReturnType<typeof undo>>) => {
       const people = removed === 1 ? '1 person' : `${removed.toLocaleString('en-AU')} people`;
       if (left > 0) return seeOther(again, 'notice', `${people} removed. There are more: continue below.`);
-      const text = removed === 0 ? 'Nobody is left to remove.' : `${people} removed. They can no longer see anything.`;
-      return seeOther(list, 'success', text);
-    });
-    return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
+      return removed === 0 ? 'Nobody is left to remove.' : `${people} removed. They can no longer see anything.`;
+    };
+    return this.operations.answer(organization, 'undo joins', { invite_id }, undo, list, told, { people: true });
   }
 }
 

@@ -49,15 +49,15 @@ export class CodesService {
     return this.shown(row);
   }
 
-  /** Those whom {@link undo} would remove, and how many they are. */
+  /** Those whom {@link undoing} would remove, and how many they are. */
   since({ organizationId }: Membership, id: string, since: Date): Promise<[CameByCode[], number]> {
     return this.joined.since({ organizationId }, id, since, NAMED);
   }
 
-  /** Takes no longer than half of a request's time, so that it commits what it did. */
-  undo({ organizationId }: Membership, by: ActingPerson, id: string, since: Date) {
-    const mostMs = this.env.get('REQUEST_DEADLINE_SECONDS') * 500;
-    return this.joined.undo(organizationId, by, id, since, mostMs);
+  /** Takes no longer than half of a request's time from now on, so that it commits what it did. */
+  undoing({ organizationId }: Membership, by: ActingPerson, id: string, since: Date) {
+    const until = Date.now() + this.env.get('REQUEST_DEADLINE_SECONDS') * 500;
+    return () => this.joined.undo(organizationId, by, id, since, until);
   }
 
   urlOf(secret: string): string {

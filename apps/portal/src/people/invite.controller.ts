@@ -5,6 +5,7 @@ import type { Person } from '@app/people';
 import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -20,6 +21,7 @@ const FIELDS = [...PERSON, ...PERSON.map((name) => `parent.${name}`)];
 @ConfirmIdentity()
 export class InviteController {
   constructor(
+    private readonly operations: FormOperations,
     private readonly inviting: Inviting,
     private readonly outbox: Outbox,
     private readonly people: PeopleService,
@@ -43,7 +45,9 @@ export class InviteController {
     const wanted = wantedBy(role as WantedPerson['role'], form);
     let invited: Invited;
     try {
-      invited = await this.inviting.invite(by, provisionerOf(organization), wanted);
+      const invite = () => this.inviting.invite(by, provisionerOf(organization), wanted);
+      const way = { repeatable: true, people: true };
+      invited = (await this.operations.perform(organization, 'invite person', {}, invite, way))!.answer;
     } catch (error) {
       if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
       const errors = Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.') || 'form', reason]));

@@ -1,14 +1,12 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { Approvals } from '@app/access';
+import { Approvals, type Asking } from '@app/access';
 import { AccountInvites, Invitations, notMailed } from '@app/people';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
-import type { Flash } from '../web/flash.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, readPosition } from '../web/paging.js';
-import { unlessRefused } from '../web/refusals.js';
 import { CodesController } from './codes.controller.js';
 import { CodesService } from './codes.service.js';
 import { InviteController } from './invite.controller.js';
@@ -25,7 +23,7 @@ type Query = Record<string, unknown>;
 class PeopleController {
   constructor(
     private readonly people: PeopleService,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly approvals: Approvals,
     private readonly invitations: Invitations,
     private readonly accountInvites: AccountInvites,
@@ -68,8 +66,7 @@ class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
-    const done = this.approvals.approve(provisionerOf(organization), organization.by, pathId(id), kindOf(kind));
-    return answered(organization, done, () => 'They were approved.', pathId(id));
+    return this.decide(organization, 'approve', kindOf(kind), pathId(id), 'They were approved.');
   }
 
   @Post(':kind/:user_id/decline')
@@ -79,8 +76,8 @@ class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
-    const done = this.approvals.decline(provisionerOf(organization), organization.by, pathId(id), kindOf(kind));
-    return answered(organization, done, () => 'They were declined, and can no longer join with a code.', pathId(id));
+    const told = 'They were declined, and can no longer join with a code.';
+    return this.decide(organization, 'decline', kindOf(kind), pathId(id), told);
   }
 
   @Post(':kind/:user_id/send-invite')
@@ -90,7 +87,6 @@ class PeopleController {
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
     const [as, ids, provisioner] = [kindOf(kind), { user_id: pathId(id) }, provisionerOf(organization)];
-    const way = { repeatable: true, people: true };
     const send = async () => {
       const invite =
         as === 'parent'
@@ -98,10 +94,10 @@ class PeopleController {
           : await this.accountInvites.sendToMember(provisioner, ids.user_id, ['student', 'tutor', 'admin']);
       return { audit: { sent: invite.sent }, answer: invite };
     };
-    return answered(organization, this.operations.perform(organization, 'send_invite', ids, send, way), (done) => {
-      const { sent, email } = done!.answer;
-      return sent ? `We are sending a link to ${email}.` : { kind: 'notice', text: notMailed(email) };
-    });
+    const list = listOf(organization);
+    const told = ({ answer: { sent, email } }: Awaited<ReturnType<typeof send>>) =>
+      sent ? `We are sending a link to ${email}.` : seeOther(list, 'notice', notMailed(email));
+    return this.operations.answer(organization, 'send_invite', ids, send, list, told, { people: true });
   }
 
   @Post(':kind/:user_id/revoke-invites')
@@ -113,8 +109,8 @@ class PeopleController {
     kindOf(kind);
     const ids = { user_id: pathId(id) };
     const revoke = () => this.invitations.revokeAccountLinks(organization.organizationId, ids.user_id);
-    const done = this.operations.perform(organization, 'revoke_account_invites', ids, revoke, { repeatable: true });
-    return answered(organization, done, () => 'All links emailed so far have stopped working.');
+    const told = 'All links emailed so far have stopped working.';
+    return this.operations.answer(organization, 'revoke_account_invites', ids, revoke, listOf(organization), told);
   }
 
   /** Shows the new link, which is not stored. */
@@ -126,18 +122,11 @@ class PeopleController {
       const sent = await this.invitations.resend(provisionerOf(organization), organization.by.userId, replaces);
       return { audit: { invite_id: sent.invite.id, replaces, emailed: sent.emailed }, answer: sent };
     };
-    const resent = this.operations.perform(organization, 'resend_invite', {}, resend, { repeatable: true });
-    const shown = resent.then((done) => {
-      const { invite, joinUrl, emailed } = done!.answer;
-      return page('people/resent', {
-        email: invite.email,
-        code: joinUrl ? null : invite.secret,
-        joinUrl,
-        emailed,
-        list,
-      });
+    return this.operations.answer(organization, 'resend_invite', {}, resend, list, ({ answer }) => {
+      const { invite, joinUrl, emailed } = answer;
+      const code = joinUrl ? null : invite.secret;
+      return page('people/resent', { email: invite.email, code, joinUrl, emailed, list });
     });
-    return unlessRefused<Page | SeeOther>(shown, ({ kind, text }) => seeOther(list, kind, text));
   }
 
   @Post('invites/:invite_id/release')
@@ -156,6 +145,19 @@ class PeopleController {
     await this.operations.perform(organization, 'DELETE /v1/invites/:invite_id', ids, revoke, { repeatable: true });
     return seeOther(`/o/${organization.slug}/people/invites`, 'success', 'The invite was revoked.');
   }
+
+  private decide(
+    organization: Managed,
+    decision: 'approve' | 'decline',
+    as: Asking,
+    userId: string,
+    told: string,
+  ): Promise<SeeOther> {
+    const [operation, ids] = [`${decision}_${as}` as const, { user_id: userId }];
+    const run = () => this.approvals[decision](provisionerOf(organization), organization.by, userId, as);
+    const list = listOf(organization, userId);
+    return this.operations.answer(organization, operation, ids, run, list, told, { people: true });
+  }
 }
 
 /** @throws PageError 404 */
@@ -165,22 +167,12 @@ function kindOf(text: string): 'member' | 'parent' {
   throw PageError.notFound();
 }
 
-/** Back to the list with the same filter, or to the page of the person, where the outcome is shown. */
-function answered<T>(
-  { slug, form }: Managed,
-  work: Promise<T>,
-  told: (done: T) => string | Flash,
-  userId: string | null = null,
-): Promise<SeeOther> {
+/** The list with the same filter, or the page of the person that the form was on. */
+function listOf({ slug, form }: Managed, userId: string | null = null): string {
   const from = form.text('from');
+  if (userId !== null && from === `/${userId}`) return `/o/${slug}/people/${userId}`;
   const query = Object.fromEntries(new URLSearchParams(from));
-  const filtered = `/o/${slug}/people${queryOf(readFilter(query), readPosition(query.after))}`;
-  const list = userId !== null && from === `/${userId}` ? `/o/${slug}/people/${userId}` : filtered;
-  const done = work.then((result) => {
-    const text = told(result);
-    return typeof text === 'string' ? seeOther(list, 'success', text) : seeOther(list, text.kind, text.text);
-  });
-  return unlessRefused(done, ({ kind, text }) => seeOther(list, kind, text));
+  return `/o/${slug}/people${queryOf(readFilter(query), readPosition(query.after))}`;
 }
 
 /** The order of the controllers: `people/codes`, `people/invites` and `people/invite` are pages, not people. */

@@ -5,11 +5,10 @@ import { STAFF, type StaffRole } from '@app/people';
 import type { SessionsAhead } from '@app/scheduling';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
-import { Operations } from '../web/operations.js';
+import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { unlessRefused } from '../web/refusals.js';
 import { PersonService } from './person.service.js';
 
 const ROLES: readonly string[] = STAFF;
@@ -20,7 +19,7 @@ const ROLES: readonly string[] = STAFF;
 export class PersonController {
   constructor(
     private readonly people: PersonService,
-    private readonly operations: Operations,
+    private readonly operations: FormOperations,
     private readonly offboarding: Offboarding,
     private readonly roles: Roles,
   ) {}
@@ -40,19 +39,16 @@ export class PersonController {
   @Post(':user_id/remove')
   @ConfirmIdentity()
   remove(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
-    const userId = pathId(id);
+    const ids = { user_id: pathId(id) };
     const { organizationId, by, form } = organization;
-    const self = userId === by.userId;
-    const departure = { userId, sessions: aheadOf(form), keepCodes: kept(form) };
-    const done = this.offboarding.endNow(organizationId, by, departure);
-    return unlessRefused(
-      done.then((ended) =>
-        self
-          ? seeOther('/organizations', 'success', `You have left ${organization.name}.`)
-          : seeOther(`/o/${organization.slug}/people/${userId}`, 'success', wordsOf(ended)),
-      ),
-      ({ kind, text }) => seeOther(`/o/${organization.slug}/people/${userId}`, kind, text),
-    );
+    const departure = { userId: ids.user_id, sessions: aheadOf(form), keepCodes: kept(form) };
+    const end = () => this.offboarding.ended(organizationId, by, departure);
+    const person = `/o/${organization.slug}/people/${ids.user_id}`;
+    const told = ({ answer }: { answer: Ended }) =>
+      ids.user_id === by.userId
+        ? seeOther('/organizations', 'success', `You have left ${organization.name}.`)
+        : wordsOf(answer);
+    return this.operations.answer(organization, 'end membership', ids, end, person, told, { people: true });
   }
 
   @Post(':user_id/unlink')
@@ -69,18 +65,15 @@ export class PersonController {
   @Post(':user_id/role')
   @ConfirmIdentity()
   changeRole(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
-    const [userId, role] = [pathId(id), organization.form.text('role')];
+    const [ids, role] = [{ user_id: pathId(id) }, organization.form.text('role')];
     if (!ROLES.includes(role)) throw PageError.badForm();
-    const person = `/o/${organization.slug}/people/${userId}`;
-    const back = userId === organization.by.userId ? '/organizations' : person;
-    return unlessRefused(
-      this.roles
-        .changeNow(organization.organizationId, organization.by, userId, role as StaffRole, kept(organization.form))
-        .then((changed) =>
-          seeOther(back, 'success', changed ? 'The role was changed.' : 'That is their role already.'),
-        ),
-      ({ kind, text }) => seeOther(person, kind, text),
-    );
+    const { organizationId, by, form } = organization;
+    const change = () => this.roles.change(organizationId, by, ids.user_id, role as StaffRole, kept(form));
+    const person = `/o/${organization.slug}/people/${ids.user_id}`;
+    const back = ids.user_id === by.userId ? '/organizations' : person;
+    const told = ({ changed }: { changed: boolean }) =>
+      seeOther(back, 'success', changed ? 'The role was changed.' : 'That is their role already.');
+    return this.operations.answer(organization, 'change role', ids, change, person, told, { people: true });
   }
 }
 

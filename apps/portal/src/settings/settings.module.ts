@@ -2,6 +2,7 @@ import { Controller, Get, Module, Post } from '@nestjs/common';
 import { type Contact, type ContactInput, OrganizationContacts } from '@app/people';
 import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { FormOperations } from '../web/operations.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 
 /** The names of the form's fields. */
@@ -17,7 +18,10 @@ const FIELDS: Record<keyof Contact, string> = {
 @ForManagers()
 @ConfirmIdentity()
 class SettingsController {
-  constructor(private readonly contacts: OrganizationContacts) {}
+  constructor(
+    private readonly operations: FormOperations,
+    private readonly contacts: OrganizationContacts,
+  ) {}
 
   @Get()
   @InNavigation({ label: 'Settings', summary: 'Your app, address, phone and privacy page.', order: 70 })
@@ -26,12 +30,14 @@ class SettingsController {
   }
 
   @Post()
-  async change(@Managing() { organizationId, slug, by, form }: Managed): Promise<Page | SeeOther> {
+  async change(@Managing() organization: Managed): Promise<Page | SeeOther> {
+    const { organizationId, slug, by, form } = organization;
     const values = Object.fromEntries(
       Object.entries(FIELDS).map(([name, field]) => [name, form.text(field)]),
     ) as ContactInput;
     try {
-      await this.contacts.change(organizationId, by, values);
+      const change = () => this.contacts.change(organizationId, by, values);
+      await this.operations.perform(organization, 'change settings', {}, change, { repeatable: true });
     } catch (error) {
       if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
       const errors = Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.'), reason]));

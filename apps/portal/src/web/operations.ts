@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
-import { AuditLog, doneOf, type Exactly, type IdNames, type Result, type Worded } from '@app/audit';
-import { Database } from '@app/database';
-import { asManager, Logins } from '@app/people';
+import type { Exactly, IdNames, Result, Worded } from '@app/audit';
+import { Operations } from '@app/people';
 import type { Managed } from './access.decorators.js';
+import { type Page, seeOther, type SeeOther } from './pages.js';
+import { unlessRefused } from './refusals.js';
 
 interface Way {
   /** Its form may be sent twice: the second one changes nothing, or is refused. */
@@ -13,48 +12,53 @@ interface Way {
   people?: boolean;
 }
 
-/** What owners and admins do: each in one transaction that locks them, with its audit row. */
+type Organization = Pick<Managed, 'organizationId' | 'by' | 'form'>;
+
+/** What a page says about a form that had been sent before. */
+export const SENT_BEFORE = 'This form had been sent before, and counts once. To do it again, use the form below.';
+
+/** The operations of owners and admins, as forms carry them. */
 @Injectable()
-export class Operations {
-  constructor(
-    private readonly db: Database,
-    private readonly logins: Logins,
-    private readonly audit: AuditLog,
-  ) {}
+export class FormOperations {
+  constructor(private readonly operations: Operations) {}
 
   /**
-   * Performs an operation. Its form counts once, however often a browser sends it: of two that are sent at once, the second
-   * waits for the first. A form that was refused may be sent again.
+   * Performs an operation. Its form counts once, however often a browser sends it.
    *
-   * @param run the rule: its result is the audit row
    * @returns the rule's result; null if the form had been sent before
    * @throws PageError for a form without a token
    */
-  async perform<Of extends Worded, Made extends Result>(
-    { organizationId, by, form }: Pick<Managed, 'organizationId' | 'by' | 'form'>,
+  perform<Of extends Worded, Made extends Result>(
+    { organizationId, by, form }: Organization,
     operation: Of,
     ids: Record<IdNames<Of>, string>,
     run: () => Promise<Exactly<Made>>,
     { repeatable = false, people = false }: Way = {},
   ): Promise<Made | null> {
     const key = repeatable ? null : [form.token, ...Object.values<string>(ids)].join(' ');
-    const work = async () => {
-      if (key !== null && !(await this.claim(organizationId, operation, key))) return null;
-      const made = await run();
-      const { audit, changed = true } = doneOf(made);
-      await this.audit.add(organizationId, by, operation, { ...ids, ...audit }, changed ? {} : { result: 'unchanged' });
-      return made;
-    };
-    return people ? this.logins.managingPeople(organizationId, by, work) : asManager(this.db, organizationId, by, work);
+    return this.operations.perform(organizationId, by, operation, ids, run, { key, people });
   }
 
-  /** @returns false if the key was used before */
-  private async claim(organizationId: string, operation: Worded, key: string): Promise<boolean> {
-    const hash = createHash('sha256').update(key).digest();
-    const claimed = await this.db.query(sql`
-      INSERT INTO idempotency_keys (organization_id, operation, key, request_hash, expires_at)
-      VALUES (${organizationId}, ${`portal ${operation}`}, ${key}, ${hash}, now() + interval '1 day')
-      ON CONFLICT DO NOTHING RETURNING true`);
-    return claimed.length > 0;
+  /**
+   * Performs the operation of a form that may be sent twice.
+   *
+   * @param at the page of the form, which says what became of it, also if it was refused
+   * @param done what it says, or the page that does
+   */
+  answer<Of extends Worded, Made extends Result, Shown extends Page | SeeOther = SeeOther>(
+    organization: Organization,
+    operation: Of,
+    ids: Record<IdNames<Of>, string>,
+    run: () => Promise<Exactly<Made>>,
+    at: string,
+    done: string | ((made: Made) => string | Shown | Promise<Shown>),
+    { people }: Pick<Way, 'people'> = {},
+  ): Promise<Shown | SeeOther> {
+    const work = async (): Promise<Shown | SeeOther> => {
+      const made = await this.perform(organization, operation, ids, run, { repeatable: true, people });
+      const told = await (typeof done === 'string' ? done : done(made!));
+      return typeof told === 'string' ? seeOther(at, 'success', told) : told;
+    };
+    return unlessRefused(work(), ({ kind, text }) => seeOther(at, kind, text));
   }
 }

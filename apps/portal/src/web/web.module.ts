@@ -9,7 +9,7 @@ import { ErrorFilter } from './error.filter.js';
 import { Fairness } from './fairness.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { Navigation } from './navigation.js';
-import { Operations } from './operations.js';
+import { FormOperations } from './operations.js';
 import { PageInterceptor } from './page.interceptor.js';
 import { Pages } from './pages.js';
 import { PasswordAttempts } from './password-attempts.js';
@@ -32,7 +32,7 @@ import { Templates } from './templates.js';
       Fairness,
       KnownBrowsers,
       Navigation,
-      Operations,
+      FormOperations,
       Pages,
       PasswordAttempts,
       PasswordWork,
@@ -47,7 +47,7 @@ import { Templates } from './templates.js';
     AttemptLimits,
     Cookies,
     KnownBrowsers,
-    Operations,
+    FormOperations,
     PasswordAttempts,
     PasswordWork,
     Sessions,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { type Actor, AuditLog } from '@app/audit';
+import type { Actor, Done } from '@app/audit';
 import { Database, type Tables } from '@app/database';
 import { Invitations, Invites, InviteTargets, Logins, type PermanentCode } from '@app/people';
 import { Refused } from '@app/rules';
@@ -25,7 +25,7 @@ export interface ReplacedCode {
 const GONE = 'What this code was for no longer exists, so it cannot be replaced.';
 const SUCCEEDED = 'This code has been replaced already.';
 
-/** The codes and links of an organization that anybody can use. */
+/** The codes and links of an organization that anybody can use, in the ambient transaction. */
 @Injectable()
 export class Codes {
   constructor(
@@ -34,10 +34,9 @@ export class Codes {
     private readonly invites: Invites,
     private readonly invitations: Invitations,
     private readonly targets: InviteTargets,
-    private readonly audit: AuditLog,
   ) {}
 
-  /** Replaces the permanent codes inside the ambient transaction. Those that are switched off stay so. */
+  /** Replaces the permanent codes. Those that are switched off stay so. */
   async replacePermanent(organizationId: string, by: ActorIds): Promise<PermanentCode[]> {
     await this.logins.lockOrganization(organizationId);
     return this.invites.replacePermanentCodes(organizationId, by.userId);
@@ -48,30 +47,29 @@ export class Codes {
    *
    * @throws Refused for an unknown code, and for one that has a successor or whose target is gone
    */
-  replace(organizationId: string, by: Actor, id: string): Promise<ReplacedCode> {
-    return this.logins.managingPeople(organizationId, by, async () => {
-      const code = await this.lock(organizationId, id);
-      if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
-      if (!(await this.targets.has(organizationId, code.scope, code.targetId)))
-        throw Refused.conflict('target_gone', GONE);
-      await this.db.query(sql`
-        UPDATE invites SET revoked_at = coalesce(revoked_at, now()), switched_off = false
-        WHERE organization_id = ${organizationId} AND id = ${id}`);
-      const replaced = await this.make(organizationId, by, code);
-      await this.audit.add(organizationId, by, 'replace code', { invite_id: replaced.id, replaces: id });
-      return replaced;
-    });
+  async replace(organizationId: string, by: Actor, id: string): Promise<Done & { answer: ReplacedCode }> {
+    const code = await this.lock(organizationId, id);
+    if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
+    if (!(await this.targets.has(organizationId, code.scope, code.targetId)))
+      throw Refused.conflict('target_gone', GONE);
+    await this.db.query(sql`
+      UPDATE invites SET revoked_at = coalesce(revoked_at, now()), switched_off = false
+      WHERE organization_id = ${organizationId} AND id = ${id}`);
+    const answer = await this.make(organizationId, by, code);
+    return { audit: { invite_id: answer.id, replaces: id }, answer };
   }
 
-  /** Nobody joins by the code any more, until it is replaced. @throws Refused for an unknown code, and for one that has a successor */
-  switchOff(organizationId: string, by: Actor, id: string): Promise<void> {
-    return this.logins.managingPeople(organizationId, by, async () => {
-      const code = await this.lock(organizationId, id);
-      if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
-      if (code.off) return;
-      await this.invitations.end(organizationId, id, true);
-      await this.audit.add(organizationId, by, 'switch off code', { invite_id: id });
-    });
+  /**
+   * Nobody joins by the code any more, until it is replaced.
+   *
+   * @returns false if it was off
+   * @throws Refused for an unknown code, and for one that has a successor
+   */
+  async switchOff(organizationId: string, id: string): Promise<boolean> {
+    const code = await this.lock(organizationId, id);
+    if (code.closed) throw Refused.conflict('code_replaced', SUCCEEDED);
+    if (!code.off) await this.invitations.end(organizationId, id, true);
+    return !code.off;
   }
 
   private async make(organizationId: string, { userId, apiKeyId }: Actor, code: Stored): Promise<ReplacedCode> {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { type Actor, AuditLog } from '@app/audit';
+import { type Actor, AuditLog, type Done } from '@app/audit';
 import { Database, type Tables, type Tenant } from '@app/database';
-import { Logins, shownName } from '@app/people';
+import { shownName } from '@app/people';
 import { Refused } from '@app/rules';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { type Closing, Offboarding } from '../membership/offboarding.js';
@@ -15,12 +15,14 @@ export interface CameByCode {
   joinedAt: Date;
 }
 
+/** How many were removed, and how many are left. */
+export type Undone = Record<'removed' | 'left', number>;
+
 /** What a code did since a moment, and undoing it. */
 @Injectable()
 export class JoinedByCode {
   constructor(
     private readonly db: Database,
-    private readonly logins: Logins,
     private readonly offboarding: Offboarding,
     private readonly notices: MembershipNotices,
     private readonly audit: AuditLog,
@@ -43,53 +45,49 @@ export class JoinedByCode {
   }
 
   /**
-   * Removes everybody who came by a code since a moment, in one transaction. Those stay who belonged before, came by
+   * Removes everybody who came by a code since a moment, in the ambient transaction. Those stay who belonged before, came by
    * another invite as well, were approved, or manage the organization.
    *
-   * @param mostMs stops removing further people after this time: each takes 10 to 20 ms
-   * @returns how many were removed, and how many are left
+   * @param until stops removing further people at this time: each takes 10 to 20 ms
    * @throws Refused for an unknown code
    */
-  undo(
+  async undo(
     organizationId: string,
     by: Actor,
     inviteId: string,
     since: Date,
-    mostMs = Infinity,
-  ): Promise<{ removed: number; left: number }> {
-    const until = Date.now() + mostMs;
-    return this.logins.managingPeople(organizationId, by, async () => {
-      const [code] = await this.db.query<Pick<Tables['invites'], 'role'>>(sql`
-        SELECT role FROM invites WHERE organization_id = ${organizationId} AND id = ${inviteId} AND email IS NULL`);
-      if (!code) throw Refused.notFound();
-      const people = await this.db.query<{ id: string; proven: boolean }>(sql`
-        SELECT t.user_id AS id, u.email_verified_at IS NOT NULL AS proven
-        FROM (${onlyBy(organizationId, inviteId, since)}) t LEFT JOIN users u ON u.id = t.user_id ORDER BY t.user_id`);
-      const as = code.role === 'student' || code.role === 'parent' ? code.role : 'staff';
-      await this.offboarding.lock(
+    until = Infinity,
+  ): Promise<Done & { answer: Undone }> {
+    const [code] = await this.db.query<Pick<Tables['invites'], 'role'>>(sql`
+      SELECT role FROM invites WHERE organization_id = ${organizationId} AND id = ${inviteId} AND email IS NULL`);
+    if (!code) throw Refused.notFound();
+    const people = await this.db.query<{ id: string; proven: boolean }>(sql`
+      SELECT t.user_id AS id, u.email_verified_at IS NOT NULL AS proven
+      FROM (${onlyBy(organizationId, inviteId, since)}) t LEFT JOIN users u ON u.id = t.user_id ORDER BY t.user_id`);
+    const as = code.role === 'student' || code.role === 'parent' ? code.role : 'staff';
+    await this.offboarding.lock(
+      organizationId,
+      people.map(({ id }) => id),
+    );
+    const removed: typeof people = [];
+    const closing: Closing[] = [];
+    for (const person of people) {
+      if (removed.length > 0 && Date.now() > until) break;
+      const { id: userId } = person;
+      const { changed: _, ...ended } = await this.offboarding.end(
         organizationId,
-        people.map(({ id }) => id),
+        by,
+        { userId, as, silently: true },
+        closing,
       );
-      const removed: typeof people = [];
-      const closing: Closing[] = [];
-      for (const person of people) {
-        if (removed.length > 0 && Date.now() > until) break;
-        const { id: userId } = person;
-        const { changed: _, ...ended } = await this.offboarding.end(
-          organizationId,
-          by,
-          { userId, as, silently: true },
-          closing,
-        );
-        await this.audit.add(organizationId, by, 'end membership', { user_id: userId, invite_id: inviteId, ...ended });
-        removed.push(person);
-      }
-      const details = { invite_id: inviteId, since: since.toISOString(), people: removed.length };
-      await this.audit.add(organizationId, by, 'undo joins', details);
-      await this.notices.undone(organizationId, by, removed, code.role);
-      await this.offboarding.close(organizationId, closing);
-      return { removed: removed.length, left: people.length - removed.length };
-    });
+      // Each of them has a row: this acts for several people at once.
+      await this.audit.add(organizationId, by, 'end membership', { user_id: userId, invite_id: inviteId, ...ended });
+      removed.push(person);
+    }
+    await this.notices.undone(organizationId, by, removed, code.role);
+    await this.offboarding.close(organizationId, closing);
+    const answer = { removed: removed.length, left: people.length - removed.length };
+    return { audit: { since: since.toISOString(), people: removed.length }, answer };
   }
 }
 

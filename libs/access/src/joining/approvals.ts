@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import type { EmailKind, EmailPayload } from '@app/jobs';
-import { type Actor, AuditLog } from '@app/audit';
-import { AccountMails, Logins, type Provisioner, Identities } from '@app/people';
+import type { Actor } from '@app/audit';
+import { AccountMails, type Provisioner, Identities } from '@app/people';
 import { Refused } from '@app/rules';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { Waiting } from './waiting.js';
@@ -18,15 +18,13 @@ export type Asking = 'member' | 'parent';
 
 /**
  * Approves or declines people who joined with a reusable code, and admins whom an API key invited: until then they see
- * nothing of the organization. Only owners decide about admins.
+ * nothing of the organization. Only owners decide about admins. In the ambient transaction.
  */
 @Injectable()
 export class Approvals {
   constructor(
     private readonly db: Database,
     private readonly identities: Identities,
-    private readonly audit: AuditLog,
-    private readonly logins: Logins,
     private readonly mails: AccountMails,
     private readonly notices: MembershipNotices,
     private readonly waiting: Waiting,
@@ -38,7 +36,7 @@ export class Approvals {
    */
   approve(provisioner: Provisioner, by: Actor, userId: string, as: Asking = 'member'): Promise<void> {
     const { organizationId } = provisioner;
-    return this.decide(organizationId, by, 'approve', userId, as, async (role) => {
+    return this.decide(organizationId, by, userId, as, async (role) => {
       const [row] = await this.db.query<{ done: boolean }>(
         as === 'parent' ? sql`SELECT approve_parent(${userId}) AS done` : sql`SELECT approve_member(${userId}) AS done`,
       );
@@ -57,7 +55,7 @@ export class Approvals {
    */
   decline(provisioner: Provisioner, by: Actor, userId: string, as: Asking = 'member'): Promise<void> {
     const { organizationId } = provisioner;
-    return this.decide(organizationId, by, 'decline', userId, as, async (role) => {
+    return this.decide(organizationId, by, userId, as, async (role) => {
       const waited = await this.waiting.drop(organizationId, userId, as);
       if (as === 'parent' && !waited) return false;
       const declined = await this.db.query(sql`
@@ -83,30 +81,26 @@ export class Approvals {
       await this.mails.notify(provisioner, kind, role, [{ to: login.email, firstName: login.firstName }], path);
   }
 
-  private decide(
+  private async decide(
     organizationId: string,
     by: Actor,
-    decision: 'approve' | 'decline',
     userId: string,
     as: Asking,
     work: (role: Role) => Promise<boolean>,
   ): Promise<void> {
-    return this.logins.managingPeople(organizationId, by, async () => {
-      await this.db.lockPeople(organizationId, [], [userId]);
-      const [person] = await this.db.query<{ role: Role; may: boolean }>(
-        as === 'parent'
-          ? sql`SELECT 'parent' AS role, true AS may FROM parents
-              WHERE organization_id = ${organizationId} AND user_id = ${userId}`
-          : sql`SELECT m.role, m.role NOT IN ('owner', 'admin') OR EXISTS (SELECT FROM members o
-                WHERE o.organization_id = m.organization_id AND o.user_id = ${by.userId} AND o.role = 'owner'
-                  AND o.status = 'accepted') AS may
-              FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}`,
-      );
-      if (!person) throw Refused.notFound();
-      if (!person.may) throw Refused.conflict('is_manager', ONLY_OWNERS);
-      if (!(await work(person.role))) throw Refused.invalidState('decided', ['waiting'], DECIDED);
-      await this.audit.add(organizationId, by, `${decision}_${as}`, { user_id: userId });
-    });
+    await this.db.lockPeople(organizationId, [], [userId]);
+    const [person] = await this.db.query<{ role: Role; may: boolean }>(
+      as === 'parent'
+        ? sql`SELECT 'parent' AS role, true AS may FROM parents
+            WHERE organization_id = ${organizationId} AND user_id = ${userId}`
+        : sql`SELECT m.role, m.role NOT IN ('owner', 'admin') OR EXISTS (SELECT FROM members o
+              WHERE o.organization_id = m.organization_id AND o.user_id = ${by.userId} AND o.role = 'owner'
+                AND o.status = 'accepted') AS may
+            FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}`,
+    );
+    if (!person) throw Refused.notFound();
+    if (!person.may) throw Refused.conflict('is_manager', ONLY_OWNERS);
+    if (!(await work(person.role))) throw Refused.invalidState('decided', ['waiting'], DECIDED);
   }
 }
 

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type ActingPerson, AuditLog } from '@app/audit';
+import type { ActingPerson, Done } from '@app/audit';
 import { hasDigit } from '@app/database';
 import {
   AccountInvites,
   Invitations,
   isEmail,
   isName,
-  Logins,
   type NewPerson,
   type Person,
   type Provisioner,
@@ -44,32 +43,27 @@ export class Inviting {
     private readonly provisioning: Provisioning,
     private readonly invitations: Invitations,
     private readonly accountInvites: AccountInvites,
-    private readonly logins: Logins,
     private readonly managers: Managers,
-    private readonly audit: AuditLog,
   ) {}
 
   /**
-   * Adds a student or tutor, or invites an admin, and mails them.
+   * Adds a student or tutor, or invites an admin, and mails them, in the ambient transaction.
    *
    * @throws Refused at the values that are not possible, such as `parent.email`, and at `role` for an admin whom no owner invites
    */
-  async invite(by: ActingPerson, provisioner: Provisioner, wanted: WantedPerson): Promise<Invited> {
+  async invite(by: ActingPerson, provisioner: Provisioner, wanted: WantedPerson): Promise<Done & { answer: Invited }> {
     const refusals = refusalsOf(wanted);
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
     const { organizationId } = provisioner;
-    return this.logins.managingPeople(organizationId, by, async () => {
-      const changer = await this.managers.principal(organizationId, by, by.userId);
-      const isOwner = changer.kind === 'person' && changer.role === 'owner';
-      if (wanted.role === 'admin' && !isOwner) throw Refused.invalid(ONLY_OWNERS, 'role');
-      const invited =
-        wanted.role === 'admin'
-          ? await this.admin(by, provisioner, wanted.person)
-          : await this.member(provisioner, wanted.role, planned(wanted));
-      const { userId: user_id, existed, emailed } = invited;
-      await this.audit.add(organizationId, by, 'invite person', { role: wanted.role, user_id, existed, emailed });
-      return invited;
-    });
+    const changer = await this.managers.principal(organizationId, by, by.userId);
+    const isOwner = changer.kind === 'person' && changer.role === 'owner';
+    if (wanted.role === 'admin' && !isOwner) throw Refused.invalid(ONLY_OWNERS, 'role');
+    const answer =
+      wanted.role === 'admin'
+        ? await this.admin(by, provisioner, wanted.person)
+        : await this.member(provisioner, wanted.role, planned(wanted));
+    const { userId: user_id, existed, emailed } = answer;
+    return { audit: { role: wanted.role, user_id, existed, emailed }, answer };
   }
 
   private async admin(by: ActingPerson, provisioner: Provisioner, { email }: Person): Promise<Invited> {

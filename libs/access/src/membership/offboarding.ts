@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
-import { type Actor, AuditLog } from '@app/audit';
+import type { Done } from '@app/audit';
 import { Logins, ClassMembers } from '@app/people';
 import { Refused } from '@app/rules';
 import { Departures, type SessionsAhead } from '@app/scheduling';
@@ -56,18 +56,13 @@ export class Offboarding {
     private readonly managers: Managers,
     private readonly waysIn: WaysIn,
     private readonly notices: MembershipNotices,
-    private readonly audit: AuditLog,
   ) {}
 
-  /** {@link end} in a transaction of its own, with its audit row. */
-  endNow(organizationId: string, by: Actor, departure: Departure): Promise<Ended> {
-    return this.db.transaction({ organizationId }, async () => {
-      const ended = await this.end(organizationId, by, departure);
-      const { changed, ...numbers } = ended;
-      if (changed)
-        await this.audit.add(organizationId, by, 'end membership', { user_id: departure.userId, ...numbers });
-      return ended;
-    });
+  /** {@link end}, whose numbers are the audit row. */
+  async ended(organizationId: string, by: ActorIds, departure: Departure): Promise<Done & { answer: Ended }> {
+    const answer = await this.end(organizationId, by, departure);
+    const { changed, ...numbers } = answer;
+    return { changed, audit: changed ? numbers : {}, answer };
   }
 
   /**

@@ -89,12 +89,12 @@ export class Identities {
 
   /** Whether a password with this hash opens the login, as the ambient transaction sees it. */
   isPassword(id: string, hash: string): Promise<boolean> {
-    return this.ask(sql`SELECT is_password(${id}, ${hash}) AS done`);
+    return this.ask(isPassword(id, hash));
   }
 
   /** The same, outside of any transaction. */
   async opens(id: string | null, hash: string): Promise<boolean> {
-    const [row] = await this.db.lookUp<{ done: boolean }>(sql`SELECT is_password(${id}, ${hash}) AS done`);
+    const [row] = await this.db.lookUp<{ done: boolean }>(isPassword(id, hash));
     return row!.done;
   }
 
@@ -159,3 +159,5 @@ export class Identities {
 function valuesOf({ credentialId, publicKey, counter, transports, name }: NewPasskey): Sql {
   return sql`${uuidv7()}, ${credentialId}, ${publicKey}, ${counter}, ${transports}::text[], ${name}`;
 }
+
+const isPassword = (id: string | null, hash: string): Sql => sql`SELECT is_password(${id}, ${hash}) AS done`;

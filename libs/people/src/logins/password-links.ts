@@ -5,7 +5,7 @@ import { Env, hashOfToken, newToken, Vault } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 import { type EmailLink, sealEmail } from '@app/jobs';
 import { CredentialNotices } from './credential-notices.js';
-import type { Credentials, UsedCredential, UsedPasskey } from './identities.js';
+import { type Credentials, Identities, type UsedCredential, type UsedPasskey } from './identities.js';
 import { hashAs, type Hashing, hashPassword, unlimited } from './passwords.js';
 import { ownSender } from './own-sender.js';
 
@@ -42,6 +42,7 @@ export class PasswordLinks {
     private readonly env: Env,
     private readonly vault: Vault,
     private readonly notices: CredentialNotices,
+    private readonly identities: Identities,
   ) {}
 
   /** Requests a mail with a link for the login with this address, if any. The worker looks it up later, so the duration reveals nothing. */
@@ -126,8 +127,7 @@ export class PasswordLinks {
   /** The hash of a password, if it is the login's. */
   private async shown({ userId, passwordSalt }: Link, password: string): Promise<string | null> {
     const hash = await hashAs(password, passwordSalt);
-    const [row] = await this.db.lookUp<{ right: boolean }>(sql`SELECT is_password(${userId}, ${hash}) AS right`);
-    return row!.right ? hash : null;
+    return (await this.identities.opens(userId, hash)) ? hash : null;
   }
 
   private async find(secret: string): Promise<Link | undefined> {

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { type Actor, AuditLog } from '@app/audit';
+import type { Actor, Done } from '@app/audit';
 import { Database } from '@app/database';
 import { Refused, type Refusal } from '@app/rules';
-import { asManager } from '../staff.js';
 import { ManagerNotices } from './manager-notices.js';
 import { oneLine } from './one-line.js';
 
@@ -53,7 +52,6 @@ const RULES: Record<keyof Contact, { read: (text: string) => string | null; reas
 export class OrganizationContacts {
   constructor(
     private readonly db: Database,
-    private readonly audit: AuditLog,
     private readonly notices: ManagerNotices,
   ) {}
 
@@ -66,36 +64,34 @@ export class OrganizationContacts {
   }
 
   /**
-   * Changes all of it, with an audit row that names what changed. All owners are told, also whoever did it: their session could be somebody
+   * Changes all of it, in the ambient transaction; the audit row names what changed. All owners are told, also whoever did it: their session could be somebody
    * else's, and these are the links that every family is told to open. @throws Refused at each value that is not possible
    */
-  async change(organizationId: string, by: Actor, given: ContactInput): Promise<void> {
+  async change(organizationId: string, by: Actor, given: ContactInput): Promise<Done> {
     const { appUrl, postalAddress, phone, privacyUrl } = contactOf(given);
-    await asManager(this.db, organizationId, by, async () => {
-      const [before] = await this.db.query<{ contact: Contact }>(sql`
-        SELECT contact_of(o) AS contact FROM organizations o WHERE o.id = ${organizationId} FOR NO KEY UPDATE`);
-      const now = { appUrl, postalAddress, phone, privacyUrl };
-      const changed = Object.entries(now).filter(([name, value]) => before!.contact[name as keyof Contact] !== value);
-      if (changed.length === 0) return;
-      await this.db.query(sql`
-        UPDATE organizations SET app_url = ${appUrl}, postal_address = ${postalAddress}, phone = ${phone},
-          privacy_url = ${privacyUrl}, updated_at = now() WHERE id = ${organizationId}`);
-      await this.audit.add(organizationId, by, 'change settings', { fields: changed.map(([name]) => name) });
-      await this.notices.tell(organizationId, {
-        kind: 'settings_changed',
-        page: '/settings',
-        owners: true,
-        about: (nameOf) => ({
-          settings: {
-            by: nameOf(by.userId),
-            changes: changed.map(([name, after]) => {
-              const setting = name as keyof Contact;
-              return { name: LABELS[setting], before: before!.contact[setting], after };
-            }),
-          },
-        }),
-      });
+    const [before] = await this.db.query<{ contact: Contact }>(sql`
+      SELECT contact_of(o) AS contact FROM organizations o WHERE o.id = ${organizationId} FOR NO KEY UPDATE`);
+    const now = { appUrl, postalAddress, phone, privacyUrl };
+    const changed = Object.entries(now).filter(([name, value]) => before!.contact[name as keyof Contact] !== value);
+    if (changed.length === 0) return { changed: false };
+    await this.db.query(sql`
+      UPDATE organizations SET app_url = ${appUrl}, postal_address = ${postalAddress}, phone = ${phone},
+        privacy_url = ${privacyUrl}, updated_at = now() WHERE id = ${organizationId}`);
+    await this.notices.tell(organizationId, {
+      kind: 'settings_changed',
+      page: '/settings',
+      owners: true,
+      about: (nameOf) => ({
+        settings: {
+          by: nameOf(by.userId),
+          changes: changed.map(([name, after]) => {
+            const setting = name as keyof Contact;
+            return { name: LABELS[setting], before: before!.contact[setting], after };
+          }),
+        },
+      }),
     });
+    return { audit: { fields: changed.map(([name]) => name) } };
   }
 }
 
