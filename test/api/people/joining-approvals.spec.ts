@@ -13,7 +13,6 @@ beforeEach(async () => {
   provisioning = await joining.provisioning();
 });
 
-
 /** The decisions of owners and admins in the audit log. */
 async function decisions(): Promise<unknown[]> {
   const rows = await make.query(
