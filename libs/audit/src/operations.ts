@@ -131,6 +131,8 @@ const WORDS = {
 const RECORDS = {
   'rate-bands/:rate_band_id': 'a rate band',
   'tutor-tiers/:tutor_tier_id': 'a tutor tier',
+  'mileage/:trip_id': 'a trip',
+  'expenses/:claim_id': 'an expense',
 } as const;
 
 /** The path of such a record. */

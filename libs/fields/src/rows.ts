@@ -1,7 +1,7 @@
 import { MOST_CENTS } from '@app/database';
 import { LONGEST, SHORTEST } from '@app/scheduling';
 import {
-  cents, color, dayOfWeek, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
+  cents, color, dayOfWeek, decimal, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
   wholeMinute,
 } from './kinds.js'; // prettier-ignore
 import { json, listOf } from './nested.js';
@@ -146,7 +146,16 @@ export const FIELDS = {
     currency: CURRENCY,
     reference: text({ min: 1, max: 200 }),
   },
-  expense_claims: { approved_amount_cents: AMOUNT, receipt_photo_url: ADDRESS },
+  mileage_trips: {
+    destination: NAME,
+    // To the meter, so that an amount is computed without a fraction.
+    distance_km: decimal(0, 10_000, 3),
+    duration_minutes: integer(0, 10_000),
+    vehicle: NAME,
+    rate_cents: RATE,
+    amount_cents: AMOUNT,
+  },
+  expense_claims: { vendor: NAME, amount_cents: AMOUNT, approved_amount_cents: AMOUNT, receipt_photo_url: ADDRESS },
   blog_posts: {
     brand: BRAND,
     title: text({ min: 1, max: 300 }),

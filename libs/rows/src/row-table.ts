@@ -1,10 +1,11 @@
 import type { CodedTable, lockRecord } from '@app/database';
 import type { Refusal } from '@app/rules';
+import type { Values } from './rows.js';
 
 type Table = Parameters<typeof lockRecord>[1];
 
-/** What a column names, where more is asked than its foreign key: rows of a table with a condition, or members with a part. */
-export type Reference = { table: Table | CodedTable; where?: string } | { member: 'teach' | 'learn' };
+/** What a column names, where more is asked than its foreign key: rows of a table with a condition, or members with a part (archived ones, too). */
+export type Reference = { table: Table | CodedTable; where?: string } | { member: 'teach' | 'learn'; archived?: true };
 
 /** A table whose rows have no rule beyond what the database says of them. Columns are called like the fields of requests. */
 export interface RowTable {
@@ -17,6 +18,10 @@ export interface RowTable {
   states?: readonly string[];
   /** Columns of free JSON. */
   json?: readonly string[];
+  /** Columns with the day of something that has happened: not later than today in the organization's time zone. */
+  past?: readonly string[];
+  /** What follows from the values that are given. @param stored the row as it is; null for a new one */
+  derived?: { from: readonly string[]; values: (given: Values, stored: Values | null) => Values };
   /** It has an `updated_at`. */
   stamped?: boolean;
 }

@@ -18,7 +18,8 @@ export class Rows {
   /** @returns its id @throws Refused for unknown references, a row like another one, and what a CHECK refuses */
   async add(organizationId: string, kind: RowTable, values: Values): Promise<string> {
     const id = uuidv7();
-    const columns = { id, organization_id: organizationId, ...(await this.known(organizationId, kind, values)) };
+    const known = await this.known(organizationId, kind, values);
+    const columns = { id, organization_id: organizationId, ...known, ...kind.derived?.values(known, null) };
     const names = join(Object.keys(columns).map((name) => raw(name)));
     await this.write(kind, sql`INSERT INTO ${raw(kind.table)} (${names}) VALUES (${join(Object.values(columns))})`);
     return id;
@@ -26,8 +27,9 @@ export class Rows {
 
   /** @returns whether anything changed @throws Refused like {@link add}, for an unknown row, and in another state */
   async change(organizationId: string, kind: RowTable, id: string, values: Values): Promise<boolean> {
-    await this.lock(organizationId, kind, id);
-    const columns = Object.entries(await this.known(organizationId, kind, values));
+    const stored = await this.lock(organizationId, kind, id);
+    const known = await this.known(organizationId, kind, values);
+    const columns = Object.entries({ ...known, ...kind.derived?.values(known, stored) });
     if (columns.length === 0) return false;
     const names = join(columns.map(([name]) => raw(name)));
     const given = join(columns.map(([, value]) => value));
@@ -50,10 +52,13 @@ export class Rows {
     );
   }
 
-  private async lock(organizationId: string, { table, states }: RowTable, id: string): Promise<void> {
-    const columns = states ? sql`status` : sql`id`;
-    const { status } = await lockRecord<{ status: string }>(this.db, table, organizationId, id, columns);
-    if (states && !states.includes(status)) throw Refused.invalidState(status, states);
+  /** @returns what of the row others follow from */
+  private async lock(organizationId: string, { table, states, derived }: RowTable, id: string): Promise<Values> {
+    const names = [...(states ? ['status'] : ['id']), ...(derived?.from ?? [])];
+    const columns = join(names.map((name) => raw(name)));
+    const row = await lockRecord<Values>(this.db, table, organizationId, id, columns);
+    if (states && !states.includes(row.status as string)) throw Refused.invalidState(row.status as string, states);
+    return row;
   }
 
   private async write(kind: RowTable, statement: Sql): Promise<unknown[]> {
@@ -65,9 +70,10 @@ export class Rows {
   }
 
   /** The values as columns hold them, references by id. @throws Refused for unknown ones, and for members without the part */
-  private async known(organizationId: string, { references = {}, json = [] }: RowTable, values: Values) {
+  private async known(organizationId: string, { references = {}, json = [], past = [] }: RowTable, values: Values) {
     const given = Object.entries(values).filter(([, value]) => value !== undefined);
     const columns = Object.fromEntries(given.map(([name, value]) => [name, stored(value, json.includes(name))]));
+    await this.checkDays(organizationId, columns, past);
     const named = Object.entries(references).filter(([name]) => typeof columns[name] === 'string');
     if (named.length === 0) return columns;
     const looks = named.map(
@@ -82,11 +88,25 @@ export class Rows {
     }
     return columns;
   }
+
+  private async checkDays(organizationId: string, columns: Values, past: readonly string[]): Promise<void> {
+    const days = past.filter((name) => typeof columns[name] === 'string');
+    if (days.length === 0) return;
+    const [now] = await this.db.query<{ today: string }>(
+      sql`SELECT (now() AT TIME ZONE time_zone)::date::text AS today FROM organizations WHERE id = ${organizationId}`,
+    );
+    const later = days.filter((name) => (columns[name] as string) > now!.today);
+    if (later.length > 0)
+      throw Refused.invalidAt(later.map((name) => ({ at: [name], reason: 'Must not be later than today.' })));
+  }
 }
 
 function lookUp(to: Reference, organizationId: string, named: string): Sql {
   const own = sql`organization_id = ${organizationId}`;
-  if ('member' in to) return sql`SELECT role FROM members WHERE ${own} AND user_id = ${named} AND status = 'accepted'`;
+  if ('member' in to) {
+    const now = to.archived ? sql`true` : sql`status = 'accepted'`;
+    return sql`SELECT role FROM members WHERE ${own} AND user_id = ${named} AND ${now}`;
+  }
   const id = canonicalUuid(named);
   return sql`SELECT id FROM ${raw(to.table)} WHERE ${own} AND ${id ? sql`id = ${id}` : sql`code = ${named}`} AND ${raw(to.where ?? 'true')}`;
 }

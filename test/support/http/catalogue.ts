@@ -152,7 +152,15 @@ const OURS = `
   GET /v1/tutor-tiers/{tutor_tier_id} | get_tutor_tier | read | | TutorTier
   POST /v1/tutor-tiers | create_tutor_tier | settings:write | | TutorTier
   PATCH /v1/tutor-tiers/{tutor_tier_id} | update_tutor_tier | settings:write | | TutorTier
-  DELETE /v1/tutor-tiers/{tutor_tier_id} | remove_tutor_tier | settings:write | |`;
+  DELETE /v1/tutor-tiers/{tutor_tier_id} | remove_tutor_tier | settings:write | |
+  GET /v1/mileage/{trip_id} | get_mileage_trip | read | | MileageTrip
+  POST /v1/mileage | create_mileage_trip | payroll:write write | | MileageTrip
+  PATCH /v1/mileage/{trip_id} | update_mileage_trip | payroll:write write | | MileageTrip
+  DELETE /v1/mileage/{trip_id} | remove_mileage_trip | payroll:write write | |
+  GET /v1/expenses/{claim_id} | get_expense | read | | ExpenseClaim
+  POST /v1/expenses | create_expense | payroll:write write | | ExpenseClaim
+  PATCH /v1/expenses/{claim_id} | update_expense | payroll:write write | | ExpenseClaim
+  DELETE /v1/expenses/{claim_id} | remove_expense | payroll:write write | |`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {

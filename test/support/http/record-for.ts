@@ -120,6 +120,10 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/expenses/:claim_id/approve': claims('logged'),
   'POST /v1/expenses/:claim_id/reject': claims('logged'),
   'POST /v1/expenses/:claim_id/reimburse': claims('approved'),
+  'PATCH /v1/mileage/:trip_id': claims('logged'),
+  'DELETE /v1/mileage/:trip_id': claims('logged'),
+  'PATCH /v1/expenses/:claim_id': claims('logged'),
+  'DELETE /v1/expenses/:claim_id': claims('logged'),
   // A mail is sent once a day.
   'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
   'POST /v1/parents/:parent_id/send-invite': family,

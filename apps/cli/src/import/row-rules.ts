@@ -29,6 +29,9 @@ const PAST: Record<string, string[]> = {
   expense_claims: ['approved_at'],
 };
 
+/** The day on which something happened. */
+const DAYS = { payments: 'received_on', mileage_trips: 'trip_date', expense_claims: 'expense_date' };
+
 /** Columns that only one state has. */
 const STATED: [table: string, column: string, status: string][] = [
   ['sessions', 'completed_at', 'completed'],
@@ -183,12 +186,12 @@ export const ROW_RULES: RowRule[] = [
     join: (after) => `JOIN ${after('invoices', 'id')} i ON i.id = s.invoice_id`,
     broken: 'i.line = 0',
   },
-  {
-    table: 'payments',
-    at: 'received_on',
+  ...Object.entries(DAYS).map(([table, at]) => ({
+    table,
+    at,
     words: 'must not be later than today',
-    broken: `s.received_on > ${TODAY}`,
-  },
+    broken: `s.${at} > ${TODAY}`,
+  })),
   {
     table: 'payments',
     at: 'invoice_id',

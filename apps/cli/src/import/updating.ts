@@ -26,6 +26,11 @@ const CHANGEABLE: Record<string, string[]> = {
   leads: ['assigned_tutor_id', 'notes'],
   locations: ['label', 'suburb', 'state', 'postcode', 'is_default'],
   lesson_plans: ['title', 'scope', 'classroom_id', 'group_id', 'student_id', 'session_id', 'plan_data', 'scheduled_for'],
+  mileage_trips: [
+    'tutor_id', 'session_id', 'trip_date', 'destination', 'distance_km', 'duration_minutes', 'vehicle', 'tracking_method',
+    'rate_cents', 'amount_cents',
+  ],
+  expense_claims: ['tutor_id', 'session_id', 'expense_date', 'category', 'vendor', 'amount_cents', 'receipt_photo_url'],
   blog_posts: [
     'title', 'slug', 'excerpt', 'content', 'author', 'category', 'tags', 'featured_image', 'date', 'publish_to_website',
     'publish_to_portal', 'scheduled_at',
@@ -33,7 +38,11 @@ const CHANGEABLE: Record<string, string[]> = {
 }; // prettier-ignore
 
 /** States in which a row stays as it is. */
-const FINAL: Record<string, string[]> = { sessions: ['completed', 'cancelled'] };
+const FINAL: Record<string, string[]> = {
+  sessions: ['completed', 'cancelled'],
+  mileage_trips: ['approved', 'rejected', 'reimbursed'],
+  expense_claims: ['approved', 'rejected', 'reimbursed'],
+};
 
 /** What a change entails, in SQL. @param set the new row `s` and the old one `t` */
 const ENTAILED: Record<string, string> = {

@@ -20,11 +20,11 @@ export const money: Grants = {
       portal: 'SELECT, INSERT, UPDATE (amount_cents), DELETE',
     },
     mileage_trips: {
-      api: 'SELECT, UPDATE (status, approved_at)',
+      api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: 'SELECT, UPDATE (status, approved_at)',
     },
     expense_claims: {
-      api: 'SELECT, UPDATE (status, approved_at, approved_amount_cents)',
+      api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: 'SELECT, UPDATE (status, approved_at, approved_amount_cents)',
     },
   },

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { RecordOperation, RecordPath } from '@app/audit';
+import { VALUES } from '@app/database';
 import { FIELDS, type Kind, kinds } from '@app/fields';
 import { Rows, type RowTable, type Values } from '@app/rows';
 import type { ConflictCode } from '../errors/api-error.js';
@@ -10,7 +11,7 @@ import { writeController, type WriteDeclaration } from './write-controller.js';
 
 /** A field of the requests, called like its column. */
 interface RowField extends Presence {
-  /** If neither `FIELDS` nor a reference says it. */
+  /** If neither `FIELDS`, nor the column's CHECK, nor a reference says it. */
   kind?: Kind;
   /** It cannot be changed. */
   fixed?: boolean;
@@ -114,8 +115,9 @@ function requestClass(
     },
   }[name]!;
   for (const [field, { kind: own, fixed: _fixed, ...presence }] of declared) {
-    const kind =
-      own ?? (FIELDS as Record<string, Record<string, Kind>>)[table]?.[field] ?? referring(references[field]);
+    const held = (FIELDS as Record<string, Record<string, Kind>>)[table]?.[field];
+    const values = (VALUES as Record<string, Record<string, readonly string[]>>)[table]?.[field];
+    const kind = own ?? held ?? (values ? kinds.oneOf(values) : referring(references[field]));
     const { required: _required, default: _default, ...optional } = presence;
     bodyField(kind, of === 'Create' ? presence : optional)(shape.prototype, field);
   }
