@@ -74,7 +74,7 @@ describe.each(DECLARED)('$path', ({ path, kind, without = [] }) => {
   const STATES = kind.states ? [kind.states.join()] : [];
   it.each(STATES)('one that is not %s is neither changed nor deleted', async () => {
     const { body } = await created();
-    const state = (VALUES as Record<string, { status: readonly string[] }>)[kind.table]!.status.find((one) => !kind.states!.includes(one))!;
+    const state = (VALUES as Record<string, Record<string, readonly string[]>>)[kind.table]!.status!.find((one) => !kind.states!.includes(one))!;
     await fixtures.make.query(`UPDATE ${kind.table} SET status = $1 WHERE id = $2`, [state, body.id]);
     const refused = [409, { error: { code: 'invalid_state', details: { state, allowed: kind.states } } }];
     for (const method of ['PATCH', 'DELETE']) {
