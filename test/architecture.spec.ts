@@ -89,7 +89,7 @@ describe('imports', () => {
       fields: ['config', 'database', 'people', 'scheduling'],
       rules: [],
       rows: ['database', 'people', 'rules'],
-      billing: ['database', 'rows', 'rules', 'scheduling'],
+      billing: ['audit', 'database', 'people', 'rows', 'rules', 'scheduling'],
       scheduling: ['database', 'rules'],
       enquiries: ['concurrency', 'config', 'database', 'people', 'rules', 'scheduling'],
       images: ['concurrency', 'logging'],

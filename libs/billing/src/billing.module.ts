@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PeopleModule } from '@app/people';
 import { SchedulingModule } from '@app/scheduling';
 import { Completion } from './completion.js';
 import { Drafts } from './drafts.js';
@@ -9,5 +10,9 @@ import { Settlement } from './settlement.js';
 
 const RULES = [Completion, Invoices, Payments];
 
-@Module({ imports: [SchedulingModule], providers: [...RULES, Drafts, Lessons, Settlement], exports: RULES })
+@Module({
+  imports: [PeopleModule, SchedulingModule],
+  providers: [...RULES, Drafts, Lessons, Settlement],
+  exports: RULES,
+})
 export class BillingModule {}

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Done } from '@app/audit';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, INVOICE, lockRecord, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/database';
@@ -89,14 +90,13 @@ export class Invoices {
    * Takes back an issued invoice. What was applied to it becomes credit, which pays what else is open.
    *
    * @param rebill whether its lines go to the student's collecting draft
-   * @returns false if it had been done before
    * @throws Refused for another `rebill` than that of the first time
    */
-  async void(organizationId: string, id: string, rebill: boolean | null): Promise<boolean> {
+  async void(organizationId: string, id: string, rebill: boolean | null): Promise<Done & { changed: boolean }> {
     const invoice = await this.locked(organizationId, id, () => this.payersOf(organizationId, id));
     const status = INVOICE.next('void', invoice.status);
     if (!status) {
-      if (rebill === null || rebill === invoice.rebilled) return false;
+      if (rebill === null || rebill === invoice.rebilled) return { changed: false };
       const told = `The invoice was voided before, and its lines were ${invoice.rebilled ? '' : 'not '}billed again.`;
       throw Refused.invalidState(invoice.status, INVOICE.allowed('void'), told);
     }
@@ -114,7 +114,7 @@ export class Invoices {
       rebill && this.rebill(organizationId, id, invoice.studentId),
     ]);
     await this.settlement.settle(organizationId, invoice.family);
-    return true;
+    return { changed: true, audit: { rebill: rebill ?? false } };
   }
 
   /** Whose money is applied to an invoice, besides its student's. */

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { Done } from '@app/audit';
+import { TakenBackNotices } from '@app/people';
 import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, INVOICE, lockRecord, type VALUES } from '@app/database';
@@ -48,6 +50,7 @@ export class Payments {
   constructor(
     private readonly db: Database,
     private readonly settlement: Settlement,
+    private readonly notices: TakenBackNotices,
   ) {}
 
   /** Records money, and applies it. @returns the payment's id @throws Refused for people and invoices that do not go together */
@@ -83,7 +86,7 @@ export class Payments {
    *
    * @throws Refused for more than there is, and a payment that was not recorded here
    */
-  async refund(organizationId: string, id: string, amountCents: number): Promise<void> {
+  async refund(organizationId: string, id: string, amountCents: number): Promise<Done> {
     const { families, payment } = await this.locked(organizationId, id);
     const { status, recorded, amount, refunded, credit } = payment;
     if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
@@ -99,6 +102,7 @@ export class Payments {
       { status: after, refundedCents: BigInt(refunded) + BigInt(amountCents), reason: null },
     );
     await this.settlement.settle(organizationId, families);
+    return { audit: { refunded_cents: amountCents } };
   }
 
   /**
@@ -122,6 +126,7 @@ export class Payments {
       { status: 'canceled', refundedCents: null, reason },
     );
     await this.settlement.settle(organizationId, families);
+    await this.notices.tell(organizationId);
     return true;
   }
 

@@ -86,10 +86,9 @@ export class InvoicesController {
     // An old page of a void invoice asks for nothing else by a box that was not ticked.
     const box = { value: organization.form.text('rebill') === 'yes' || null };
     return this.done(organization, pathId(id), 'void', 'The invoice was voided.', box, (ids, rebill) =>
-      this.operations.perform(organization, 'POST /v1/invoices/:invoice_id/void', ids, async () => {
-        const changed = await this.invoices.void(organization.organizationId, ids.invoice_id, rebill);
-        return { changed, audit: changed ? { rebill: rebill ?? false } : undefined };
-      }),
+      this.operations.perform(organization, 'POST /v1/invoices/:invoice_id/void', ids, () =>
+        this.invoices.void(organization.organizationId, ids.invoice_id, rebill),
+      ),
     );
   }
 

@@ -1,5 +1,4 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { TakenBackNotices } from '@app/people';
 import { Payments } from '@app/billing';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
@@ -17,7 +16,6 @@ export class PaymentsController {
     private readonly ledger: Ledger,
     private readonly operations: FormOperations,
     private readonly payments: Payments,
-    private readonly notices: TakenBackNotices,
   ) {}
 
   @Get('families/:user_id')
@@ -63,10 +61,9 @@ export class PaymentsController {
       return again({ amount: `Only ${moneyWords(terms.currency).money(left)} of it is left.` });
     const to = { back: `/o/${organization.slug}/money/payments/${paymentId}`, done: 'The refund was recorded.' };
     const ids = { payment_id: paymentId };
-    const work = this.operations.perform(organization, 'POST /v1/payments/:payment_id/refund', ids, async () => {
-      await this.payments.refund(organization.organizationId, paymentId, read.value);
-      return { audit: { refunded_cents: read.value } };
-    });
+    const work = this.operations.perform(organization, 'POST /v1/payments/:payment_id/refund', ids, () =>
+      this.payments.refund(organization.organizationId, paymentId, read.value),
+    );
     return answered(work, to, again);
   }
 
@@ -79,11 +76,9 @@ export class PaymentsController {
     if ('errors' in read) return again(read.errors);
     const to = { back: `/o/${organization.slug}/money/payments/${paymentId}`, done: 'The payment was taken back.' };
     const ids = { payment_id: paymentId };
-    const work = this.operations.perform(organization, 'POST /v1/payments/:payment_id/void', ids, async () => {
-      const voided = await this.payments.void(organization.organizationId, paymentId, read.value);
-      if (voided) await this.notices.tell(organization.organizationId);
-      return voided;
-    });
+    const work = this.operations.perform(organization, 'POST /v1/payments/:payment_id/void', ids, () =>
+      this.payments.void(organization.organizationId, paymentId, read.value),
+    );
     return answered(work, to, again);
   }
 

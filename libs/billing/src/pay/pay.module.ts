@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PeopleModule } from '@app/people';
 import { Adjustments } from './adjustments.js';
 import { Claims } from './claims.js';
 import { Earnings } from './earnings.js';
@@ -7,5 +8,5 @@ import { Payouts } from './payouts.js';
 const RULES = [Adjustments, Claims, Earnings, Payouts];
 
 /** What tutors earn, claim and are paid. */
-@Module({ providers: RULES, exports: RULES })
+@Module({ imports: [PeopleModule], providers: RULES, exports: RULES })
 export class PayModule {}

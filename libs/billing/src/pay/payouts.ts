@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, lockRecord } from '@app/database';
+import { TakenBackNotices } from '@app/people';
 import { Refused } from '@app/rules';
 import { needStaff } from './staff.js';
 
@@ -28,7 +29,10 @@ type Recorded = Record<'recorded' | 'takenBack' | 'recent', boolean>;
 /** Records what tutors were paid. */
 @Injectable()
 export class Payouts {
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly notices: TakenBackNotices,
+  ) {}
 
   /** @returns the id @throws Refused for somebody who is not staff, and a session that is not theirs, not completed, or paid before */
   async record(organizationId: string, payout: NewPayout): Promise<string> {
@@ -61,6 +65,7 @@ export class Payouts {
     await this.db.query(sql`
       UPDATE payouts SET taken_back = true, taken_back_at = now(), void_reason = ${reason}
       WHERE organization_id = ${organizationId} AND id = ${id}`);
+    await this.notices.tell(organizationId);
     return true;
   }
 

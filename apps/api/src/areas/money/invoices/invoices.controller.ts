@@ -78,9 +78,7 @@ export const INVOICES_CONTROLLERS = [
     rules: [Invoices],
     answers: INVOICE,
     conflicts: ['invalid_state'],
-    async run({ organizationId, ids, body }, invoices) {
-      const changed = await invoices.void(organizationId, ids.invoice_id, body.rebill ?? null);
-      return { changed, audit: changed ? { rebill: body.rebill ?? false } : undefined };
-    },
+    run: ({ organizationId, ids, body }, invoices) =>
+      invoices.void(organizationId, ids.invoice_id, body.rebill ?? null),
   }),
 ];

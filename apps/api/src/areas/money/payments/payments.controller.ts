@@ -1,4 +1,3 @@
-import { TakenBackNotices } from '@app/people';
 import { Payments } from '@app/billing';
 import { listController, recordController, writeController } from '../../../http/kit.js';
 import { TakeBack } from '../taking-back.js';
@@ -43,10 +42,8 @@ export const PAYMENTS_CONTROLLERS = [
     rules: [Payments],
     answers: PAYMENT,
     conflicts: ['invalid_state'],
-    async run({ organizationId, ids, body }, payments) {
-      await payments.refund(organizationId, ids.payment_id, body.amount_cents);
-      return { audit: { refunded_cents: body.amount_cents } };
-    },
+    run: ({ organizationId, ids, body }, payments) =>
+      payments.refund(organizationId, ids.payment_id, body.amount_cents),
   }),
   writeController({
     id: 'void_payment',
@@ -59,13 +56,9 @@ export const PAYMENTS_CONTROLLERS = [
       'other credit pays it. Imported payments are a 409. Again: unchanged.',
     example: { reason: 'Typed one zero too many' },
     body: TakeBack,
-    rules: [Payments, TakenBackNotices],
+    rules: [Payments],
     answers: PAYMENT,
     conflicts: ['invalid_state'],
-    async run({ organizationId, ids, body }, payments, notices) {
-      const voided = await payments.void(organizationId, ids.payment_id, body.reason);
-      if (voided) await notices.tell(organizationId);
-      return voided;
-    },
+    run: ({ organizationId, ids, body }, payments) => payments.void(organizationId, ids.payment_id, body.reason),
   }),
 ];

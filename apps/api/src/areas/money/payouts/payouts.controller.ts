@@ -1,4 +1,3 @@
-import { TakenBackNotices } from '@app/people';
 import { Earnings, Payouts } from '@app/billing';
 import { Refused } from '@app/rules';
 import {
@@ -75,13 +74,9 @@ export const PAYOUTS_CONTROLLERS = [
       'Again: unchanged.',
     example: { reason: 'Entered for the wrong tutor' },
     body: TakeBack,
-    rules: [Payouts, TakenBackNotices],
+    rules: [Payouts],
     answers: PAYOUT,
     conflicts: ['invalid_state'],
-    async run({ organizationId, ids, body }, payouts, notices) {
-      const voided = await payouts.void(organizationId, ids.payout_id, body.reason);
-      if (voided) await notices.tell(organizationId);
-      return voided;
-    },
+    run: ({ organizationId, ids, body }, payouts) => payouts.void(organizationId, ids.payout_id, body.reason),
   }),
 ];
