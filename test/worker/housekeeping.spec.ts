@@ -42,6 +42,24 @@ describe('housekeeping', () => {
     );
   }
 
+  it('lets booking requests expire that nobody has answered', async () => {
+    const ask = (status: 'pending' | 'declined', days: number) =>
+      room.make.row('booking_requests', {
+        organizationId: room.organizationId,
+        status,
+        studentDisplayName: `${status} ${days}`,
+        updatedAt: daysAgo(days),
+      });
+    await Promise.all([ask('pending', 60.01), ask('pending', 59.99), ask('declined', 99)]);
+    const worker = await room.worker();
+    expect(await worker.get(HousekeepingService).expireRequests()).toBe(1);
+    expect(await room.make.query('SELECT status, student_display_name AS who FROM booking_requests ORDER BY 2')).toEqual([
+      { status: 'declined', who: 'declined 99' },
+      { status: 'pending', who: 'pending 59.99' },
+      { status: 'expired', who: 'pending 60.01' },
+    ]);
+  });
+
   it('estimates once an hour which organizations fill the database', async () => {
     const worker = await room.worker();
     const [large, small] = [await room.make.organization(), await room.make.organization()];

@@ -45,6 +45,15 @@ export class Messages {
     return { id, audit: { conversation_id: conversation, user_id: sender } };
   }
 
+  /** Deletes a message that the organization wrote: nobody is shown it any more. @throws Refused for an unknown one */
+  async remove(organizationId: string, id: string): Promise<void> {
+    const removed = await this.db.count(sql`
+      UPDATE messages m SET deleted_at = now() WHERE m.organization_id = ${organizationId} AND m.id = ${id}
+        AND m.deleted_at IS NULL AND EXISTS (SELECT FROM organization_conversations o
+          WHERE o.organization_id = ${organizationId} AND o.conversation_id = m.conversation_id)`);
+    if (removed === 0) throw Refused.notFound();
+  }
+
   private async senderOf(organizationId: string, wanted: string | null): Promise<string> {
     if (wanted === null) {
       const owner = await firstOwner(this.db, organizationId);

@@ -84,6 +84,7 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
       classroom_id: classroom.id,
       ...conversation,
       plan_id: lessons.plan_id,
+      inbox_message_id: lessons.inbox_message_id,
       result_id: result,
       post_id: post.id,
       adjustment_id: adjustment.id,
@@ -188,7 +189,7 @@ async function conversations(make: Factories, participants: string[], classroomI
   return { conversation_id: id, message_id: message.id };
 }
 
-/** @returns the ids of a plan and of a level */
+/** @returns the ids of a plan, of a level and of a message of the inbox */
 async function lessonMaterial(make: Factories, organizationId: string, ids: Record<'tutor' | 'student' | 'classroom' | 'group' | 'session', string>) {
   const [level, createdBy] = [uuidv7(), ids.tutor];
   const plan = {
@@ -211,7 +212,13 @@ async function lessonMaterial(make: Factories, organizationId: string, ids: Reco
   await make.row('questions', { organizationId, authorId: ids.tutor, tags: ['exam'], curriculumLevelIds: [level], ...asked });
   await make.row('questions', { organizationId, topic: 'Ratios' });
   const guest = { guestName: 'Mia', guestEmail: 'mia@example.org' };
-  await make.row('inbox_messages', { organizationId, subjectTutorId: ids.tutor, fromUserId: ids.student, message: 'Hello', ...guest });
+  const { id: inbox_message_id } = await make.row('inbox_messages', {
+    organizationId,
+    subjectTutorId: ids.tutor,
+    fromUserId: ids.student,
+    message: 'Hello',
+    ...guest,
+  });
   await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'archived' });
-  return { plan_id: id, level };
+  return { plan_id: id, level, inbox_message_id };
 }

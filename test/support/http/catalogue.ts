@@ -139,6 +139,15 @@ const OURS = `
   POST /v1/expenses/{claim_id}/reject | reject_expense | payroll:write write | | ExpenseClaim
   POST /v1/expenses/{claim_id}/reimburse | reimburse_expense | payroll:write write | | ExpenseClaim
   PATCH /v1/leads/{lead_id} | update_lead | leads:write+read write+read | | Lead
+  DELETE /v1/leads/{lead_id} | remove_lead | leads:write+read write+read | |
+  GET /v1/booking-requests/{request_id} | get_booking_request | read | | BookingRequest
+  PATCH /v1/booking-requests/{request_id} | update_booking_request | leads:write+read write+read | | BookingRequest
+  GET /v1/org-inbox/{inbox_message_id} | get_org_inbox_message | read | | OrgInboxMessage
+  POST /v1/org-inbox | create_org_inbox_message | leads:write write | | OrgInboxMessage
+  PATCH /v1/org-inbox/{inbox_message_id} | update_org_inbox_message | leads:write+read write+read | | OrgInboxMessage
+  GET /v1/messages/{message_id} | get_message | read | | Message
+  DELETE /v1/messages/{message_id} | remove_message | messages:write+read write+read | |
+  DELETE /v1/invoices/{invoice_id} | remove_invoice | payments:write write | |
   POST /v1/booking-requests | create_booking_request | leads:write write | | BookingRequest
   POST /v1/tutors/{tutor_id}/offboard | offboard_tutor | accounts:write | | OffboardResult
   POST /v1/parents/{parent_id}/offboard | offboard_parent | accounts:write | | OffboardResult

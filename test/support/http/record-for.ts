@@ -70,6 +70,15 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/sessions': wanted,
   'POST /v1/session-series': wanted,
   'PATCH /v1/leads/:lead_id': async (make, id) => ({ lead_id: (await make.row('leads', { organizationId: id, name: 'Priya' })).id }),
+  'DELETE /v1/leads/:lead_id': async (make, id) => ({ lead_id: (await make.row('leads', { organizationId: id, name: 'Priya' })).id }),
+  'PATCH /v1/booking-requests/:request_id': async (make, id) => ({ request_id: (await make.row('booking_requests', { organizationId: id })).id }),
+  'PATCH /v1/org-inbox/:inbox_message_id': async (make, id) => ({
+    inbox_message_id: (await make.row('inbox_messages', { organizationId: id, message: 'Hello' })).id,
+  }),
+  'DELETE /v1/messages/:message_id': async (make, id) => {
+    const conversation = await make.conversation({ participants: [(await make.student(id)).id] });
+    return { message_id: (await make.message(conversation.id, { organizationId: id })).id };
+  },
   'POST /v1/messages': async (make, id) => {
     // The first owner sends what names no sender.
     const owners = `SELECT user_id AS id FROM members WHERE organization_id = $1 AND role = 'owner' ORDER BY created_at, user_id`;
@@ -91,6 +100,7 @@ const RECORDS: Record<string, MakeRecords> = {
   'PUT /v1/sessions/:session_id/complete': taught,
   'POST /v1/sessions/:session_id/reopen': async (make, id) => ({ session_id: (await make.session(id, { status: 'completed' })).id }),
   'POST /v1/invoices/:invoice_id/lines': draft,
+  'DELETE /v1/invoices/:invoice_id': draft,
   'DELETE /v1/invoices/:invoice_id/lines/:line_id': draft,
   'POST /v1/invoices/:invoice_id/finalize': draft,
   'POST /v1/invoices/:invoice_id/void': async (make, id) => ({ invoice_id: (await make.invoice(id, (await make.student(id)).id)).id }),
@@ -157,7 +167,7 @@ export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
   const own = { tutor_subjects: school.query.subject_id!, hand_over_to: school.path.tutor_id! };
   const { tutor_id, student_id, message_id } = school.path;
-  const named = { created_by: tutor_id!, sender_id: tutor_id!, recipient_id: student_id!, reply_to_id: message_id! };
+  const named = { created_by: tutor_id!, subject_tutor_id: tutor_id!, sender_id: tutor_id!, recipient_id: student_id!, reply_to_id: message_id! };
   return { user_id: school.path[role]!, ...own, ...named, ...school.query, ...school.path };
 }
 

@@ -24,7 +24,7 @@ export class HousekeepingService {
     private readonly invites: Invites,
     private readonly keyExpiry: KeyExpiryService,
     private readonly log: Log,
-    env: Env,
+    private readonly env: Env,
   ) {
     const days = RETENTION_SETTINGS.map((name) => [name, env.get(name)]);
     this.days = Object.fromEntries(days) as Record<RetentionSetting, number>;
@@ -37,6 +37,7 @@ export class HousekeepingService {
     await this.db.lookUp(sql`SELECT purge_api_key_handovers()`);
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
     await this.purge();
+    await this.expireRequests();
     await this.trimRequestLog();
     await this.db.lookUp(sql`SELECT forget_previous_secrets()`);
     await this.sampleBytes();
@@ -55,6 +56,17 @@ export class HousekeepingService {
     }
     if (Object.values(purged).some((count) => count > 0)) this.log.pino.info({ purged }, 'purged');
     return purged;
+  }
+
+  /** Lets booking requests that nobody has answered expire. @returns how many */
+  async expireRequests(): Promise<number> {
+    for (let expired = 0; ;) {
+      const [round] = await this.db.lookUp<{ n: string }>(
+        sql`SELECT expire_booking_requests(${this.env.get('BOOKING_REQUEST_DAYS')}) AS n`,
+      );
+      expired += Number(round!.n);
+      if (Number(round!.n) === 0) return expired;
+    }
   }
 
   /** Trims request logs to their maximum age and size, a bounded number at a time. @returns the rows deleted */

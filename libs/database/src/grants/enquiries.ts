@@ -4,7 +4,7 @@ import type { Grants } from './grants.js';
 export const enquiries: Grants = {
   tables: {
     leads: {
-      api: 'SELECT, INSERT, UPDATE',
+      api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: 'SELECT, UPDATE (status, converted_at, assigned_tutor_id, notes, staff_notes, updated_at)',
     },
     booking_requests: {

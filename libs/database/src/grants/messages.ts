@@ -5,8 +5,8 @@ export const messages: Grants = {
   tables: {
     conversations: {},
     conversation_participants: { api: 'SELECT' },
-    messages: { api: 'SELECT, INSERT' },
-    inbox_messages: { api: 'SELECT', portal: 'SELECT, UPDATE (status)' },
+    messages: { api: 'SELECT, INSERT, UPDATE (deleted_at)' },
+    inbox_messages: { api: 'SELECT, INSERT, UPDATE (status)', portal: 'SELECT, UPDATE (status)' },
     organization_conversations: { api: 'SELECT' },
   },
   functions: {

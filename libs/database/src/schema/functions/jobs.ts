@@ -227,6 +227,16 @@ export const jobs = /* sql */ `
     RETURN FOUND;
   END $$;
 
+  -- Requests that have waited for so many days without a change have expired, 5,000 at a time. @returns how many
+  CREATE FUNCTION expire_booking_requests(days integer) RETURNS bigint LANGUAGE sql ${AS_OWNER} AS $$
+    WITH expired AS (
+      UPDATE booking_requests SET status = 'expired', updated_at = now()
+      WHERE id = ANY (ARRAY(SELECT id FROM booking_requests
+        WHERE status = 'pending' AND updated_at < now() - days * interval '1 day' LIMIT 5000 FOR UPDATE SKIP LOCKED))
+      RETURNING 1)
+    SELECT count(*) FROM expired
+  $$;
+
   -- Deletes what RETENTION does not keep any longer. days: the settings with other days than usual.
   -- The 20 organizations whose rows fill most of the largest tables, with estimated bytes: of each table at most some 500
   -- pages are read. Indexes, dead rows and rows that name no organization do not count.

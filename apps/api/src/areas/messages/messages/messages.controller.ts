@@ -1,10 +1,11 @@
 import { Messages } from '@app/messaging';
-import { inputOf, listController, writeController } from '../../../http/kit.js';
+import { inputOf, listController, recordController, writeController } from '../../../http/kit.js';
 import { CreateMessage } from './messages.dto.js';
-import { MESSAGE, MESSAGES } from './messages.queries.js';
+import { MESSAGE, MESSAGES, READABLE_MESSAGE } from './messages.queries.js';
 
 export const MESSAGES_CONTROLLERS = [
   listController(MESSAGES),
+  recordController(READABLE_MESSAGE),
   writeController({
     id: 'create_message',
     route: 'POST /v1/messages',
@@ -25,5 +26,15 @@ export const MESSAGES_CONTROLLERS = [
       const to = conversationId ? { conversationId } : { recipientId: recipientId! };
       return messages.send(organizationId, { ...inputOf(body), to });
     },
+  }),
+  writeController({
+    id: 'remove_message',
+    route: 'DELETE /v1/messages/:message_id',
+    scope: ['messages:write', 'read'],
+    summary: 'Deletes a message that was written in the organization’s name',
+    description: 'It is not listed any more, and counts no more in `last_message_at`.',
+    rules: [Messages],
+    answers: null,
+    run: ({ organizationId, ids }, messages) => messages.remove(organizationId, ids.message_id),
   }),
 ];
