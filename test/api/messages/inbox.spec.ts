@@ -11,8 +11,8 @@ const guest = { guest_name: 'Mia Nguyen', guest_email: 'mia@example.org', messag
 type Shown = { id: string; status: string; error?: { code: string } };
 async function send(method: 'get' | 'post' | 'patch', path: string, body?: object, as = key) {
   const request = supertest(api.server)[method](path).set('Authorization', `Token token=${as}`);
-  const { status, body: answer } = await (body ? request.send(body) : request);
-  return { status, body: answer as Shown };
+  const answer = await (body ? request.send(body) : request);
+  return { status: answer.status, body: answer.body as Shown };
 }
 
 const patch = (id: string, status: string, as = key) => send('patch', `/v1/org-inbox/${id}`, { status }, as);
