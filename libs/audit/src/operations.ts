@@ -69,6 +69,7 @@ const WORDS = {
   'POST /v1/users/bulk-invite': 'Invited several people',
   'POST /v1/invites': 'Created an invitation',
   'DELETE /v1/invites/:invite_id': 'Revoked an invitation',
+  'PATCH /v1/org': 'Changed the organization’s settings',
   'POST /v1/org/join-link/replace': 'Replaced the organization’s join code',
 
   'POST /v1/classrooms': 'Created a classroom',
@@ -87,6 +88,7 @@ const WORDS = {
   'PUT /v1/sessions/:session_id/complete': 'Completed a session',
   'POST /v1/sessions/:session_id/cancel': 'Canceled a session',
   'POST /v1/sessions/:session_id/reopen': 'Reopened a session',
+  'POST /v1/sessions/settle-prices': 'Settled the prices of upcoming sessions',
   'POST /v1/session-series': 'Created a series of sessions',
   'POST /v1/session-series/:series_id/cancel': 'Canceled a series of sessions',
   'PATCH /v1/lesson-participants/:participant_id': 'Changed somebody’s place in a session',
@@ -135,7 +137,9 @@ const WORDS = {
 
 /** Records that are created, changed and deleted without a rule of their own, by their path: what each is called. */
 const RECORDS = {
+  'subjects/:subject_id': 'a subject',
   'rate-bands/:rate_band_id': 'a rate band',
+  'rate-cells/:rate_cell_id': 'a rate cell',
   'tutor-tiers/:tutor_tier_id': 'a tutor tier',
   'mileage/:trip_id': 'a trip',
   'expenses/:claim_id': 'an expense',

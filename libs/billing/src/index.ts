@@ -9,6 +9,6 @@ export { dayFaults, Payments, type Received } from './payments.js';
 export { adjustmentFaults, Adjustments, type NewAdjustment } from './pay/adjustments.js';
 export { type ClaimAction, type ClaimKind, Claims, EXPENSE_CLAIMS, MILEAGE_TRIPS } from './pay/claims.js';
 export { Earnings, type EarningsOf, type EarningsPeriod } from './pay/earnings.js';
-export { RATE_BANDS, TUTOR_TIERS } from './prices.js';
+export { RATE_BANDS, RATE_CELLS, TUTOR_TIERS } from './prices.js';
 export { PayModule } from './pay/pay.module.js';
 export { type NewPayout, Payouts } from './pay/payouts.js';

@@ -1,4 +1,4 @@
-export { type CodedTable, findId, findIds, idOf } from './coded.js';
+export { type CodedTable, findId, findIds, idOf, namable } from './coded.js';
 export { Database, type Proof, type Tenant } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { Deadline, DeadlineExceeded } from './deadline.js';

@@ -5,7 +5,8 @@ import type { Database } from './database.js';
 import type { Tables } from './tables.js';
 
 /** Tables whose records are acted on. */
-type Table = keyof Tables | 'adjustments' | 'payouts' | 'questions' | 'rate_bands' | 'subjects' | 'tutor_tiers';
+type Table =
+  keyof Tables | 'adjustments' | 'payouts' | 'questions' | 'rate_bands' | 'rate_cells' | 'subjects' | 'tutor_tiers';
 
 /**
  * Reads one of the organization's records and locks it until the end of the ambient transaction, so that what is decided by

@@ -40,6 +40,11 @@ const SLUG = {
   shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
   message: 'Must be lowercase letters and digits, with single hyphens between words.',
 };
+/** Readable, and never a UUID. */
+const CODE = {
+  shape: /^[a-z0-9]+(?:_[a-z0-9]+)*$/,
+  message: 'Must be lowercase letters and digits, with single underscores between words.',
+};
 const HOURS = {
   max: 11,
   pattern: {
@@ -74,8 +79,13 @@ export const FIELDS = {
   rate_bands: { name: NAME, sort_order: SORT_ORDER },
   tutor_tiers: { name: NAME, badge_label: NAME, description: LONG_TEXT, sort_order: SORT_ORDER },
   members: SUPPLIED,
-  subjects: { name: NAME },
-  rate_cells: { student_rate_cents: RATE, inperson_surcharge_cents: RATE, tutor_flat_rate_cents: RATE },
+  subjects: { name: NAME, code: text({ min: 1, max: 100, pattern: CODE }) },
+  rate_cells: {
+    student_rate_cents: RATE,
+    inperson_surcharge_cents: RATE,
+    tutor_pay_pct: decimal(0, 100, 2),
+    tutor_flat_rate_cents: RATE,
+  },
   tutor_profiles: {
     bio: text({ max: 5000 }),
     avatar_url: ADDRESS,

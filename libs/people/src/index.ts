@@ -13,6 +13,7 @@ export { SignIn } from './logins/sign-in.js';
 export { type ManagerNotice, ManagerNotices } from './organizations/manager-notices.js';
 export { TakenBackNotices } from './organizations/taken-back-notices.js';
 export { type Contact, type ContactInput, OrganizationContacts } from './organizations/organization-contacts.js';
+export { OrganizationSettings } from './organizations/organization-settings.js';
 export { type NewOrganization, type Organization, Organizations } from './organizations/organizations.js';
 export { type LinkCredential, PasswordLinks } from './logins/password-links.js';
 export { isAddress, isEmail } from './email.js';

@@ -12,6 +12,7 @@ import { SignIn } from './logins/sign-in.js';
 import { Operations } from './operations.js';
 import { ManagerNotices } from './organizations/manager-notices.js';
 import { OrganizationContacts } from './organizations/organization-contacts.js';
+import { OrganizationSettings } from './organizations/organization-settings.js';
 import { Organizations } from './organizations/organizations.js';
 import { TakenBackNotices } from './organizations/taken-back-notices.js';
 import { AccountInvites } from './provisioning/account-invites.js';
@@ -41,6 +42,7 @@ const PEOPLE = [
   Operations,
   OrganizationContacts,
   Organizations,
+  OrganizationSettings,
   PasswordLinks,
   Provisioning,
   SignIn,

@@ -87,7 +87,8 @@ export class TutorProfiles {
 
   /** Replaces the subjects that somebody teaches. */
   private async teach(organizationId: string, userId: string, subjects: string[]): Promise<void> {
-    const ids = await findIds(this.db, 'subjects', organizationId, subjects);
+    const taught = sql`SELECT subject_id FROM tutor_subjects WHERE organization_id = ${organizationId} AND user_id = ${userId}`;
+    const ids = await findIds(this.db, 'subjects', organizationId, subjects, taught);
     await this.db.query(sql`
       DELETE FROM tutor_subjects
       WHERE organization_id = ${organizationId} AND user_id = ${userId} AND subject_id <> ALL (${ids}::uuid[])`);

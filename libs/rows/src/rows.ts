@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { canonicalUuid, Database, lockRecord } from '@app/database';
+import { canonicalUuid, Database, lockRecord, namable } from '@app/database';
 import { requireRole } from '@app/people';
 import { Refused } from '@app/rules';
 import { refusedBy } from './refused-by.js';
@@ -28,7 +28,7 @@ export class Rows {
   /** @returns whether anything changed @throws Refused like {@link add}, for an unknown row, and in another state */
   async change(organizationId: string, kind: RowTable, id: string, values: Values): Promise<boolean> {
     const stored = await this.lock(organizationId, kind, id);
-    const known = await this.known(organizationId, kind, values);
+    const known = await this.known(organizationId, kind, values, id);
     const columns = Object.entries({ ...known, ...kind.derived?.values(known, stored) });
     if (columns.length === 0) return false;
     const names = join(columns.map(([name]) => raw(name)));
@@ -70,15 +70,17 @@ export class Rows {
   }
 
   /** The values as columns hold them, references by id. @throws Refused for unknown ones, and for members without the part */
-  private async known(organizationId: string, { references = {}, json = [], past = [] }: RowTable, values: Values) {
+  private async known(organizationId: string, kind: RowTable, values: Values, id: string | null = null) {
+    const { references = {}, json = [], past = [], table } = kind;
     const given = Object.entries(values).filter(([, value]) => value !== undefined);
     const columns = Object.fromEntries(given.map(([name, value]) => [name, stored(value, json.includes(name))]));
     await this.checkDays(organizationId, columns, past);
     const named = Object.entries(references).filter(([name]) => typeof columns[name] === 'string');
     if (named.length === 0) return columns;
-    const looks = named.map(
-      ([name, to]) => sql`(${lookUp(to, organizationId, columns[name] as string)}) AS ${raw(name)}`,
-    );
+    const looks = named.map(([name, to]) => {
+      const before = sql`SELECT ${raw(name)} FROM ${raw(table)} WHERE organization_id = ${organizationId} AND id = ${id}`;
+      return sql`(${lookUp(to, organizationId, columns[name] as string, before)}) AS ${raw(name)}`;
+    });
     const [found] = await this.db.query<Record<string, string | null>>(sql`SELECT ${join(looks)}`);
     for (const [name, to] of named) {
       const is = found![name];
@@ -101,14 +103,16 @@ export class Rows {
   }
 }
 
-function lookUp(to: Reference, organizationId: string, named: string): Sql {
+/** @param before SQL for what the row names already */
+function lookUp(to: Reference, organizationId: string, named: string, before: Sql): Sql {
   const own = sql`organization_id = ${organizationId}`;
   if ('member' in to) {
     const now = to.archived ? sql`true` : sql`status = 'accepted'`;
     return sql`SELECT role FROM members WHERE ${own} AND user_id = ${named} AND ${now}`;
   }
   const id = canonicalUuid(named);
-  return sql`SELECT id FROM ${raw(to.table)} WHERE ${own} AND ${id ? sql`id = ${id}` : sql`code = ${named}`} AND ${raw(to.where ?? 'true')}`;
+  const wanted = to.table === 'subjects' ? namable('t', before) : raw(to.where ?? 'true');
+  return sql`SELECT id FROM ${raw(to.table)} t WHERE ${own} AND ${id ? sql`id = ${id}` : sql`code = ${named}`} AND ${wanted}`;
 }
 
 function stored(value: unknown, json: boolean): unknown {

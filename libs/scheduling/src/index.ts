@@ -4,6 +4,7 @@ export type { Clash } from './calendar.js';
 export { Departures, type SessionsAhead, type SessionsLeft } from './departures.js';
 export type { Who } from './lesson-terms.js';
 export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
+export { PriceSettling, type Resettled } from './price-settling.js';
 export { type ParticipantChange, Register } from './register.js';
 export type { RateCell, SessionKind } from './rates.js';
 export { MOST_IN_SERIES, type Repeated, Series, timesOf } from './series.js';

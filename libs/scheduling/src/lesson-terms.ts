@@ -29,9 +29,9 @@ interface Row extends Terms {
 export class LessonTerms {
   constructor(private readonly db: Database) {}
 
-  /** The subject with this id or code. @throws Refused for an unknown one */
-  subjectId(organizationId: string, subject: string | null): Promise<string | null> {
-    return findId(this.db, 'subjects', organizationId, subject);
+  /** The subject with this id or code. @param before that of the session already @throws Refused for one that is unknown or archived */
+  subjectId(organizationId: string, subject: string | null, before: string | null = null): Promise<string | null> {
+    return findId(this.db, 'subjects', organizationId, subject, sql`${before}::uuid`);
   }
 
   /** Whether all of these students are accepted. */

@@ -1,3 +1,4 @@
 export { LessonPlans, type NewPlan, type PlanChange, targetFaults } from './lesson-plans.js';
 export { type NewQuestion, Questions } from './questions.js';
+export { SUBJECTS } from './subjects.js';
 export { TeachingModule } from './teaching.module.js';

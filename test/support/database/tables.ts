@@ -609,6 +609,7 @@ export interface Tables {
     tutorPayPct: number | null;
     tutorFlatRateCents: number | null;
     createdAt: Date;
+    updatedAt: Date;
   };
   rebuild_hooks: {
     target: string;
@@ -737,6 +738,7 @@ export interface Tables {
     organizationId: string;
     code: string;
     name: string;
+    isArchived: boolean;
     createdAt: Date;
   };
   suppressions: {

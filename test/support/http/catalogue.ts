@@ -169,7 +169,18 @@ const OURS = `
   GET /v1/expenses/{claim_id} | get_expense | read | | ExpenseClaim
   POST /v1/expenses | create_expense | payroll:write write | | ExpenseClaim
   PATCH /v1/expenses/{claim_id} | update_expense | payroll:write write | | ExpenseClaim
-  DELETE /v1/expenses/{claim_id} | remove_expense | payroll:write write | |`;
+  DELETE /v1/expenses/{claim_id} | remove_expense | payroll:write write | |
+  GET /v1/rate-cells/{rate_cell_id} | get_rate_cell | read | | RateCell
+  POST /v1/rate-cells | create_rate_cell | settings:write | | RateCell
+  PATCH /v1/rate-cells/{rate_cell_id} | update_rate_cell | settings:write | | RateCell
+  DELETE /v1/rate-cells/{rate_cell_id} | remove_rate_cell | settings:write | |
+  POST /v1/sessions/settle-prices | settle_session_prices | settings:write+sessions:write | | SettledPrices
+  GET /v1/org | get_org | read | | Organization
+  PATCH /v1/org | update_org | settings:write | | ChangedOrganization
+  GET /v1/subjects/{subject_id} | get_subject | read | | Subject
+  POST /v1/subjects | create_subject | settings:write | | Subject
+  PATCH /v1/subjects/{subject_id} | update_subject | settings:write | | Subject
+  DELETE /v1/subjects/{subject_id} | remove_subject | settings:write | |`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {
@@ -177,6 +188,7 @@ const FILTERS: Record<string, string[]> = {
   list_tutors: ['status', 'search'],
   list_parents: ['status', 'search'],
   list_invoices: ['invoice_number'],
+  list_subjects: ['include_archived'],
 };
 
 export const operations = new Map<string, Operation>(
@@ -204,7 +216,7 @@ export function cataloguedAs(route: Route): Operation {
 }
 
 /** POSTs that create nothing of their own. */
-const ACTIONS = /\/(bulk-invite|refresh|replace)$|\}\/(?!lines$)/;
+const ACTIONS = /\/(bulk-invite|refresh|replace|settle-prices)$|\}\/(?!lines$)/;
 
 /** The status of its success. */
 export function statusOf({ method, path }: Pick<Route, 'method' | 'path'>): number {

@@ -54,6 +54,12 @@ const claims = (status: 'logged' | 'approved'): MakeRecords => async (make, id) 
 
 const LARGE = { amountCents: 1_000_000_000, creditCents: 1_000_000_000 };
 
+/** A band that no rate cell names, and a cell of another one. */
+const unpriced: MakeRecords = async (make, id) => {
+  const [band_id, other] = [(await make.rateBand(id)).id, (await make.rateBand(id)).id];
+  return { band_id, rate_cell_id: ((await make.row('rate_cells', { organizationId: id, bandId: other })) as { id: string }).id };
+};
+
 /** A session that has not been paid out. */
 const unpaid: MakeRecords = async (make, id) => {
   const tutor_id = (await make.tutor(id)).id;
@@ -123,6 +129,16 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({ tutor_id: (await make.tutor(id)).id, hand_over_to: (await make.tutor(id)).id }),
   'POST /v1/parents/:parent_id/offboard': family,
   'DELETE /v1/parents/:parent_id/students/:student_id': family,
+  'POST /v1/sessions/settle-prices': async (make, id) => {
+    const startsAt = new Date('2098-04-01T01:00:00Z');
+    const session_id = (await make.session(id, { startsAt, endsAt: new Date('2098-04-01T02:00:00Z') })).id;
+    const student_id = (await make.student(id)).id;
+    await make.participant(id, session_id, student_id, { status: 'accepted', rateCents: 1 });
+    return { student_id };
+  },
+  'POST /v1/rate-cells': unpriced,
+  'PATCH /v1/rate-cells/:rate_cell_id': unpriced,
+  'DELETE /v1/rate-cells/:rate_cell_id': unpriced,
   'POST /v1/payouts': unpaid,
   'POST /v1/mileage/:trip_id/approve': claims('logged'),
   'POST /v1/mileage/:trip_id/reject': claims('logged'),

@@ -100,7 +100,7 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
     if (value.includes('@')) return `${route.path.replaceAll(/[^a-z]+/g, '-')}-${++addresses}@canary.example`;
     if (schema?.format || schema?.examples) return value;
     const text = schema?.pattern === undefined || new RegExp(schema.pattern).test('Canary') ? 'Canary' : 'canary';
-    if (unique.includes(at.join('.'))) return `${text} ${++taken}`;
+    if (unique.includes(at.join('.'))) return `${text}${schema?.pattern === undefined ? ' ' : '_'}${++taken}`;
     return schema?.pattern === undefined || new RegExp(schema.pattern).test(text) ? text : value;
   }; // prettier-ignore
   const variants = (shape.oneOf ?? []).map((variant) => smallest(variant, example as Body));

@@ -14,7 +14,7 @@ const CHANGEABLE: Record<string, string[]> = {
   rate_bands: ['name', 'sort_order'],
   tutor_tiers: ['name', 'badge_label', 'description', 'sort_order'],
   members: ['rate_band_id'],
-  subjects: ['code', 'name'],
+  subjects: ['name', 'is_archived'],
   rate_cells: ['student_rate_cents', 'inperson_surcharge_cents', 'tutor_pay_mode', 'tutor_pay_pct', 'tutor_flat_rate_cents'],
   tutor_profiles: [
     'bio', 'teaching_mode', 'is_published', 'handle', 'home_suburb', 'home_postcode', 'service_postcodes', 'serves_all_areas',

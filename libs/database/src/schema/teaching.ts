@@ -9,12 +9,13 @@ const STUDENT_IS_MEMBER = `EXISTS (SELECT FROM members v
 
 /** Subjects, classrooms and groups, homework and results. */
 export const teaching = /* sql */ `
-  -- code: a readable key, made from the name if it is left out.
+  -- code: a readable key, made from the name if it is left out. is_archived: nothing new names it; what did still does.
   CREATE TABLE subjects (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
     code text NOT NULL DEFAULT '' CHECK (code ~ '^[a-z0-9]+(_[a-z0-9]+)*$' AND char_length(code) <= 100),
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+    is_archived boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, code),

@@ -1,4 +1,5 @@
 import { AccessModule } from '@app/access';
+import { RowsModule } from '@app/rows';
 import { TeachingModule as Teaching } from '@app/teaching';
 import { Area, HttpModule } from '../../http/kit.js';
 import { CLASSROOMS_CONTROLLERS } from './classrooms/classrooms.controller.js';
@@ -13,7 +14,7 @@ import { SUBJECTS_CONTROLLERS } from './subjects.controller.js';
 
 /** What is taught to whom, and with what outcome. */
 @Area({
-  imports: [HttpModule, AccessModule, Teaching],
+  imports: [HttpModule, AccessModule, Teaching, RowsModule],
   controllers: [
     ...SUBJECTS_CONTROLLERS,
     ...CLASSROOMS_CONTROLLERS,

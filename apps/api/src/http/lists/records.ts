@@ -30,7 +30,7 @@ export class Records {
   }
 
   /** The record as it was written last, locked until the end of the ambient transaction. @throws ApiError 404 */
-  async locked(caller: Caller, shown: RecordSet, id: string): Promise<JsonText> {
+  async locked(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
     const { alias } = typeof shown.source === 'function' ? shown.source(caller) : shown.source;
     const statement = sql`${recordOf(caller, shown, id)} FOR NO KEY UPDATE OF ${raw(alias)}`;
     return this.found(await this.db.query<{ data: string }>(statement), readsCodes(caller));

@@ -5,6 +5,7 @@ import { FIELDS, type Kind, kinds } from '@app/fields';
 import { Rows, type RowTable, type Values } from '@app/rows';
 import type { ConflictCode } from '../errors/api-error.js';
 import type { RecordSet } from '../lists/source.js';
+import type { View } from '../views/view.js';
 import { bodyField, type Presence } from '../validation/fields.js';
 import { recordController } from './read-controllers.js';
 import { writeController, type WriteDeclaration } from './write-controller.js';
@@ -27,6 +28,8 @@ export interface RowsDeclaration<Path extends RecordPath> {
   /** What is answered: the list's declaration. */
   shown: RecordSet;
   fields: Record<string, RowField>;
+  /** What a write is answered with, if a read hides what it sent. */
+  written?: (body: object) => View;
   /** Of the bodies of POST and PATCH. */
   examples: { create: object; change: object };
   /** What else a caller must know, in Markdown. */
@@ -40,7 +43,7 @@ export const DECLARED: RowsDeclaration<RecordPath>[] = [];
 
 /** The controllers of rows: their GET, POST, PATCH and DELETE. */
 export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>): Type[] {
-  const { path, noun, kind, scope, shown, fields, examples, notes = {}, without = [] } = declaration;
+  const { path, noun, kind, scope, shown, fields, written, examples, notes = {}, without = [] } = declaration;
   const [list, idName] = path.split('/:') as [string, string];
   const verb = (name: string) => `${name}_${noun.replaceAll(' ', '_')}`;
   const a = `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
@@ -62,6 +65,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         example: examples.create,
         body: requestClass('Create', noun, kind, fields),
         answers: shown,
+        written,
         idName,
         run: ({ organizationId, body }, own) => own.add(organizationId, kind, body as Values),
       }),
@@ -76,6 +80,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         conflicts,
         body: requestClass('Update', noun, kind, fields),
         answers: shown,
+        written,
         run: ({ organizationId, ids, body }, own) => own.change(organizationId, kind, idIn(ids), body as Values),
       }),
     remove: () =>

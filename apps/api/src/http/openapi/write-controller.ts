@@ -7,6 +7,8 @@ import type { Caller } from '../auth/caller.js';
 import type { Answer } from '../lists/answer.js';
 import { Records } from '../lists/records.js';
 import type { RecordSet } from '../lists/source.js';
+import { JsonText } from '../views/json-text.js';
+import type { View } from '../views/view.js';
 import { ValidBody } from '../validation/declared.js';
 import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { Audit } from '../writes/audit.js';
@@ -43,6 +45,8 @@ export interface WriteDeclaration<
   rules: { [K in keyof Rules]: Type<Rules[K]> };
   /** The record that is answered as the write leaves it, or an answer of its own; null for none (204). */
   answers: RecordSet | Answer | null;
+  /** The record as this request may see it: a view of the same name and schema. */
+  written?: (body: Body) => View;
   /** What the audit row calls the record's id, if not like the path's first parameter. */
   idName?: string;
   /** The record of the path, whose version `If-Match` names; or a new one. Its answer has an `ETag`. */
@@ -59,7 +63,7 @@ export function writeController<
   Rules extends unknown[] | [],
   Made extends Result,
 >(write: WriteDeclaration<R, Body, Rules, Made>): Type {
-  const { route, scope, status, body: bodyClass, rules, answers, idName, versions, run, ...operation } = write;
+  const { route, scope, status, body: bodyClass, rules, answers, written, idName, versions, run, ...operation } = write;
   const [method, path] = route.split(' /') as [keyof typeof METHODS, string];
   const names = idsIn<R>(route);
   const Method = METHODS[method];
@@ -97,7 +101,7 @@ export function writeController<
       ...[body, ...values]: [body: unknown, ...ids: string[]]
     ) {
       const ids = byName(names, values);
-      if (versions && expected !== null && values[0] !== undefined) {
+      if (versions && expected !== null && method !== 'POST') {
         requireVersion(await this.records.locked(caller, versions, values[0]), expected);
       }
       const call = { caller, organizationId: caller.organizationId, ids, body: body as Body };
@@ -107,8 +111,11 @@ export function writeController<
       this.audit.note({ ...others, ...(name && id && { [name]: id }), ...audit }, changed);
       if (existed) response.status(200);
       if (!record) return answer;
-      const written = await this.records.written(caller, record, id);
-      return versions ? tagged(written) : written;
+      const stored = await this.records.written(caller, record, id);
+      const answered = written
+        ? await this.records.written(caller, { ...record, view: written(call.body) }, id)
+        : stored;
+      return versions ? new JsonText(answered.text, tagged(stored).etag) : answered;
     }
   }
 
