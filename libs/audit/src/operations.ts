@@ -78,9 +78,7 @@ const WORDS = {
   'POST /v1/groups': 'Created a group',
   'POST /v1/groups/:group_id/students': 'Added {person} to a group',
   'POST /v1/groups/:group_id/tutors': 'Added {person} to a group as a tutor',
-  'POST /v1/lesson-plans': 'Created a lesson plan',
   'PUT /v1/lesson-plans/:plan_id': 'Changed a lesson plan',
-  'POST /v1/questions': 'Added a question',
 
   'POST /v1/sessions': 'Created a session',
   'PUT /v1/sessions/:session_id': 'Changed a session',
@@ -143,6 +141,11 @@ const RECORDS = {
   'tutor-tiers/:tutor_tier_id': 'a tutor tier',
   'mileage/:trip_id': 'a trip',
   'expenses/:claim_id': 'an expense',
+  'lesson-plans/:plan_id': 'a lesson plan',
+  'questions/:question_id': 'a question',
+  'homework/:homework_id': 'homework',
+  'results/:result_id': 'a result',
+  'session-feedback/:feedback_id': 'feedback on a session',
 } as const;
 
 /** The path of such a record. */

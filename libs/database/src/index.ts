@@ -25,7 +25,7 @@ export { IS_STAFF, MANAGES } from './schema/people.js';
 export { MOST_CENTS, wordsOfCheck } from './schema/rules.js';
 export { TAKES_PART, takesPart } from './schema/scheduling.js';
 export { differentFunctions } from './schema/functions.js';
-export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, SESSION } from './schema/states.js';
+export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, RESULT, SESSION } from './schema/states.js';
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';

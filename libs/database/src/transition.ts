@@ -6,7 +6,15 @@ import type { Tables } from './tables.js';
 
 /** Tables whose records are acted on. */
 type Table =
-  keyof Tables | 'adjustments' | 'payouts' | 'questions' | 'rate_bands' | 'rate_cells' | 'subjects' | 'tutor_tiers';
+  | keyof Tables
+  | 'adjustments'
+  | 'payouts'
+  | 'questions'
+  | 'rate_bands'
+  | 'rate_cells'
+  | 'student_groups'
+  | 'subjects'
+  | 'tutor_tiers';
 
 /**
  * Reads one of the organization's records and locks it until the end of the ambient transaction, so that what is decided by
@@ -20,9 +28,10 @@ export async function lockRecord<Row extends QueryResultRow>(
   organizationId: string,
   id: string,
   columns: Sql,
+  owner = 'organization_id',
 ): Promise<Row> {
   const [row] = await db.query<Row>(sql`
-    SELECT ${columns} FROM ${raw(table)} WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+    SELECT ${columns} FROM ${raw(table)} WHERE ${raw(owner)} = ${organizationId} AND id = ${id} FOR UPDATE`);
   if (!row) throw Refused.notFound();
   return row;
 }

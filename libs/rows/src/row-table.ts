@@ -10,6 +10,8 @@ export type Reference = { table: Table | CodedTable; where?: string } | { member
 /** A table whose rows have no rule beyond what the database says of them. Columns are called like the fields of requests. */
 export interface RowTable {
   table: Table;
+  /** The column that says whose a row is; `organization_id`, if there is none. */
+  owner?: string;
   /** By column. */
   references?: Record<string, Reference>;
   /** Why a row is refused that is like another one, by unique constraint or index. */

@@ -13,13 +13,13 @@ export type Values = Record<string, unknown>;
 /** Makes, changes and removes the rows of tables without a rule of their own, in the ambient transaction. */
 @Injectable()
 export class Rows {
-  constructor(private readonly db: Database) {}
+  constructor(protected readonly db: Database) {}
 
   /** @returns its id @throws Refused for unknown references, a row like another one, and what a CHECK refuses */
   async add(organizationId: string, kind: RowTable, values: Values): Promise<string> {
     const id = uuidv7();
     const known = await this.known(organizationId, kind, values);
-    const columns = { id, organization_id: organizationId, ...known, ...kind.derived?.values(known, null) };
+    const columns = { id, [ownerOf(kind)]: organizationId, ...known, ...kind.derived?.values(known, null) };
     const names = join(Object.keys(columns).map((name) => raw(name)));
     await this.write(kind, sql`INSERT INTO ${raw(kind.table)} (${names}) VALUES (${join(Object.values(columns))})`);
     return id;
@@ -38,7 +38,7 @@ export class Rows {
     const changed = await this.write(
       kind,
       sql`UPDATE ${raw(kind.table)} SET ${join([...set, ...stamp])}
-        WHERE organization_id = ${organizationId} AND id = ${id} AND ROW(${names}) IS DISTINCT FROM ROW(${given}) RETURNING id`,
+        WHERE ${raw(ownerOf(kind))} = ${organizationId} AND id = ${id} AND ROW(${names}) IS DISTINCT FROM ROW(${given}) RETURNING id`,
     );
     return changed.length > 0;
   }
@@ -48,15 +48,15 @@ export class Rows {
     await this.lock(organizationId, kind, id);
     await this.write(
       kind,
-      sql`DELETE FROM ${raw(kind.table)} WHERE organization_id = ${organizationId} AND id = ${id}`,
+      sql`DELETE FROM ${raw(kind.table)} WHERE ${raw(ownerOf(kind))} = ${organizationId} AND id = ${id}`,
     );
   }
 
   /** @returns what of the row others follow from */
-  private async lock(organizationId: string, { table, states, derived }: RowTable, id: string): Promise<Values> {
+  private async lock(organizationId: string, { table, states, derived, owner }: RowTable, id: string): Promise<Values> {
     const names = [...(states ? ['status'] : ['id']), ...(derived?.from ?? [])];
     const columns = join(names.map((name) => raw(name)));
-    const row = await lockRecord<Values>(this.db, table, organizationId, id, columns);
+    const row = await lockRecord<Values>(this.db, table, organizationId, id, columns, owner);
     if (states && !states.includes(row.status as string)) throw Refused.invalidState(row.status as string, states);
     return row;
   }
@@ -102,6 +102,8 @@ export class Rows {
       throw Refused.invalidAt(later.map((name) => ({ at: [name], reason: 'Must not be later than today.' })));
   }
 }
+
+const ownerOf = ({ owner }: RowTable): string => owner ?? 'organization_id';
 
 /** @param before SQL for what the row names already */
 function lookUp(to: Reference, organizationId: string, named: string, before: Sql): Sql {

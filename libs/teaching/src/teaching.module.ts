@@ -1,6 +1,11 @@
 import { Module } from '@nestjs/common';
+import { Feedback } from './feedback.js';
+import { Homework } from './homework.js';
 import { LessonPlans } from './lesson-plans.js';
 import { Questions } from './questions.js';
+import { Results } from './results.js';
 
-@Module({ providers: [LessonPlans, Questions], exports: [LessonPlans, Questions] })
+const RULES = [Feedback, Homework, LessonPlans, Questions, Results];
+
+@Module({ providers: RULES, exports: RULES })
 export class TeachingModule {}

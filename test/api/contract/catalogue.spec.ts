@@ -35,7 +35,7 @@ const sorted = (fields: object): [string, unknown][] => Object.entries(fields).s
 
 /** Where reads never show null and writes may, the answer of a write has a schema with a name of its own. */
 const WRITTEN = /Written$/;
-const named = (schema: string): string => RENAMED[schema] ?? schema.replace(WRITTEN, '');
+const named = (schema: string): string => RENAMED[schema.replace(WRITTEN, '')] ?? schema.replace(WRITTEN, '');
 const nameIn = (part: unknown): string => named((part as { $ref: string }).$ref.replace('#/components/schemas/', ''));
 const schemasNamed = (name: string): [string, Schema][] => Object.entries(document.components.schemas).filter(([schema]) => named(schema) === name);
 

@@ -3,7 +3,7 @@ import { VALUES } from '@app/database';
 import { DECLARED } from '../../../apps/api/src/http/openapi/rows.js';
 import { createFixtures } from '../../support/data/fixtures.js';
 import { TestApi } from '../../support/http/api.js';
-import { idsFor, operationOf, writesOf } from '../../support/http/record-for.js';
+import { idsFor, operationOf, recordFor, writesOf } from '../../support/http/record-for.js';
 import { type Body, bodiesOf } from '../../support/http/valid-bodies.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -24,15 +24,16 @@ async function send(method: string, path: string, body?: Body, headers: Record<s
 
 describe.each(DECLARED)('$path', ({ path, kind, without = [] }) => {
   const list = `/v1/${path.split('/:')[0]}`;
-  const bodyOf = (operation: string) => {
-    const route = writesOf(api).find((one) => operationOf(one) === operation)!;
-    return bodiesOf(route, idsFor(route, school))[0]!;
+  const routeOf = (operation: string) => writesOf(api).find((one) => operationOf(one) === operation)!;
+  const bodyOf = async (operation: string) => {
+    const route = routeOf(operation);
+    return bodiesOf(route, await recordFor(route, fixtures.make, school))[0]!;
   };
   /** A new row, as it is answered. */
   const created = async () => {
-    if (!without.includes('create')) return send('POST', list, bodyOf(`POST ${list}`));
-    const { id } = (await fixtures.make.row(kind.table, { organizationId: school.id })) as { id: string };
-    return send('GET', `${list}/${id}`);
+    if (!without.includes('create')) return send('POST', list, await bodyOf(`POST ${list}`));
+    const ids = await recordFor(routeOf(`DELETE /v1/${path}`), fixtures.make, school);
+    return send('GET', `${list}/${ids[path.split(':')[1]!]!}`);
   };
   const may = (part: 'read' | 'create' | 'change' | 'remove') => !without.includes(part);
 
@@ -48,7 +49,7 @@ describe.each(DECLARED)('$path', ({ path, kind, without = [] }) => {
     const other = { 'If-Match': '"another"' };
     let etag = made.headers.etag!;
     if (may('change')) {
-      const change = bodyOf(`PATCH /v1/${path}`);
+      const change = await bodyOf(`PATCH /v1/${path}`);
       expect((await send('PATCH', one, change, other)).status).toBe(412);
       const changed = await send('PATCH', one, change, { 'If-Match': etag });
       expect([changed.status, changed.body]).toEqual([200, expect.objectContaining({ id: made.body.id })]);
@@ -65,11 +66,13 @@ describe.each(DECLARED)('$path', ({ path, kind, without = [] }) => {
   });
 
   it.each(Object.entries(kind.unique ?? {}))('%s: a second row like the first is refused at the field', async (_name, { at, reason }) => {
-    const body = bodyOf(`POST ${list}`);
+    const route = routeOf(`POST ${list}`);
+    const ids = await recordFor(route, fixtures.make, school);
+    const body = bodiesOf(route, ids)[0]!;
     await send('POST', list, body);
-    // Like it in nothing else.
+    // Like it in no other text.
     const [field] = at as [string];
-    const like = { ...bodyOf(`POST ${list}`), [field]: body[field] };
+    const like = { ...bodiesOf(route, ids)[0], [field]: body[field] };
     const { status, body: refused } = await send('POST', list, like);
     expect([status, refused]).toMatchObject([422, { detail: [{ loc: ['body', ...at], msg: reason }] }]);
   });
@@ -81,14 +84,14 @@ describe.each(DECLARED)('$path', ({ path, kind, without = [] }) => {
     await fixtures.make.query(`UPDATE ${kind.table} SET status = $1 WHERE id = $2`, [state, body.id]);
     const refused = [409, { error: { code: 'invalid_state', details: { state, allowed: kind.states } } }];
     for (const method of ['PATCH', 'DELETE']) {
-      const sent = await send(method, `${list}/${String(body.id)}`, method === 'PATCH' ? bodyOf(`PATCH /v1/${path}`) : undefined);
+      const sent = await send(method, `${list}/${String(body.id)}`, method === 'PATCH' ? await bodyOf(`PATCH /v1/${path}`) : undefined);
       expect([sent.status, sent.body]).toMatchObject(refused);
     }
   });
 
   it.each(kind.past ?? [])('%s is not later than today', async (name) => {
     const later = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
-    const { status, body } = await send('POST', list, { ...bodyOf(`POST ${list}`), [name]: later });
+    const { status, body } = await send('POST', list, { ...(await bodyOf(`POST ${list}`)), [name]: later });
     expect([status, body]).toMatchObject([422, { detail: [{ loc: ['body', name], msg: 'Must not be later than today.' }] }]);
   });
 

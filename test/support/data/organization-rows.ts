@@ -36,8 +36,8 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   });
   await make.homework(tutor.id, { scope: 'group', homeworkType: 'exam', groupId: group.id });
   await make.homework(tutor.id, { studentId: student.id }, school);
-  await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
-  const result = await results(make, student.id, homework.id);
+  const feedback_id = await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
+  const result = await results(make, student.id, homework.id, school);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
   const { booking_request_id, ...asked } = await enquiries(make, school, { ...lesson, sessionId: session.id });
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
@@ -85,6 +85,9 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
       ...conversation,
       plan_id: lessons.plan_id,
       inbox_message_id: lessons.inbox_message_id,
+      question_id: lessons.question_id,
+      homework_id: homework.id,
+      feedback_id,
       result_id: result,
       post_id: post.id,
       adjustment_id: adjustment.id,
@@ -160,17 +163,18 @@ async function feedback(
   make: Factories,
   school: string,
   { tutorId, ...more }: { tutorId: string; reviewerId: string; sessionId: string },
-): Promise<void> {
+): Promise<string> {
   const tags = { positiveTags: ['patient'], improveTags: ['pace'] };
   const said = { recommend: true, prepared: false, comment: 'Explains it until it clicks.', isPublic: true };
-  await make.feedback(school, tutorId, { ...more, ...tags, ...said, reviewerRole: 'student' });
+  const { id } = await make.feedback(school, tutorId, { ...more, ...tags, ...said, reviewerRole: 'student' });
   await make.feedback(school, tutorId, { rating: 1 });
+  return id;
 }
 
 /** @returns the id of the first one */
-async function results(make: Factories, studentId: string, homeworkAssignmentId: string): Promise<string> {
+async function results(make: Factories, studentId: string, homeworkAssignmentId: string, madeByOrganizationId: string): Promise<string> {
   const done = { startedAt: new Date('2026-03-02T09:00:00Z'), completedAt: new Date('2026-03-02T10:00:00Z') };
-  const what = { vceExamId: uuidv7(), curriculumLevelId: uuidv7(), homeworkAssignmentId };
+  const what = { vceExamId: uuidv7(), curriculumLevelId: uuidv7(), homeworkAssignmentId, madeByOrganizationId };
   const { id } = await make.result(studentId, { ...done, ...what, grade: 81, mode: 'homework' });
   await make.result(studentId, { status: 'submitted', mode: 'topic_practice' });
   await make.result(studentId, { status: 'in_progress', mode: 'vce_exam' });
@@ -209,7 +213,7 @@ async function lessonMaterial(make: Factories, organizationId: string, ids: Reco
   await make.row('files', { organizationId, ownerId: ids.tutor, title: 'Surds', scope: 'group', resourceType: 'file', ...targets, ...urls });
   await make.row('files', { organizationId, title: 'Alone', scope: 'org', resourceType: 'link' });
   const asked = { topic: 'Quadratics', introText: 'Complete the square.', questionNumber: 4, totalMarks: 3, isCurrentStudyDesign: true };
-  await make.row('questions', { organizationId, authorId: ids.tutor, tags: ['exam'], curriculumLevelIds: [level], ...asked });
+  const question = await make.row('questions', { organizationId, authorId: ids.tutor, tags: ['exam'], curriculumLevelIds: [level], ...asked });
   await make.row('questions', { organizationId, topic: 'Ratios' });
   const guest = { guestName: 'Mia', guestEmail: 'mia@example.org' };
   const { id: inbox_message_id } = await make.row('inbox_messages', {
@@ -220,5 +224,5 @@ async function lessonMaterial(make: Factories, organizationId: string, ids: Reco
     ...guest,
   });
   await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'archived' });
-  return { plan_id: id, level, inbox_message_id };
+  return { plan_id: id, question_id: question.id, level, inbox_message_id };
 }

@@ -649,6 +649,7 @@ export interface Tables {
     vceExamId: string | null;
     curriculumLevelId: string | null;
     homeworkAssignmentId: string | null;
+    madeByOrganizationId: string | null;
     startedAt: Date | null;
     completedAt: Date | null;
     createdAt: Date;

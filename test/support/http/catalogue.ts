@@ -180,7 +180,21 @@ const OURS = `
   GET /v1/subjects/{subject_id} | get_subject | read | | Subject
   POST /v1/subjects | create_subject | settings:write | | Subject
   PATCH /v1/subjects/{subject_id} | update_subject | settings:write | | Subject
-  DELETE /v1/subjects/{subject_id} | remove_subject | settings:write | |`;
+  DELETE /v1/subjects/{subject_id} | remove_subject | settings:write | |
+  GET /v1/lesson-plans/{plan_id} | get_lesson_plan | read | | LessonPlan
+  DELETE /v1/lesson-plans/{plan_id} | remove_lesson_plan | coursework:write write | |
+  GET /v1/questions/{question_id} | get_question | read | | Question
+  PATCH /v1/questions/{question_id} | update_question | coursework:write write | | Question
+  DELETE /v1/questions/{question_id} | remove_question | coursework:write write | |
+  GET /v1/homework/{homework_id} | get_homework_assignment | read | | Homework
+  POST /v1/homework | create_homework_assignment | coursework:write write | | Homework
+  PATCH /v1/homework/{homework_id} | update_homework_assignment | coursework:write write | | Homework
+  DELETE /v1/homework/{homework_id} | remove_homework_assignment | coursework:write write | |
+  POST /v1/results | create_result | coursework:write write | | Result
+  PATCH /v1/results/{result_id} | update_result | coursework:write write | | Result
+  GET /v1/session-feedback/{feedback_id} | get_session_feedback | read | | SessionFeedback
+  POST /v1/session-feedback | create_session_feedback | sessions:write | | SessionFeedback
+  PATCH /v1/session-feedback/{feedback_id} | update_session_feedback | sessions:write+read | | SessionFeedback`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {

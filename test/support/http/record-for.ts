@@ -157,6 +157,30 @@ const RECORDS: Record<string, MakeRecords> = {
     const purpose = { organizationId, scope: 'organization', role: 'student', targetId: organizationId } as const;
     return { invite_id: (await make.row('invites', { ...purpose, expiresAt: new Date(Date.now() + 86_400_000) })).id };
   },
+  'POST /v1/session-feedback': async (make, id) => {
+    const { session_id, student_id } = await taught(make, id);
+    await make.query(`UPDATE sessions SET status = 'completed' WHERE id = $1`, [session_id]);
+    return { session_id: session_id!, reviewer_id: student_id! };
+  },
+  'PATCH /v1/results/:result_id': async (make, id) => {
+    const { student_id } = await taught(make, id);
+    return { result_id: (await make.result(student_id!, { status: 'in_progress', madeByOrganizationId: id })).id };
+  },
+  'DELETE /v1/lesson-plans/:plan_id': async (make, organizationId) => {
+    const plan = { organizationId, title: 'Surds', scope: 'classroom', classroomId: (await make.classroom(organizationId)).id } as const;
+    return { plan_id: (await make.row('lesson_plans', plan)).id };
+  },
+  'DELETE /v1/questions/:question_id': async (make, organizationId) => {
+    return { question_id: (await make.row('questions', { organizationId, topic: 'Surds' })).id };
+  },
+  'PATCH /v1/homework/:homework_id': async (make, id) => {
+    const classroomId = (await make.classroom(id)).id;
+    return { homework_id: (await make.homework((await make.tutor(id)).id, { scope: 'classroom', classroomId })).id };
+  },
+  'DELETE /v1/homework/:homework_id': async (make, id) => {
+    const classroomId = (await make.classroom(id)).id;
+    return { homework_id: (await make.homework((await make.tutor(id)).id, { scope: 'classroom', classroomId })).id };
+  },
   'PATCH /v1/blog-posts/:post_id': async (make, id) => ({ post_id: (await make.post(id)).id }),
   'DELETE /v1/blog-posts/:post_id': async (make, id) => {
     return { post_id: (await make.post(id, { status: 'published', publishedAt: new Date() })).id };
@@ -182,8 +206,17 @@ function unnamed(route: Route): MakeRecords | undefined {
 export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
   const own = { tutor_subjects: school.query.subject_id!, hand_over_to: school.path.tutor_id! };
-  const { tutor_id, student_id, message_id } = school.path;
-  const named = { created_by: tutor_id!, subject_tutor_id: tutor_id!, sender_id: tutor_id!, recipient_id: student_id!, reply_to_id: message_id! };
+  const { tutor_id, student_id, message_id, homework_id } = school.path;
+  const named = {
+    created_by: tutor_id!,
+    assigned_by: tutor_id!,
+    subject_tutor_id: tutor_id!,
+    homework_assignment_id: homework_id!,
+    reviewer_id: student_id!,
+    sender_id: tutor_id!,
+    recipient_id: student_id!,
+    reply_to_id: message_id!,
+  };
   return { user_id: school.path[role]!, ...own, ...named, ...school.query, ...school.path };
 }
 

@@ -129,7 +129,7 @@ const EXCLUSIVE = [
 ];
 
 /** Ids of records that this service does not have: nobody's, so anybody may name them. */
-const OPAQUE = ['curriculum_level_ids'];
+const OPAQUE = ['curriculum_level_id', 'curriculum_level_ids', 'vce_exam_id'];
 
 /** The body without the fields that this one excludes. */
 function withoutOthers(body: Body, name: string): Body {

@@ -33,6 +33,7 @@ export { JsonUpTo, OrList, Upload, ValidBody, ValidQuery } from './validation/de
 export * as field from './validation/fields.js';
 export { PathId } from './validation/path-id.js';
 export { changeOf, inputOf } from './validation/input.js';
+export { object } from './validation/nested-kinds.js';
 export { given, type Interdependent, TOGETHER } from './validation/read-object.js';
 export { isUnencoded } from './validation/unencoded.js';
 export {

@@ -5,10 +5,10 @@ export const lessons: Grants = {
   tables: {
     lesson_plans: {
       api: `SELECT, INSERT, UPDATE (scope, classroom_id, group_id, student_id, session_id, title, status, plan_data,
-        scheduled_for, updated_at)`,
+        scheduled_for, updated_at), DELETE`,
     },
     files: { api: 'SELECT' },
-    questions: { api: 'SELECT, INSERT' },
+    questions: { api: 'SELECT, INSERT, UPDATE, DELETE' },
   },
   functions: {},
 };

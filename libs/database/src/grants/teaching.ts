@@ -26,9 +26,11 @@ export const teaching: Grants = {
       api: 'SELECT, INSERT, UPDATE (role), DELETE',
       portal: 'SELECT, INSERT, UPDATE (role), DELETE',
     },
-    homework: { api: 'SELECT' },
+    homework: { api: 'SELECT, INSERT, UPDATE, DELETE' },
     // Shown through organization_results, which triggers maintain.
-    results: {},
+    results: {
+      api: 'SELECT, INSERT, UPDATE (status, grade, vce_exam_id, curriculum_level_id, started_at, completed_at)',
+    },
     organization_results: { api: 'SELECT' },
   },
   functions: {

@@ -1,9 +1,11 @@
 import { amount, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
+import { RESULT } from './states.js';
 
 const STUDENT_IN_SESSION = `EXISTS (SELECT FROM session_students v
     WHERE v.organization_id = current_organization_id() AND v.student_id = results.student_id)`;
 const STUDENT_ACCEPTED = `EXISTS (SELECT FROM members m
     WHERE m.organization_id = current_organization_id() AND m.user_id = results.student_id AND m.accepted_at IS NOT NULL)`;
+const MADE_HERE = `results.made_by_organization_id = current_organization_id()`;
 const STUDENT_IS_MEMBER = `EXISTS (SELECT FROM members v
     WHERE v.organization_id = current_organization_id() AND v.user_id = results.student_id)`;
 
@@ -160,15 +162,17 @@ export const teaching = /* sql */ `
   ${secure('homework', MINE, MINE_OR_NOBODYS)}
 
   -- An attempt belongs to a student, not to an organization: see organization_results for who sees it.
+  -- made_by_organization_id: the only organization that changes it; nobody does if there is none.
   CREATE TABLE results (
     id uuid PRIMARY KEY,
     student_id uuid NOT NULL REFERENCES users,
-    status text NOT NULL CHECK (status IN ('not_started', 'in_progress', 'submitted', 'completed')),
+    status text NOT NULL CHECK (${RESULT.check('status')}),
     grade integer CHECK (grade BETWEEN 0 AND 100),
     mode text NOT NULL CHECK (mode IN ('vce_exam', 'topic_practice', 'sac', 'homework')),
     vce_exam_id uuid,
     curriculum_level_id uuid,
     homework_assignment_id uuid REFERENCES homework,
+    made_by_organization_id uuid DEFAULT nullif(current_setting('app.organization_id', true), '')::uuid REFERENCES organizations,
     started_at timestamptz(3),
     completed_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now()
@@ -176,7 +180,11 @@ export const teaching = /* sql */ `
   CREATE INDEX results_student ON results (student_id);
   ${onRows('results', 'show_results', ['INSERT', 'UPDATE'])}
   -- Through the student rather than organization_results: a result that was just inserted can be returned.
-  ${secure('results', `${STUDENT_IN_SESSION} AND ${STUDENT_ACCEPTED}`, STUDENT_IS_MEMBER)}
+  ${secure(
+    'results',
+    `(${STUDENT_IN_SESSION} AND ${STUDENT_ACCEPTED}) OR ${MADE_HERE}`,
+    `${STUDENT_IS_MEMBER} AND (results.made_by_organization_id IS NULL OR ${MADE_HERE})`,
+  )}
 
   -- Results as an organization sees them: one row for each organization in which the student has a session. It has
   -- the columns that pages show and filter, so that every page is a scan of one index: looking into results for each row

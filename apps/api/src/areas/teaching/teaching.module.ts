@@ -14,7 +14,7 @@ import { SUBJECTS_CONTROLLERS } from './subjects.controller.js';
 
 /** What is taught to whom, and with what outcome. */
 @Area({
-  imports: [HttpModule, AccessModule, Teaching, RowsModule],
+  imports: [HttpModule, AccessModule, RowsModule, Teaching],
   controllers: [
     ...SUBJECTS_CONTROLLERS,
     ...CLASSROOMS_CONTROLLERS,

@@ -18,15 +18,23 @@ interface RowField extends Presence {
   fixed?: boolean;
 }
 
-/** Rows without a rule of their own: declared, to be read one by one, created, changed and deleted. */
+/** Rows without a rule of their own, or with one that extends `Rows`: declared, to be read one by one, created, changed and deleted. */
 export interface RowsDeclaration<Path extends RecordPath> {
   path: Path;
   /** As in "a rate band". */
   noun: string;
   kind: RowTable;
+  /** Who decides more than the database does. */
+  rule?: Type<Rows>;
+  /** What it refuses to change or delete, beside what the table says. */
+  conflicts?: readonly ConflictCode[];
   scope: WriteDeclaration<RecordOperation<Path>, object, [], void>['scope'];
+  /** Of PATCH, where it is another one. */
+  scopeToChange?: this['scope'];
   /** What is answered: the list's declaration. */
   shown: RecordSet;
+  /** What can be changed, if it is not all that is shown. */
+  own?: RecordSet;
   fields: Record<string, RowField>;
   /** What a write is answered with, if a read hides what it sent. */
   written?: (body: object) => View;
@@ -43,12 +51,28 @@ export const DECLARED: RowsDeclaration<RecordPath>[] = [];
 
 /** The controllers of rows: their GET, POST, PATCH and DELETE. */
 export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>): Type[] {
-  const { path, noun, kind, scope, shown, fields, written, examples, notes = {}, without = [] } = declaration;
+  const {
+    path,
+    noun,
+    kind,
+    rule = Rows,
+    scope,
+    shown,
+    own = shown,
+    fields,
+    written,
+    examples,
+    notes = {},
+    without = [],
+  } = declaration;
   const [list, idName] = path.split('/:') as [string, string];
   const verb = (name: string) => `${name}_${noun.replaceAll(' ', '_')}`;
   const a = `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-  const shared = { scope, rules: [Rows] as [typeof Rows], versions: shown };
-  const conflicts: ConflictCode[] = kind.states ? ['invalid_state'] : [];
+  const shared = { scope, rules: [rule] as [Type<Rows>], versions: own };
+  const conflicts: ConflictCode[] = [
+    ...(declaration.conflicts ?? []),
+    ...(kind.states ? ['invalid_state' as const] : []),
+  ];
   const one = `v1/${path}`;
   DECLARED.push(declaration);
 
@@ -64,14 +88,15 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         description: notes.create,
         example: examples.create,
         body: requestClass('Create', noun, kind, fields),
-        answers: shown,
+        answers: own,
         written,
         idName,
-        run: ({ organizationId, body }, own) => own.add(organizationId, kind, body as Values),
+        run: ({ organizationId, body }, rows) => rows.add(organizationId, kind, body as Values),
       }),
     change: () =>
       writeController({
         ...shared,
+        scope: declaration.scopeToChange ?? scope,
         id: verb('update'),
         route: `PATCH /v1/${path}` as RecordOperation<Path>,
         summary: `Changes ${a}`,
@@ -79,9 +104,9 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         example: examples.change,
         conflicts,
         body: requestClass('Update', noun, kind, fields),
-        answers: shown,
+        answers: own,
         written,
-        run: ({ organizationId, ids, body }, own) => own.change(organizationId, kind, idIn(ids), body as Values),
+        run: ({ organizationId, ids, body }, rows) => rows.change(organizationId, kind, idIn(ids), body as Values),
       }),
     remove: () =>
       writeController({
@@ -92,7 +117,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         description: ['409 `still_referenced` if another record names it.', notes.remove].filter(Boolean).join(' '),
         conflicts: [...conflicts, 'still_referenced'],
         answers: null,
-        run: ({ organizationId, ids }, own) => own.remove(organizationId, kind, idIn(ids)),
+        run: ({ organizationId, ids }, rows) => rows.remove(organizationId, kind, idIn(ids)),
       }),
   };
   const wanted = Object.entries(parts).filter(([name]) => !without.includes(name as keyof typeof parts));
