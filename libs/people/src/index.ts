@@ -48,7 +48,8 @@ export type {
   RefusedPerson,
 } from './provisioning/people.js';
 export { Provisioning } from './provisioning/provisioning.js';
-export { MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';
+export { Restoring } from './provisioning/restoring.js';
+export { type MayChange, MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';
 export { type NewClassroom, type NewGroup, Classes } from './classes.js';
 export { asManager, firstOwner, NAMED, requireRole, STAFF, type StaffRole } from './staff.js';
 export { type TutorChange, TutorProfiles } from './tutor-profiles.js';

@@ -22,6 +22,7 @@ import { Logins } from './provisioning/logins.js';
 import { MemberProfiles } from './provisioning/member-profiles.js';
 import { Memberships } from './provisioning/memberships.js';
 import { Provisioning } from './provisioning/provisioning.js';
+import { Restoring } from './provisioning/restoring.js';
 import { Classes } from './classes.js';
 import { TutorProfiles } from './tutor-profiles.js';
 
@@ -45,6 +46,7 @@ const PEOPLE = [
   OrganizationSettings,
   PasswordLinks,
   Provisioning,
+  Restoring,
   SignIn,
   TakenBackNotices,
   TutorProfiles,

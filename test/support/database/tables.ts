@@ -370,6 +370,7 @@ export interface Tables {
     createdAt: Date;
     invitedAt: Date | null;
     approvalRequestedAt: Date | null;
+    readdressedAt: Date | null;
     profilePublished: boolean;
     rateBandId: string | null;
   };
@@ -484,6 +485,7 @@ export interface Tables {
     acceptedAt: Date | null;
     frozenAt: Date | null;
     refusedAt: Date | null;
+    readdressedAt: Date | null;
   };
   passkeys: {
     id: string;

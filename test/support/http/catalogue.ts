@@ -139,6 +139,10 @@ const OURS = `
   POST /v1/expenses/{claim_id}/reject | reject_expense | payroll:write write | | ExpenseClaim
   POST /v1/expenses/{claim_id}/reimburse | reimburse_expense | payroll:write write | | ExpenseClaim
   PATCH /v1/leads/{lead_id} | update_lead | leads:write+read write+read | | Lead
+  POST /v1/students/{student_id}/restore | restore_student | accounts:write | | Student
+  POST /v1/tutors/{tutor_id}/restore | restore_tutor | accounts:write | | Tutor
+  POST /v1/parents/{parent_id}/restore | restore_parent | accounts:write | | Parent
+  PATCH /v1/parents/{parent_id} | update_parent | students:write | | Parent
   DELETE /v1/leads/{lead_id} | remove_lead | leads:write+read write+read | |
   GET /v1/booking-requests/{request_id} | get_booking_request | read | | BookingRequest
   PATCH /v1/booking-requests/{request_id} | update_booking_request | leads:write+read write+read | | BookingRequest

@@ -8,6 +8,7 @@ export const MAIL_KINDS: Record<string, string> = {
   address_confirmation: 'Confirmation of an address',
   join_confirmation: 'Confirmation of an address',
   address_changed: 'Notice of a changed address',
+  person_readdressed: 'Request to approve a changed address',
   approval_request: 'Request for approval',
   code_flooded: 'Notice that many students join by a code',
   money_taken_back: 'Notice that many payments were taken back',

@@ -1,7 +1,8 @@
 import { Provisioning, TutorProfiles } from '@app/people';
-import { given, listController, recordController, requireScopes, writeController } from '../../../http/kit.js';
-import { ended, OFFBOARDED, OffboardTutor } from '../offboard.js';
-import { toTutor } from '../people.dto.js';
+import { given, listController, recordController, writeController } from '../../../http/kit.js';
+import { ANOTHER_ADDRESS } from '../account-invite.js';
+import { ended, OFFBOARDED, RESTORED, restored, RESTORES, OffboardTutor } from '../offboard.js';
+import { may, toTutor } from '../people.dto.js';
 import { CreateTutor, UpdateTutor } from './tutors.dto.js';
 import { STAFF } from './tutors.queries.js';
 
@@ -43,8 +44,9 @@ export const TUTORS_CONTROLLERS = [
       'Omitted fields stay unchanged; a list replaces the stored one. Somebody without a tutor profile gets one. ' +
       'Another `home_suburb` or `home_postcode` clears the coordinates. Names change what the organization ' +
       'supplied of a `pending` person, and otherwise the login, unless another organization has a membership for ' +
-      'it (422). Another name of an owner or admin needs `accounts:write` as well (403). Archived people cannot be ' +
-      'changed (422).',
+      'it (422); so do `email` and `phone`. Another name of an owner or admin, and another `email`, need ' +
+      '`accounts:write` as well (403); `email` and `phone` of an owner or admin are a 409. ' +
+      `${ANOTHER_ADDRESS} Archived people cannot be changed (422).`,
     example: {
       bio: 'Patient and precise; eleven years of Methods.',
       is_published: true,
@@ -58,9 +60,10 @@ export const TUTORS_CONTROLLERS = [
     body: UpdateTutor,
     rules: [TutorProfiles],
     answers: STAFF,
+    conflicts: ['is_manager'],
     run: ({ caller, ids, body }, profiles) => {
-      const mayRenameManager = () => requireScopes(caller, ['tutors:write', 'accounts:write']);
-      return profiles.change(caller, ids.tutor_id, given(body), mayRenameManager);
+      const phone = body.phone === '' ? null : body.phone;
+      return profiles.change(caller, ids.tutor_id, given({ ...body, phone }), may(caller, 'tutors:write'));
     },
   }),
   writeController({
@@ -78,5 +81,15 @@ export const TUTORS_CONTROLLERS = [
     body: OffboardTutor,
     run: ({ caller, ids, body }, offboarding) =>
       ended(offboarding, caller, { userId: ids.tutor_id, as: 'staff', sessions: body.ahead }),
+  }),
+  writeController({
+    ...RESTORED,
+    id: 'restore_tutor',
+    route: 'POST /v1/tutors/:tutor_id/restore',
+    summary: 'Takes back a tutor who has left',
+    description: `${RESTORES} They are mailed as in the bulk invite. Owners and admins are a 409. A tutor who has not left is returned unchanged.`,
+    conflicts: ['is_manager'],
+    answers: STAFF,
+    run: ({ caller, ids }, restoring) => restored(restoring, caller, ids.tutor_id, 'staff'),
   }),
 ];
