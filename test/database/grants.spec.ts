@@ -69,12 +69,14 @@ describe('the rights of the roles', () => {
     const doors = Object.entries(FUNCTION_GRANTS).filter(([, roles]) => roles.includes('api'));
     expect(doors.map(([name]) => name).sort()).toEqual([
       'api_key_by_hash',
+      'await_address',
       'conversation_of_others',
       'current_organization_id',
       'direct_conversation',
       'folded',
       'group_of_others',
       'hold_ties_elsewhere',
+      'is_established',
       'kept_elsewhere',
       'leave_conversations',
       'log_requests',

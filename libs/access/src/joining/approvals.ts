@@ -85,10 +85,12 @@ export class Approvals {
   }
 
   private async tieOf(organizationId: string, userId: string, as: Asking) {
-    const columns = sql`SELECT status, readdressed_at IS NOT NULL AS readdressed`;
-    const own = sql`WHERE organization_id = ${organizationId} AND user_id = ${userId}`;
     const [tie] = await this.db.query<{ status: string; readdressed: boolean }>(
-      as === 'parent' ? sql`${columns} FROM parents ${own}` : sql`${columns} FROM members ${own}`,
+      as === 'parent'
+        ? sql`SELECT status, readdressed_at IS NOT NULL AS readdressed FROM parents
+            WHERE organization_id = ${organizationId} AND user_id = ${userId}`
+        : sql`SELECT status, readdressed_at IS NOT NULL AS readdressed FROM members
+            WHERE organization_id = ${organizationId} AND user_id = ${userId}`,
     );
     return tie!;
   }
