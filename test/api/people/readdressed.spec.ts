@@ -165,7 +165,7 @@ describe('POST /v1/{kind}/{id}/restore', () => {
   it('finds who has left by their status', async () => {
     const id = await added('student', false);
     await school.post(`/v1/students/${id}/offboard`, {});
-    const { body } = await joining.api.get('/v1/students?status=archived', school.key);
-    expect((body as { data: { id: string }[] }).data.map((one) => one.id)).toEqual([id]);
+    const answer = await joining.api.get('/v1/students?status=archived', school.key);
+    expect((answer.body as { data: { id: string }[] }).data.map((one) => one.id)).toEqual([id]);
   });
 });

@@ -62,8 +62,9 @@ export const TUTORS_CONTROLLERS = [
     answers: STAFF,
     conflicts: ['is_manager'],
     run: ({ caller, ids, body }, profiles) => {
-      const phone = body.phone === '' ? null : body.phone;
-      return profiles.change(caller, ids.tutor_id, given({ ...body, phone }), may(caller, 'tutors:write'));
+      const { phone, ...change } = given(body);
+      const changed = phone === undefined ? change : { ...change, phone: phone || null };
+      return profiles.change(caller, ids.tutor_id, changed, may(caller, 'tutors:write'));
     },
   }),
   writeController({
