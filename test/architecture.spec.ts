@@ -91,7 +91,7 @@ describe('imports', () => {
       rows: ['database', 'people', 'rules'],
       billing: ['audit', 'database', 'people', 'rows', 'rules', 'scheduling'],
       scheduling: ['database', 'rules'],
-      enquiries: ['concurrency', 'config', 'database', 'people', 'rules', 'scheduling'],
+      enquiries: ['concurrency', 'config', 'database', 'people', 'rows', 'rules', 'scheduling'],
       images: ['concurrency', 'logging'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],

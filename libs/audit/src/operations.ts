@@ -140,6 +140,7 @@ const WORDS = {
 /** Records that are created, changed and deleted without a rule of their own, by their path: what each is called. */
 const RECORDS = {
   'subjects/:subject_id': 'a subject',
+  'locations/:location_id': 'a location',
   'rate-bands/:rate_band_id': 'a rate band',
   'rate-cells/:rate_cell_id': 'a rate cell',
   'tutor-tiers/:tutor_tier_id': 'a tutor tier',

@@ -10,6 +10,7 @@ type Table =
   | 'adjustments'
   | 'payouts'
   | 'questions'
+  | 'locations'
   | 'rate_bands'
   | 'rate_cells'
   | 'student_groups'

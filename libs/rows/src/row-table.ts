@@ -24,6 +24,8 @@ export interface RowTable {
   past?: readonly string[];
   /** What follows from the values that are given. @param stored the row as it is; null for a new one */
   derived?: { from: readonly string[]; values: (given: Values, stored: Values | null) => Values };
+  /** A flag that one row has at most, of those with the same values in these columns: a new one takes it from the former. */
+  single?: { flag: string; among: readonly string[] };
   /** It has an `updated_at`. */
   stamped?: boolean;
 }

@@ -20,6 +20,7 @@ export class Rows {
     const id = uuidv7();
     const known = await this.known(organizationId, kind, values);
     const columns = { id, [ownerOf(kind)]: organizationId, ...known, ...kind.derived?.values(known, null) };
+    await this.takeFlag(organizationId, kind, columns, null);
     const names = join(Object.keys(columns).map((name) => raw(name)));
     await this.write(kind, sql`INSERT INTO ${raw(kind.table)} (${names}) VALUES (${join(Object.values(columns))})`);
     return id;
@@ -31,6 +32,7 @@ export class Rows {
     const known = await this.known(organizationId, kind, values, id);
     const columns = Object.entries({ ...known, ...kind.derived?.values(known, stored) });
     if (columns.length === 0) return false;
+    await this.takeFlag(organizationId, kind, values, id);
     const names = join(columns.map(([name]) => raw(name)));
     const given = join(columns.map(([, value]) => value));
     const set = columns.map(([name, value]) => sql`${raw(name)} = ${value}`);
@@ -59,6 +61,20 @@ export class Rows {
     const row = await lockRecord<Values>(this.db, table, organizationId, id, columns, owner);
     if (states && !states.includes(row.status as string)) throw Refused.invalidState(row.status as string, states);
     return row;
+  }
+
+  private async takeFlag(organizationId: string, { table, single }: RowTable, values: Values, id: string | null) {
+    if (!single || values[single.flag] !== true) return;
+    await this.db.lock(`${single.flag} of ${table} of ${organizationId}`);
+    const own = sql`t.organization_id = ${organizationId}`;
+    const of = (name: string) =>
+      id === null
+        ? sql`${values[name] ?? null}`
+        : sql`(SELECT ${raw(name)} FROM ${raw(table)} t WHERE ${own} AND t.id = ${id})`;
+    const same = single.among.map((name) => sql`t.${raw(name)} IS NOT DISTINCT FROM ${of(name)}`);
+    await this.db.query(sql`
+      UPDATE ${raw(table)} t SET ${raw(single.flag)} = false
+      WHERE ${own} AND t.${raw(single.flag)} AND t.id IS DISTINCT FROM ${id}::uuid AND ${join(same, ' AND ')}`);
   }
 
   private async write(kind: RowTable, statement: Sql): Promise<unknown[]> {

@@ -87,6 +87,14 @@ export const TAUGHT = 'mathematical_methods';
 export const teaches = (id: string): boolean => id >= '8';
 export const modeOf = (id: string) => (id < '1' ? null : (['online', 'in_person', 'both'] as const)[parseInt(id[1]!, 16) % 3]!);
 
+/** Some of these tutors, who have a profile, teach a subject. */
+async function teach(make: Factories, stage: ListFixture, rows: readonly NewRow[]): Promise<void> {
+  const [subject] = await make.query<{ id: string }>(`SELECT id FROM subjects WHERE organization_id = $1 AND code = $2`, [stage.school, TAUGHT]);
+  const { id } = subject ?? (await make.subject(stage.school, { code: TAUGHT }));
+  const teachers = rows.filter((row) => teaches(row.id)).map((row) => ({ user_id: row.id, subject_id: id }));
+  if (teachers.length > 0) await make.insert('tutor_subjects', teachers, { organization_id: stage.school });
+}
+
 /** An hour each, some of them with a participant. */
 const sessions: Insert = async (make, stage, rows) => {
   const endOf = ({ starts_at }: Row = {}) => (starts_at ? { ends_at: new Date(Date.parse(starts_at as string) + 3_600_000) } : {});
@@ -168,6 +176,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
       const stored = await members('tutor')(make, stage, rows);
       const profiles = rows.map((row) => ({ ...row, values: { is_published: row.values?.profile_published ?? false } }));
       await rowsOf('tutor_profiles', undefined, 'user_id')(make, stage, profiles);
+      await teach(make, stage, rows);
       return stored;
     },
     already: 'tutor',
@@ -175,14 +184,11 @@ const OTHER_ROWS: Record<string, ListRows> = {
   list_coverage_tutors: {
     insert: async (make, stage, rows) => {
       const stored = await members('tutor')(make, stage, rows);
-      const [subject] = await make.query<{ id: string }>(`SELECT id FROM subjects WHERE organization_id = $1 AND code = $2`, [stage.school, TAUGHT]);
-      const { id } = subject ?? (await make.subject(stage.school, { code: TAUGHT }));
       // Whatever is asked about the place does not leave anybody out: that is for a spec of its own.
       const everywhere = { serves_all_areas: true, in_person_arrangements: ['at_home'] };
       const profile = ({ id: user_id }: NewRow) => ({ user_id, teaching_mode: modeOf(user_id), ...everywhere });
       await make.insert('tutor_profiles', rows.map(profile), { organization_id: stage.school });
-      const teachers = rows.filter((row) => teaches(row.id)).map((row) => ({ user_id: row.id, subject_id: id }));
-      if (teachers.length > 0) await make.insert('tutor_subjects', teachers, { organization_id: stage.school });
+      await teach(make, stage, rows);
       return stored;
     },
     already: 'tutor',

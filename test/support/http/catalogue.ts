@@ -179,6 +179,9 @@ const OURS = `
   PATCH /v1/rate-cells/{rate_cell_id} | update_rate_cell | settings:write | | RateCell
   DELETE /v1/rate-cells/{rate_cell_id} | remove_rate_cell | settings:write | |
   POST /v1/sessions/settle-prices | settle_session_prices | settings:write+sessions:write | | SettledPrices
+  POST /v1/locations | create_location | settings:write tutors:write students:write write | | Location
+  PATCH /v1/locations/{location_id} | update_location | settings:write tutors:write students:write write | | Location
+  DELETE /v1/locations/{location_id} | remove_location | settings:write tutors:write students:write write | |
   GET /v1/org | get_org | read | | Organization
   PATCH /v1/org | update_org | settings:write | | ChangedOrganization
   GET /v1/subjects/{subject_id} | get_subject | read | | Subject
@@ -203,7 +206,12 @@ const OURS = `
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {
   list_students: ['status', 'search'],
-  list_tutors: ['status', 'search'],
+  list_tutors: ['status', 'search', 'subject_id'],
+  list_coverage_tutors: ['subject_id'],
+  get_coverage_summary: ['subject_id'],
+  list_coverage_gaps: ['subject_id'],
+  refresh_coverage_isochrones: ['subject_id'],
+  get_available_slots: ['duration_minutes'],
   list_parents: ['status', 'search'],
   list_invoices: ['invoice_number'],
   list_subjects: ['include_archived'],

@@ -137,9 +137,14 @@ function withoutOthers(body: Body, name: string): Body {
   return Object.fromEntries(Object.entries(body).filter(([field]) => field === name || !others.includes(field)));
 }
 
-/** A target goes with its scope: `group_id` with `group`. */
+/** A target goes with its scope, and an owner with their kind: `group_id` with `group`. */
 function withScopeOf(name: string, { properties = {} }: Shape, body: Body): Body {
   const scope = name.replace(/_id$/, '');
+  const owners = properties.owner_type?.enum ?? [];
+  if (owners.includes(scope)) {
+    const others = owners.filter((owner) => owner !== scope).map((owner) => `${String(owner)}_id`);
+    return { ...Object.fromEntries(Object.entries(body).filter(([field]) => !others.includes(field))), owner_type: scope };
+  }
   return properties.scope?.enum?.includes(scope) ? { ...body, scope } : body;
 }
 

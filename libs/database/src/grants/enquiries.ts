@@ -11,7 +11,7 @@ export const enquiries: Grants = {
       api: 'SELECT, INSERT, UPDATE',
       portal: 'SELECT, UPDATE (status, matched_session_id, updated_at)',
     },
-    locations: { api: 'SELECT', portal: 'SELECT' },
+    locations: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
     places: { api: 'SELECT', portal: 'SELECT' },
     isochrones: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
   },

@@ -1,5 +1,6 @@
 import { AccessModule } from '@app/access';
 import { EnquiriesModule } from '@app/enquiries';
+import { RowsModule } from '@app/rows';
 import { Area, HttpModule } from '../../http/kit.js';
 import { CoverageGuard } from './coverage/coverage.guard.js';
 import { CoverageService } from './coverage/coverage.service.js';
@@ -14,7 +15,7 @@ import { USERS_CONTROLLERS } from './users/users.controller.js';
 
 /** Who belongs to the organization, and how they join. */
 @Area({
-  imports: [HttpModule, AccessModule, EnquiriesModule],
+  imports: [HttpModule, AccessModule, EnquiriesModule, RowsModule],
   controllers: [
     ...USERS_CONTROLLERS,
     ...INVITES_CONTROLLERS,

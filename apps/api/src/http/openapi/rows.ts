@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { RecordOperation, RecordPath } from '@app/audit';
 import { VALUES } from '@app/database';
+import type { Scope } from '@app/access';
 import { FIELDS, type Kind, kinds } from '@app/fields';
 import { Rows, type RowTable, type Values } from '@app/rows';
 import type { ConflictCode } from '../errors/api-error.js';
@@ -8,7 +9,7 @@ import type { RecordSet } from '../lists/source.js';
 import type { View } from '../views/view.js';
 import { bodyField, type Presence } from '../validation/fields.js';
 import { recordController } from './read-controllers.js';
-import { writeController, type WriteDeclaration } from './write-controller.js';
+import { writeController } from './write-controller.js';
 
 /** A field of the requests, called like its column. */
 interface RowField extends Presence {
@@ -28,9 +29,10 @@ export interface RowsDeclaration<Path extends RecordPath> {
   rule?: Type<Rows>;
   /** What it refuses to change or delete, beside what the table says. */
   conflicts?: readonly ConflictCode[];
-  scope: WriteDeclaration<RecordOperation<Path>, object, [], void>['scope'];
+  /** One, or all of several; or one of several that depends on what a row says. */
+  scope: Scope | [Scope, ...Scope[]] | { anyOf: [Scope, Scope, ...Scope[]]; of: (row: object) => Scope[] };
   /** Of PATCH, where it is another one. */
-  scopeToChange?: this['scope'];
+  scopeToChange?: Scope | [Scope, ...Scope[]];
   /** What is answered: the list's declaration. */
   shown: RecordSet;
   /** What can be changed, if it is not all that is shown. */
@@ -68,11 +70,18 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
   const [list, idName] = path.split('/:') as [string, string];
   const verb = (name: string) => `${name}_${noun.replaceAll(' ', '_')}`;
   const a = `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-  const shared = { scope, rules: [rule] as [Type<Rows>], versions: own };
+  const shared = { rules: [rule] as [Type<Rows>], versions: own };
   const conflicts: ConflictCode[] = [
     ...(declaration.conflicts ?? []),
     ...(kind.states ? ['invalid_state' as const] : []),
   ];
+  const [ofBody, ofRow] =
+    typeof scope === 'string' || Array.isArray(scope)
+      ? [scope, scope]
+      : [
+          { anyOf: scope.anyOf, by: scope.of },
+          { anyOf: scope.anyOf, byStored: scope.of },
+        ];
   const one = `v1/${path}`;
   DECLARED.push(declaration);
 
@@ -83,6 +92,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
       writeController({
         ...shared,
         id: verb('create'),
+        scope: ofBody,
         route: `POST /v1/${list}` as RecordOperation<Path>,
         summary: `Creates ${a}`,
         description: notes.create,
@@ -96,8 +106,8 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
     change: () =>
       writeController({
         ...shared,
-        scope: declaration.scopeToChange ?? scope,
         id: verb('update'),
+        scope: declaration.scopeToChange ?? ofRow,
         route: `PATCH /v1/${path}` as RecordOperation<Path>,
         summary: `Changes ${a}`,
         description: ['Omitted fields stay unchanged.', notes.change].filter(Boolean).join(' '),
@@ -112,6 +122,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
       writeController({
         ...shared,
         id: verb('remove'),
+        scope: ofRow,
         route: `DELETE /v1/${path}` as RecordOperation<Path>,
         summary: `Deletes ${a}`,
         description: ['409 `still_referenced` if another record names it.', notes.remove].filter(Boolean).join(' '),

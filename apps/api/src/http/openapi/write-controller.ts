@@ -1,4 +1,4 @@
-import { Controller, Inject, Res, type Type } from '@nestjs/common';
+import { Controller, Inject, Res, type Type, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Scope } from '@app/access';
 import { type ApiOperation, doneOf, type Exactly, type IdNames, type Result, type Worded } from '@app/audit';
@@ -14,6 +14,7 @@ import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { Audit } from '../writes/audit.js';
 import { type Expected, IfMatch, requireVersion, tagged } from '../writes/etag.js';
 import { Delete, Patch, Post, Put } from '../writes/write-methods.js';
+import { storedScopes } from '../writes/stored-scopes.js';
 import { Documented, one, type Operation } from './operation.decorator.js';
 
 /** A write that has words for the audit page: one without does not compile. */
@@ -38,7 +39,11 @@ export interface WriteDeclaration<
   /** Of a success, if it is not the method's usual one. */
   status?: number;
   /** One that is needed, or all of several; or some of several, depending on the body. */
-  scope: Scope | [Scope, ...Scope[]] | { anyOf: [Scope, Scope, ...Scope[]]; by: (body: Body) => Scope[] };
+  scope:
+    | Scope
+    | [Scope, ...Scope[]]
+    | { anyOf: [Scope, Scope, ...Scope[]]; by: (body: Body) => Scope[] }
+    | { anyOf: [Scope, Scope, ...Scope[]]; byStored: (row: object) => Scope[] };
   /** The request class. */
   body?: Type<Body>;
   /** Who decides and writes: injected. */
@@ -67,10 +72,11 @@ export function writeController<
   const [method, path] = route.split(' /') as [keyof typeof METHODS, string];
   const names = idsIn<R>(route);
   const Method = METHODS[method];
-  const Requires =
-    typeof scope === 'object' && 'anyOf' in scope
-      ? RequireAnyScope(scope.anyOf, scope.by)
-      : RequireScopes(...([scope].flat() as [Scope, ...Scope[]]));
+  const some = typeof scope === 'object' && 'anyOf' in scope ? scope : null;
+  const Requires = some
+    ? RequireAnyScope(some.anyOf, 'by' in some ? some.by : () => [])
+    : RequireScopes(...([scope].flat() as [Scope, ...Scope[]]));
+  const stored = some && 'byStored' in some ? [storedScopes(versions!, some.byStored)] : [];
   const record = answers && 'view' in answers ? answers : null;
   const name = idName ?? names[0];
   if (record && !name) throw new Error(`${route}: say what its audit row calls the new record`);
@@ -89,6 +95,7 @@ export function writeController<
 
     @Method(undefined, answers ? status : 204)
     @Requires
+    @UseGuards(...stored)
     @Documented({
       ...operation,
       answer: record ? one(record.view) : (answers as Answer | null),

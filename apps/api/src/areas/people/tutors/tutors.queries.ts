@@ -1,8 +1,14 @@
 import sql from 'sql-template-tag';
-import { type Counter, IS_STAFF } from '@app/database';
-import { byFlag, list, Source } from '../../../http/kit.js';
+import { type Counter, idOf, IS_STAFF } from '@app/database';
+import { teach } from '@app/enquiries';
+import { byFlag, kinds, list, parameter, Source } from '../../../http/kit.js';
 import { BY_PERSON, isFiltered } from '../people.view.js';
 import { tutorView } from '../tutor.view.js';
+
+const SUBJECT_NAMED = {
+  ...kinds.idOrCode,
+  schema: { ...kinds.idOrCode.schema, examples: ['mathematical_methods'] },
+};
 
 const PUBLISHED: Counter[] = ['tutor_profiles:published'];
 
@@ -22,12 +28,15 @@ export const STAFF = list({
   }),
   where: sql`m.${IS_STAFF}`,
   parameters: [
+    parameter('subject_id', SUBJECT_NAMED, 'Only staff who teach this subject, by its id or code.', {
+      where: (named, _alias, { organizationId }) => teach(idOf('subjects', organizationId, named)),
+    }),
     byFlag('is_published', 'Only staff with a published profile, or only those without one.', 'profile_published'),
     ...BY_PERSON,
   ],
   total: ['members:owner', 'members:admin', 'members:tutor'],
-  select: ({ is_published, ...others }) => ({
-    counted: isFiltered(others),
+  select: ({ is_published, subject_id, ...others }) => ({
+    counted: subject_id !== undefined || isFiltered(others),
     ...(is_published === true && { total: PUBLISHED }),
     ...(is_published === false && { totalWithout: PUBLISHED }),
   }),
