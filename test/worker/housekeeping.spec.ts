@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Invites } from '@app/people';
 import { loadEnv, Vault } from '@app/config';
+import { PrivateStorage } from '@app/storage';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { fixture } from '../support/process/fixture.js';
 import { OutboxFixture } from '../support/worker/worker.js';
@@ -58,6 +62,30 @@ describe('housekeeping', () => {
       { status: 'pending', who: 'pending 59.99' },
       { status: 'expired', who: 'pending 60.01' },
     ]);
+  });
+
+  it('deletes documents that no file has named for a day, with their bytes', async () => {
+    const { organizationId } = room;
+    const folder = mkdtempSync(join(tmpdir(), 'tutoring-private-'));
+    const worker = await room.worker({ DATA_DIR: folder });
+    const document = async (name: string, days: number) => {
+      const { id } = await room.make.row('uploads', { organizationId, name, createdAt: daysAgo(days) });
+      mkdirSync(join(folder, 'private', organizationId), { recursive: true });
+      writeFileSync(join(folder, 'private', organizationId, id), name);
+      return id;
+    };
+    const [fresh, named] = [await document('fresh', 0.99), await document('named', 9)];
+    const file = await room.make.row('files', { organizationId, scope: 'org', resourceType: 'file', uploadId: named });
+    for (let number = 0; number < 60; number++) await document('unnamed', 1.01);
+    const kept = () => readdirSync(join(folder, 'private', organizationId)).sort();
+    expect([await worker.get(HousekeepingService).deleteUploads(), kept(), await count('uploads')]).toEqual([60, [fresh, named].sort(), 2]);
+    await room.make.query('DELETE FROM files WHERE id = $1', [file.id]);
+    // Bytes that cannot be deleted are tried again.
+    const remove = vi.spyOn(worker.get(PrivateStorage), 'remove').mockRejectedValueOnce(new Error('away'));
+    await expect(worker.get(HousekeepingService).deleteUploads()).rejects.toThrow('away');
+    remove.mockRestore();
+    expect([await worker.get(HousekeepingService).deleteUploads(), kept(), await count('uploads')]).toEqual([1, [fresh], 1]);
+    rmSync(folder, { recursive: true });
   });
 
   it('estimates once an hour which organizations fill the database', async () => {

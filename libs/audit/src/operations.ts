@@ -83,6 +83,7 @@ const WORDS = {
   'POST /v1/groups/:group_id/students': 'Added {person} to a group',
   'POST /v1/groups/:group_id/tutors': 'Added {person} to a group as a tutor',
   'PUT /v1/lesson-plans/:plan_id': 'Changed a lesson plan',
+  'POST /v1/files/uploads': 'Uploaded a file',
 
   'POST /v1/sessions': 'Created a session',
   'PUT /v1/sessions/:session_id': 'Changed a session',
@@ -151,6 +152,7 @@ const RECORDS = {
   'homework/:homework_id': 'homework',
   'results/:result_id': 'a result',
   'session-feedback/:feedback_id': 'feedback on a session',
+  'files/:file_id': 'a file',
 } as const;
 
 /** The path of such a record. */

@@ -149,12 +149,20 @@ export const groups = {
     ),
     ROUTING_TIMEOUT_SECONDS: about('How long one refresh of road times waits for it, in all.', integer(5, 1, 30)),
   },
-  'Storage of images': {
+  'Storage of images and documents': {
     STORAGE: about(
-      'Where images are kept: `disk` (in `DATA_DIR`, served at `/media`) or `s3`.',
+      'Where images and documents are kept: `disk` (in `DATA_DIR`: `media`, served at `/media`, and `private`; API and worker need the same folder) or `s3`.',
       oneOf('disk', ['disk', 's3']),
     ),
-    S3_BUCKET: about('The bucket for `STORAGE=s3`. Everybody must be able to read it.', text(null)),
+    FILES_MB_PER_ORG: about(
+      'How many MB of documents an organization can upload, in all.',
+      integer(10_240, 1, 1_000_000_000),
+    ),
+    S3_BUCKET: about('The bucket for images with `STORAGE=s3`. Everybody must be able to read it.', text(null)),
+    S3_PRIVATE_BUCKET: about(
+      'The bucket for documents with `STORAGE=s3`. Nobody but the service may read it. Unset: documents cannot be uploaded.',
+      text(null),
+    ),
     S3_ENDPOINT: about('The endpoint of an S3-compatible service. Unset: Amazon S3.', baseUrl()),
     S3_PUBLIC_URL: about(
       "The public address of the bucket, such as a CDN. Unset: the bucket's address at the endpoint.",
@@ -174,5 +182,5 @@ export const variables = {
   ...groups['The service'],
   ...groups.Mail,
   ...groups['Road times'],
-  ...groups['Storage of images'],
+  ...groups['Storage of images and documents'],
 };

@@ -298,6 +298,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   tutor_students: 'id organization_id tutor_id student_id status created_at'.split(' '),
   tutor_subjects: 'organization_id user_id subject_id created_at'.split(' '),
   tutor_tiers: 'id organization_id name sort_order created_at'.split(' '),
+  uploads: 'id organization_id name mime size_bytes created_at'.split(' '),
   users: 'id email email_normalized placeholder_email first_name last_name created_at updated_at seen_by'.split(' '),
   worker_heartbeats: 'worker_id seen_at failed_claims'.split(' '),
 };

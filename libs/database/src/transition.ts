@@ -8,6 +8,7 @@ import type { Tables } from './tables.js';
 type Table =
   | keyof Tables
   | 'adjustments'
+  | 'files'
   | 'payouts'
   | 'questions'
   | 'locations'

@@ -5,7 +5,9 @@ import type { Values } from './rows.js';
 type Table = Parameters<typeof lockRecord>[1];
 
 /** What a column names, where more is asked than its foreign key: rows of a table with a condition, or members with a part (archived ones, too). */
-export type Reference = { table: Table | CodedTable; where?: string } | { member: 'teach' | 'learn'; archived?: true };
+export type Reference =
+  | { table: Table | CodedTable | 'student_groups' | 'uploads'; where?: string }
+  | { member: 'teach' | 'learn' | 'any'; archived?: true };
 
 /** A table whose rows have no rule beyond what the database says of them. Columns are called like the fields of requests. */
 export interface RowTable {

@@ -101,8 +101,8 @@ export class Rows {
     for (const [name, to] of named) {
       const is = found![name];
       if (!is) throw Refused.notFound();
-      if ('member' in to) requireRole(is as Parameters<typeof requireRole>[0], to.member, name);
-      else columns[name] = is;
+      if (!('member' in to)) columns[name] = is;
+      else if (to.member !== 'any') requireRole(is as Parameters<typeof requireRole>[0], to.member, name);
     }
     return columns;
   }

@@ -1,3 +1,5 @@
+export { type Document, FileLinks } from './file-links.js';
+export { FILES } from './files.js';
 export { FEEDBACK, Feedback } from './feedback.js';
 export { Homework, HOMEWORK } from './homework.js';
 export { LESSON_PLANS, LessonPlans, type NewPlan, type PlanChange } from './lesson-plans.js';
@@ -6,3 +8,4 @@ export { Results, RESULTS } from './results.js';
 export { SUBJECTS } from './subjects.js';
 export { targetFaults } from './targets.js';
 export { TeachingModule } from './teaching.module.js';
+export { type NewUpload, Uploads } from './uploads.js';

@@ -155,6 +155,18 @@ const OTHER_ROWS: Record<string, ListRows> = {
       return rowsOf('lesson_plans', ({ values }) => targetOf(values))(make, stage, rows);
     },
   },
+  list_files: {
+    insert: async (make, stage, rows) => {
+      const known = { organization_id: stage.school };
+      const [[room], [group]] = [
+        await make.insert('classrooms', [{}], known),
+        await make.insert('student_groups', [{ owner_organization_id: stage.school }]),
+      ];
+      const targets: Record<string, Row> = { classroom: { classroom_id: room!.id }, group: { group_id: group!.id } };
+      const all = { owner_id: stage.tutor, file_url: 'https://example.org/a.pdf', link_url: 'https://example.org/', student_id: null };
+      return rowsOf('files', ({ values: { scope = 'org' } = {} }) => ({ scope, ...all, ...targets[String(scope)] }))(make, stage, rows);
+    },
+  },
   list_questions: {
     // Every organization lists what is in a catalogue: only among rows for filters.
     insert: rowsOf('questions', ({ id, values }, { school, session }) => ({

@@ -88,6 +88,7 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
       question_id: lessons.question_id,
       homework_id: homework.id,
       feedback_id,
+      file_id: lessons.file_id,
       result_id: result,
       post_id: post.id,
       adjustment_id: adjustment.id,
@@ -97,6 +98,8 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
     },
     query: {
       curriculum_level_id: lessons.level,
+      upload_id: lessons.upload_id,
+      receipt_file_id: lessons.file_id,
       booking_request_id,
       subject: subject.id,
       postcode: '3056',
@@ -208,10 +211,7 @@ async function lessonMaterial(make: Factories, organizationId: string, ids: Reco
   const { id } = await make.row('lesson_plans', { ...plan, scope: 'student', studentId: ids.student, sessionId: ids.session, scheduledFor });
   await make.row('lesson_plans', { ...plan, scope: 'classroom', classroomId: ids.classroom });
   await make.row('lesson_plans', { ...plan, scope: 'group', groupId: ids.group });
-  const targets = { studentId: ids.student, classroomId: ids.classroom, groupId: ids.group, folderId: uuidv7() };
-  const urls = { fileUrl: 'https://files.example.org/a.pdf', linkUrl: 'https://example.org/' };
-  await make.row('files', { organizationId, ownerId: ids.tutor, title: 'Surds', scope: 'group', resourceType: 'file', ...targets, ...urls });
-  await make.row('files', { organizationId, title: 'Alone', scope: 'org', resourceType: 'link' });
+  const files = await filesOf(make, organizationId, ids);
   const asked = { topic: 'Quadratics', introText: 'Complete the square.', questionNumber: 4, totalMarks: 3, isCurrentStudyDesign: true };
   const question = await make.row('questions', { organizationId, authorId: ids.tutor, tags: ['exam'], curriculumLevelIds: [level], ...asked });
   await make.row('questions', { organizationId, topic: 'Ratios' });
@@ -224,5 +224,19 @@ async function lessonMaterial(make: Factories, organizationId: string, ids: Reco
     ...guest,
   });
   await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'archived' });
-  return { plan_id: id, question_id: question.id, level, inbox_message_id };
+  return { plan_id: id, question_id: question.id, level, inbox_message_id, ...files };
+}
+
+/** @returns the ids of a file that a receipt is, and of an upload that no file names */
+async function filesOf(make: Factories, organizationId: string, ids: Record<'tutor' | 'student' | 'classroom' | 'group', string>) {
+  const own = { organizationId, ownerId: ids.tutor };
+  const urls = { fileUrl: 'https://files.example.org/a.pdf', linkUrl: 'https://example.org/' };
+  const [uploaded, unnamed] = [await make.row('uploads', { organizationId }), await make.row('uploads', { organizationId })];
+  const about = { studentId: ids.student, folderId: uuidv7() };
+  const file = await make.row('files', { ...own, title: 'Surds', scope: 'personal', resourceType: 'file', uploadId: uploaded.id, ...about });
+  await make.row('files', { ...own, scope: 'group', groupId: ids.group, resourceType: 'file', ...urls });
+  await make.row('files', { ...own, scope: 'classroom', classroomId: ids.classroom, resourceType: 'video', ...urls });
+  await make.row('files', { organizationId, title: 'Alone', scope: 'org', resourceType: 'link', linkUrl: 'https://example.org/' });
+  await make.expense(organizationId, ids.tutor, { receiptFileId: file.id });
+  return { file_id: file.id, upload_id: unnamed.id };
 }

@@ -158,6 +158,7 @@ export interface Tables {
     approvedAmountCents: number | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
     receiptPhotoUrl: string | null;
+    receiptFileId: string | null;
     approvedAt: Date | null;
     createdAt: Date;
   };
@@ -174,6 +175,7 @@ export interface Tables {
     classroomId: string | null;
     groupId: string | null;
     folderId: string | null;
+    uploadId: string | null;
     createdAt: Date;
   };
   homework: {
@@ -804,6 +806,14 @@ export interface Tables {
     badgeLabel: string | null;
     description: string | null;
     sortOrder: number;
+    createdAt: Date;
+  };
+  uploads: {
+    id: string;
+    organizationId: string;
+    name: string;
+    mime: string;
+    sizeBytes: number;
     createdAt: Date;
   };
   users: {

@@ -201,7 +201,13 @@ const OURS = `
   PATCH /v1/results/{result_id} | update_result | coursework:write write | | Result
   GET /v1/session-feedback/{feedback_id} | get_session_feedback | read | | SessionFeedback
   POST /v1/session-feedback | create_session_feedback | sessions:write | | SessionFeedback
-  PATCH /v1/session-feedback/{feedback_id} | update_session_feedback | sessions:write+read | | SessionFeedback`;
+  PATCH /v1/session-feedback/{feedback_id} | update_session_feedback | sessions:write+read | | SessionFeedback
+  GET /v1/files/{file_id} | get_file | read | | Resource
+  POST /v1/files | create_file | coursework:write write | | Resource
+  PATCH /v1/files/{file_id} | update_file | coursework:write write | | Resource
+  DELETE /v1/files/{file_id} | remove_file | coursework:write write | |
+  POST /v1/files/uploads | upload_file | coursework:write write | | Upload
+  GET /v1/files/{file_id}/content | get_file_content | read | |`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {
@@ -247,5 +253,6 @@ const ACTIONS = /\/(bulk-invite|refresh|replace|settle-prices)$|\}\/(?!lines$)/;
 /** The status of its success. */
 export function statusOf({ method, path }: Pick<Route, 'method' | 'path'>): number {
   if (method === 'DELETE') return 204;
+  if (path.endsWith('/content')) return 302;
   return method === 'POST' && !ACTIONS.test(templateOf(path)) ? 201 : 200;
 }

@@ -153,6 +153,10 @@ const RECORDS: Record<string, MakeRecords> = {
   'DELETE /v1/mileage/:trip_id': claims('logged'),
   'PATCH /v1/expenses/:claim_id': claims('logged'),
   'DELETE /v1/expenses/:claim_id': claims('logged'),
+  'POST /v1/files': async (make, id) => ({ upload_id: (await make.row('uploads', { organizationId: id })).id }),
+  'DELETE /v1/files/:file_id': async (make, id) => ({
+    file_id: (await make.row('files', { organizationId: id, scope: 'org', resourceType: 'link', linkUrl: 'https://example.org/' })).id,
+  }),
   // A mail is sent once a day.
   'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
   'POST /v1/parents/:parent_id/send-invite': family,
@@ -212,6 +216,7 @@ export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const { tutor_id, student_id, message_id, homework_id } = school.path;
   const named = {
     created_by: tutor_id!,
+    owner_id: tutor_id!,
     assigned_by: tutor_id!,
     subject_tutor_id: tutor_id!,
     homework_assignment_id: homework_id!,

@@ -139,6 +139,7 @@ const OURS = `
   TimeOff id: string, starts_on: string, ends_on: string, note: string or null
   SessionSeries series_id: string, data: Session[], skipped: SkippedSession[]
   Allocation invoice_id: string, amount_cents: integer
+  Upload id: string, name: string, content_type: string, size_bytes: integer
   StudentBalance student_id: string, total_invoiced_cents: integer, total_paid_cents: integer, outstanding_cents: integer,
     open_invoices_count: integer, credit_cents: integer
   SkippedSession starts_at: string, ends_at: string, session_id: string`;
@@ -167,6 +168,8 @@ const ADDED: Record<string, Record<string, string>> = {
   }, // prettier-ignore
   Payout: { voided_at: 'string or null', void_reason: 'string or null' },
   ParentBalance: { credit_cents: 'integer' },
+  Resource: { upload_id: 'string or null' },
+  ExpenseClaim: { receipt_file_id: 'string or null' },
 };
 
 /** Fields and their types, by shape. */

@@ -126,10 +126,11 @@ const EXCLUSIVE = [
   ['student_id', 'student_ids', 'group_id', 'classroom_id'],
   ['parent_id', 'student_id'],
   ['conversation_id', 'recipient_id'],
+  ['upload_id', 'file_url'],
 ];
 
 /** Ids of records that this service does not have: nobody's, so anybody may name them. */
-const OPAQUE = ['curriculum_level_id', 'curriculum_level_ids', 'vce_exam_id'];
+const OPAQUE = ['curriculum_level_id', 'curriculum_level_ids', 'folder_id', 'vce_exam_id'];
 
 /** The body without the fields that this one excludes. */
 function withoutOthers(body: Body, name: string): Body {

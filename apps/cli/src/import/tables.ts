@@ -78,6 +78,8 @@ export const KEPT_COLUMNS = new Set([
   'counts_at',
   'catalogue',
   'made_by_organization_id',
+  'upload_id',
+  'receipt_file_id',
 ]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */

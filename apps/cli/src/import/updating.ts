@@ -33,6 +33,9 @@ const CHANGEABLE: Record<string, string[]> = {
   expense_claims: ['tutor_id', 'session_id', 'expense_date', 'category', 'vendor', 'amount_cents', 'receipt_photo_url'],
   questions: ['topic', 'intro_text', 'tags', 'total_marks', 'curriculum_level_ids'],
   homework: ['title', 'description', 'homework_type', 'scope', 'classroom_id', 'group_id', 'student_id', 'due_date', 'files'],
+  files: [
+    'owner_id', 'scope', 'title', 'resource_type', 'file_url', 'link_url', 'student_id', 'classroom_id', 'group_id', 'folder_id',
+  ],
   blog_posts: [
     'title', 'slug', 'excerpt', 'content', 'author', 'category', 'tags', 'featured_image', 'date', 'publish_to_website',
     'publish_to_portal', 'scheduled_at',

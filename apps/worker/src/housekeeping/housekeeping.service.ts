@@ -5,10 +5,14 @@ import { Invites } from '@app/people';
 import { Env } from '@app/config';
 import { Database, RETENTION_SETTINGS, type RetentionSetting } from '@app/database';
 import { Log } from '@app/logging';
+import { PrivateStorage } from '@app/storage';
 import { KeyExpiryService } from './key-expiry.service.js';
 
 /** The minimum interval between purges (ms). Expired data is refused at once, purged or not. */
 const PURGE_EVERY_MS = 10 * 60_000;
+
+/** Documents in one transaction. */
+const UPLOADS_AT_ONCE = 50;
 
 /** Organizations per round. */
 const CODES_AT_ONCE = 200;
@@ -23,6 +27,7 @@ export class HousekeepingService {
     private readonly db: Database,
     private readonly invites: Invites,
     private readonly keyExpiry: KeyExpiryService,
+    private readonly storage: PrivateStorage,
     private readonly log: Log,
     private readonly env: Env,
   ) {
@@ -39,6 +44,7 @@ export class HousekeepingService {
     await this.purge();
     await this.expireRequests();
     await this.trimRequestLog();
+    await this.deleteUploads();
     await this.db.lookUp(sql`SELECT forget_previous_secrets()`);
     await this.sampleBytes();
     this.purgedAt = performance.now();
@@ -66,6 +72,24 @@ export class HousekeepingService {
       );
       expired += Number(round!.n);
       if (Number(round!.n) === 0) return expired;
+    }
+  }
+
+  /** Deletes documents that no file has named for a day: first the bytes, then what is known of them. @returns how many */
+  async deleteUploads(): Promise<number> {
+    for (let deleted = 0; ;) {
+      const found = await this.db.transaction({ organizationId: NIL }, async () => {
+        const rows = await this.db.query<{ path: string }>(
+          sql`SELECT path FROM delete_unnamed_uploads(${UPLOADS_AT_ONCE}) path`,
+        );
+        // One at a time, and again in the next round if it fails.
+        for (const { path } of rows) await this.storage.remove(path);
+        return rows.length;
+      });
+      deleted += found;
+      if (found === UPLOADS_AT_ONCE) continue;
+      if (deleted > 0) this.log.pino.info({ deleted }, 'documents deleted');
+      return deleted;
     }
   }
 

@@ -40,7 +40,13 @@ export const MILEAGE_TRIPS: RowTable = {
   },
 };
 
-export const EXPENSE_CLAIMS: RowTable = { table: 'expense_claims', ...CLAIMED, past: ['expense_date'] };
+/** Expenses: a receipt is an address elsewhere, or a file that was uploaded. */
+export const EXPENSE_CLAIMS: RowTable = {
+  table: 'expense_claims',
+  ...CLAIMED,
+  references: { ...CLAIMED.references, receipt_file_id: { table: 'files', where: 'upload_id IS NOT NULL' } },
+  past: ['expense_date'],
+};
 
 /** Decides what tutors claim: trips and expenses. */
 @Injectable()

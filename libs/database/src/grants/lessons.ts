@@ -7,8 +7,9 @@ export const lessons: Grants = {
       api: `SELECT, INSERT, UPDATE (scope, classroom_id, group_id, student_id, session_id, title, status, plan_data,
         scheduled_for, updated_at), DELETE`,
     },
-    files: { api: 'SELECT' },
+    files: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    uploads: { api: 'SELECT, INSERT' },
     questions: { api: 'SELECT, INSERT, UPDATE, DELETE' },
   },
-  functions: {},
+  functions: { delete_unnamed_uploads: ['worker'] },
 };

@@ -101,13 +101,14 @@ function success(
   schemas: Record<string, Schema>,
 ) {
   const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
+  const status = declared ?? (method === 'POST' ? 201 : 200);
   const headers = refer([
     ...ANSWER_HEADERS,
     ...RATE_LIMIT_HEADERS,
     ...(versioned && answer ? ['ETag'] : []),
     ...(isWrite(method) ? ['Idempotency-Replayed'] : []),
+    ...(status === 302 ? ['Location'] : []),
   ]);
-  const status = declared ?? (method === 'POST' ? 201 : 200);
   if (!answer) return { [status]: { description: 'Done. The response has no body.', headers } };
   const schema = answers.of(method, answer, schemas);
   const content = { 'application/json': { schema, example: exampleOfAnswer({ ...answer, schema }, schemas) } };

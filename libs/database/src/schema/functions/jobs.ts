@@ -255,6 +255,15 @@ export const jobs = /* sql */ `
     RETURN sample;
   END $$;
 
+  -- Forgets documents that no file has named for a day, and names them to the worker, which deletes their bytes before its
+  -- transaction ends. Who is about to name one holds its lock.
+  CREATE FUNCTION delete_unnamed_uploads(most integer) RETURNS SETOF text LANGUAGE sql ${AS_OWNER} AS $$
+    DELETE FROM uploads WHERE id IN (SELECT u.id FROM uploads u WHERE u.created_at < now() - interval '1 day'
+      AND NOT EXISTS (SELECT FROM files f WHERE f.organization_id = u.organization_id AND f.upload_id = u.id)
+      ORDER BY u.id LIMIT most FOR UPDATE OF u SKIP LOCKED)
+    RETURNING organization_id || '/' || id
+  $$;
+
   CREATE FUNCTION purge_expired(days jsonb DEFAULT '{}') RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
     ${PURGE}
   $$;

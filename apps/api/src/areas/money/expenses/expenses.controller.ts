@@ -28,6 +28,10 @@ export const EXPENSES_CONTROLLERS = [
       vendor: { nullable: true },
       amount_cents: { required: true },
       receipt_photo_url: { nullable: true },
+      receipt_file_id: {
+        nullable: true,
+        description: 'An uploaded file, instead of `receipt_photo_url`, which then leads to it.',
+      },
     },
     examples: {
       create: {
