@@ -157,6 +157,7 @@ describe('rules about several rows', () => {
     ['an open invoice without a number, beside another fault', ({ S }) => ({ invoices: [invoice(S, { invoice_number: null }), invoice(S, { currency: 'x' })] }), ['invoices invoice_number: must not be null unless status is draft', 'invoices currency: must be an ISO 4217 code']],
     ['a refund above its payment', ({ S }) => ({ payments: [payment({ student_id: S, refund_amount_cents: 5000 })] }), ['payments refund_amount_cents: must not be more than amount_cents']],
     ['a payment of nobody', () => ({ payments: [payment({})] }), ['payments student_id: send one of: student_id, parent_id']],
+    ['a file without an address', () => ({ files: [{ id: id(), scope: 'org', title: 'Surds', resource_type: 'file' }] }), ['files file_url: must be given with the resource type file']],
     ['a trip of tomorrow', ({ T }) => ({ mileage_trips: [{ id: id(), tutor_id: T, trip_date: soon.slice(0, 10), distance_km: 1 }] }), ['mileage_trips trip_date: must not be later than today']],
     ['an expense of tomorrow', ({ T }) => ({ expense_claims: [{ id: id(), tutor_id: T, expense_date: soon.slice(0, 10), amount_cents: 1 }] }), ['expense_claims expense_date: must not be later than today']],
     ['a payment received tomorrow', ({ S }) => ({ payments: [payment({ student_id: S, received_on: soon.slice(0, 10) })] }), ['payments received_on: must not be later than today']],

@@ -19,7 +19,7 @@ import {
   wrongListCounts,
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
-import { privateStorageOf, storageOf } from '@app/storage';
+import { STORES } from '@app/storage';
 import { rulesOn } from './rules.js';
 import { slugOf, type Slugs, slugsOf } from './slugs.js';
 import { launcherOf } from './start/data-lock.js';
@@ -260,8 +260,6 @@ async function examineMail(env: Env): Promise<Verdict> {
     transport.close();
   }
 }
-
-const STORES = { images: [storageOf, 'S3_BUCKET'], documents: [privateStorageOf, 'S3_PRIVATE_BUCKET'] } as const;
 
 async function examineStorage(env: Env, what: keyof typeof STORES): Promise<Verdict> {
   const [open, bucket] = STORES[what];

@@ -28,4 +28,7 @@ export async function privateStorageOf(env: Env): Promise<PrivateStorage> {
   return new S3Storage(env, 'private');
 }
 
+/** What is kept, where, and which setting names the bucket. */
+export const STORES = { images: [storageOf, 'S3_BUCKET'], documents: [privateStorageOf, 'S3_PRIVATE_BUCKET'] } as const;
+
 const missing = () => Promise.reject(new Error('S3_PRIVATE_BUCKET is not set: no documents can be kept'));

@@ -42,7 +42,7 @@ const schemasNamed = (name: string): [string, Schema][] => Object.entries(docume
 /** `Page<X>`, `X[]`, `{data: X[]}` or `X`, as the catalogue writes it. */
 function answerInWords(route: Route): string {
   const { responses } = operationAt(document, route);
-  if (responses[204]) return '';
+  if (responses[204] ?? responses[302]) return '';
   const { schema } = (responses[200] ?? responses[201])!.content['application/json'];
   const { data, ...rest } = (responses[200] && answerOf(document, route).properties) ?? {};
   const others = Object.keys(rest).join();

@@ -154,6 +154,10 @@ const RECORDS: Record<string, MakeRecords> = {
   'PATCH /v1/expenses/:claim_id': claims('logged'),
   'DELETE /v1/expenses/:claim_id': claims('logged'),
   'POST /v1/files': async (make, id) => ({ upload_id: (await make.row('uploads', { organizationId: id })).id }),
+  'PATCH /v1/files/:file_id': async (make, id) => {
+    const owned = { organizationId: id, ownerId: (await make.tutor(id)).id, scope: 'private', resourceType: 'link' } as const;
+    return { file_id: (await make.row('files', { ...owned, linkUrl: 'https://example.org/' })).id };
+  },
   'DELETE /v1/files/:file_id': async (make, id) => ({
     file_id: (await make.row('files', { organizationId: id, scope: 'org', resourceType: 'link', linkUrl: 'https://example.org/' })).id,
   }),

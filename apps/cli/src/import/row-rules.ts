@@ -88,6 +88,14 @@ export const ROW_RULES: RowRule[] = [
     words: `must be null unless status is ${status}`,
     broken: `s.${at} IS NOT NULL AND s.status <> '${status}'`,
   })),
+  {
+    table: 'files',
+    at: 'file_url',
+    words: 'must be given with the resource type file',
+    // An uploaded one, whose row is there, has none.
+    broken: `s.resource_type = 'file' AND s.file_url IS NULL
+      AND NOT EXISTS (SELECT FROM files f WHERE f.id = s.id AND f.upload_id IS NOT NULL)`,
+  },
   oneOf('leads', 'email', 'phone'),
   oneOf('booking_requests', 'student_id', 'student_display_name'),
   oneOf('payments', 'student_id', 'parent_id'),

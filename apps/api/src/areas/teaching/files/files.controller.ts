@@ -147,7 +147,8 @@ export const FILES_CONTROLLERS = [
     examples: {
       create: {
         title: 'Quadratics, worked examples',
-        scope: 'org',
+        scope: 'private',
+        owner_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
         resource_type: 'file',
         file_url: 'https://files.example.com/quadratics.pdf',
       },
