@@ -59,6 +59,8 @@ function nameOf(given: string, extension: string): string {
   // Neither control characters nor those that turn the direction of what follows, such as its extension.
   const name = path.slice(path.lastIndexOf('/') + 1).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, '');
   const dot = name.lastIndexOf('.');
-  const stem = [...(dot > 0 ? name.slice(0, dot) : name)].slice(0, LONGEST_NAME - extension.length - 1).join('');
+  const stem = Array.from(dot > 0 ? name.slice(0, dot) : name)
+    .slice(0, LONGEST_NAME - extension.length - 1)
+    .join('');
   return `${stem.trim().replace(/^\.+/, '') || 'document'}.${extension}`;
 }
