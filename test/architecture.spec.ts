@@ -95,7 +95,7 @@ describe('imports', () => {
       images: ['concurrency', 'logging'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
-      messaging: ['database', 'people', 'rules'],
+      messaging: ['database', 'jobs', 'people', 'rules'],
       teaching: ['config', 'database', 'people', 'rows', 'rules'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
       access: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],

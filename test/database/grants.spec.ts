@@ -82,11 +82,14 @@ describe('the rights of the roles', () => {
       'log_requests',
       'logins_by_email',
       'must_accept',
+      'open_conversation',
       'organization_administrators',
       'other_owner_signs_in',
       'outbox_backlog',
       'queue_notices',
+      'seat_people',
       'suppressed_addresses',
+      'title_conversation',
     ]);
   });
 

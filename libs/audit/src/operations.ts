@@ -125,6 +125,8 @@ const WORDS = {
   'decline booking request': 'Declined a booking request',
   'reopen booking request': 'Reopened a booking request',
 
+  'POST /v1/conversations': 'Opened a conversation',
+  'PATCH /v1/conversations/:conversation_id': 'Changed a conversation',
   'POST /v1/messages': 'Sent a message in the name of {person}',
   'DELETE /v1/messages/:message_id': 'Deleted a message',
   'POST /v1/org-inbox': 'Recorded a message to the inbox',

@@ -49,6 +49,7 @@ export const EMAIL_KINDS = [
   'new_browser_sign_in',
   'wrong_passwords',
   'membership_ended',
+  'written_in_your_name',
   'role_changed',
   'welcome',
 ] as const;

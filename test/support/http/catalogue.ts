@@ -149,6 +149,9 @@ const OURS = `
   GET /v1/org-inbox/{inbox_message_id} | get_org_inbox_message | read | | OrgInboxMessage
   POST /v1/org-inbox | create_org_inbox_message | leads:write write | | OrgInboxMessage
   PATCH /v1/org-inbox/{inbox_message_id} | update_org_inbox_message | leads:write+read write+read | | OrgInboxMessage
+  GET /v1/conversations/{conversation_id} | get_conversation | read | | Conversation
+  POST /v1/conversations | create_conversation | messages:write write | | Conversation
+  PATCH /v1/conversations/{conversation_id} | update_conversation | messages:write+read write+read | | Conversation
   GET /v1/messages/{message_id} | get_message | read | | Message
   DELETE /v1/messages/{message_id} | remove_message | messages:write+read write+read | |
   DELETE /v1/invoices/{invoice_id} | remove_invoice | payments:write write | |

@@ -85,6 +85,10 @@ const RECORDS: Record<string, MakeRecords> = {
     const conversation = await make.conversation({ participants: [(await make.student(id)).id] });
     return { message_id: (await make.message(conversation.id, { organizationId: id })).id };
   },
+  'PATCH /v1/conversations/:conversation_id': async (make, id) => {
+    const [tutor, student] = [await make.tutor(id), await make.student(id)];
+    return { conversation_id: (await make.conversation({ type: 'group', participants: [tutor.id, student.id] })).id };
+  },
   'POST /v1/messages': async (make, id) => {
     // The first owner sends what names no sender.
     const owners = `SELECT user_id AS id FROM members WHERE organization_id = $1 AND role = 'owner' ORDER BY created_at, user_id`;
@@ -225,6 +229,7 @@ export function idsFor(route: Route, school: OrganizationFixture): Ids {
     subject_tutor_id: tutor_id!,
     homework_assignment_id: homework_id!,
     reviewer_id: student_id!,
+    participant_ids: tutor_id!,
     sender_id: tutor_id!,
     recipient_id: student_id!,
     reply_to_id: message_id!,

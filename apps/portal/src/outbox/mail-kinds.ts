@@ -14,6 +14,7 @@ export const MAIL_KINDS: Record<string, string> = {
   money_taken_back: 'Notice that many payments were taken back',
   approval_given: 'Notice of approval',
   approval_declined: 'Notice of a declined request',
+  written_in_your_name: 'Notice of a message in somebody’s name',
   membership_ended: 'Notice to somebody who no longer belongs',
   member_removed: 'Notice that somebody was removed or has left',
   joins_undone: 'Notice that those who joined by a code were removed',

@@ -11,6 +11,11 @@ export const messages: Grants = {
   },
   functions: {
     direct_conversation: ['api'],
+    open_conversation: ['api'],
+    seat_people: ['api'],
+    title_conversation: ['api'],
+    // Called by these, as the owner.
+    may_talk: [],
     // Called by row-level security.
     conversation_of_others: ['api'],
     // Called by triggers, as the owner.

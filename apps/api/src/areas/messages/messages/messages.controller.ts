@@ -12,7 +12,7 @@ export const MESSAGES_CONTROLLERS = [
     scope: 'messages:write',
     summary: 'Sends a message to a member, a linked parent or a conversation',
     description:
-      'In the name of an owner or admin. Send exactly one of `conversation_id` and `recipient_id`. Two people have one ' +
+      'In the name of an owner or admin, or to a conversation of a tutor who takes part. Send exactly one of `conversation_id` and `recipient_id`. Two people have one ' +
       'direct conversation: the first message opens it, later ones continue it. A message with another `visibility` than ' +
       '`everyone` is not listed by the API.',
     example: { recipient_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', content: 'See you on Tuesday at four.' },
