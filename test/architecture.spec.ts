@@ -96,7 +96,7 @@ describe('imports', () => {
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       messaging: ['database', 'jobs', 'people', 'rules'],
-      teaching: ['config', 'database', 'people', 'rows', 'rules'],
+      teaching: ['config', 'database', 'people', 'rows', 'rules', 'scheduling'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
       access: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
       publishing: ['config', 'database', 'jobs', 'rules'],

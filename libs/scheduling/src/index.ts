@@ -1,6 +1,7 @@
 export { BookingRequests, type WantedLesson } from './booking-requests.js';
 export { Bookings, type Booked, type WantedSession } from './bookings.js';
 export type { Clash } from './calendar.js';
+export { ClassLessons } from './class-lessons.js';
 export { Departures, type SessionsAhead, type SessionsLeft } from './departures.js';
 export type { Who } from './lesson-terms.js';
 export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';

@@ -11,8 +11,8 @@ export const HOMEWORK: RowTable = {
   references: {
     assigned_by: { member: 'teach' },
     student_id: { member: 'learn' },
-    classroom_id: { table: 'classrooms' },
-    group_id: { table: 'student_groups' },
+    classroom_id: { table: 'classrooms', where: 'NOT is_archived' },
+    group_id: { table: 'student_groups', where: 'NOT is_archived' },
   },
   json: ['files'],
 };

@@ -1,3 +1,4 @@
+export { ClassChanges } from './class-changes.js';
 export { type Document, FileLinks } from './file-links.js';
 export { FILES } from './files.js';
 export { FEEDBACK, Feedback } from './feedback.js';
@@ -7,5 +8,6 @@ export { type NewQuestion, Questions, QUESTIONS } from './questions.js';
 export { Results, RESULTS } from './results.js';
 export { SUBJECTS } from './subjects.js';
 export { targetFaults } from './targets.js';
+export { TutorStudents } from './tutor-students.js';
 export { TeachingModule } from './teaching.module.js';
 export { type NewUpload, Uploads } from './uploads.js';

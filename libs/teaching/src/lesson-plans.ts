@@ -95,8 +95,8 @@ export class LessonPlans {
     const { classroomId = null, groupId = null, studentId = null, createdBy = null } = named;
     const own = sql`organization_id = ${organizationId}`;
     const [look] = await this.db.query<Look>(sql`
-      SELECT (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId}))
-          AND (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId})) AS known,
+      SELECT (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId} AND NOT is_archived))
+          AND (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId} AND NOT is_archived)) AS known,
         (SELECT role FROM members WHERE ${own} AND user_id = ${studentId} AND status = 'accepted') AS student,
         (SELECT role FROM members WHERE ${own} AND user_id = ${createdBy} AND status = 'accepted') AS author`);
     const { known, student, author } = look!;

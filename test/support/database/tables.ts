@@ -117,6 +117,7 @@ export interface Tables {
     subjectId: string | null;
     priceCents: number | null;
     billingInterval: 'session' | 'week' | 'month' | 'term' | 'year' | null;
+    isArchived: boolean;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -735,6 +736,7 @@ export interface Tables {
     ratePerStudentCents: number | null;
     color: string | null;
     avatarUrl: string | null;
+    isArchived: boolean;
     createdAt: Date;
     updatedAt: Date;
   };

@@ -210,7 +210,20 @@ const OURS = `
   PATCH /v1/files/{file_id} | update_file | coursework:write write | | Resource
   DELETE /v1/files/{file_id} | remove_file | coursework:write write | |
   POST /v1/files/uploads | upload_file | coursework:write write | | Upload
-  GET /v1/files/{file_id}/content | get_file_content | read | |`;
+  GET /v1/files/{file_id}/content | get_file_content | read | |
+  GET /v1/classrooms/{classroom_id}/members | list_classroom_members | read | | {data: ClassMember[]}
+  PATCH /v1/classrooms/{classroom_id} | update_classroom | tutors:write write | | Classroom
+  DELETE /v1/classrooms/{classroom_id} | archive_classroom | tutors:write write | |
+  DELETE /v1/classrooms/{classroom_id}/students/{student_id} | remove_classroom_student | tutors:write write | |
+  DELETE /v1/classrooms/{classroom_id}/tutors/{tutor_id} | remove_classroom_tutor | tutors:write write | |
+  GET /v1/groups/{group_id}/members | list_group_members | read | | {data: ClassMember[]}
+  PATCH /v1/groups/{group_id} | update_group | tutors:write write | | StudentGroup
+  DELETE /v1/groups/{group_id} | archive_group | tutors:write write | |
+  DELETE /v1/groups/{group_id}/students/{student_id} | remove_group_student | tutors:write write | |
+  DELETE /v1/groups/{group_id}/tutors/{tutor_id} | remove_group_tutor | tutors:write write | |
+  GET /v1/tutors/{tutor_id}/students | list_tutor_students | read | limit, offset | Page<TutorStudent>
+  POST /v1/tutors/{tutor_id}/students | create_tutor_student | tutors:write write | | TutorStudent
+  DELETE /v1/tutors/{tutor_id}/students/{student_id} | remove_tutor_student | tutors:write write | |`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {
@@ -223,6 +236,8 @@ const FILTERS: Record<string, string[]> = {
   get_available_slots: ['duration_minutes'],
   list_parents: ['status', 'search'],
   list_invoices: ['invoice_number'],
+  list_classrooms: ['include_archived'],
+  list_student_groups: ['include_archived'],
   list_subjects: ['include_archived'],
 };
 
@@ -251,7 +266,7 @@ export function cataloguedAs(route: Route): Operation {
 }
 
 /** POSTs that create nothing of their own. */
-const ACTIONS = /\/(bulk-invite|refresh|replace|settle-prices)$|\}\/(?!lines$)/;
+const ACTIONS = /\/(bulk-invite|refresh|replace|settle-prices)$|(?<!tutor_id)\}\/(?!lines$)|tutor_id\}\/(?!students$)/;
 
 /** The status of its success. */
 export function statusOf({ method, path }: Pick<Route, 'method' | 'path'>): number {

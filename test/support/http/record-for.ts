@@ -66,12 +66,34 @@ const unpaid: MakeRecords = async (make, id) => {
   return { tutor_id, session_id: (await make.session(id, { tutorId: tutor_id, status: 'completed' })).id };
 };
 
+/** Somebody in a class. */
+const placed = (kind: 'classroom' | 'group', as: 'student' | 'tutor'): MakeRecords => async (make, id) => {
+  const [person, room] = [(await make[as](id)).id, (await make[kind](id)).id];
+  if (kind === 'group') await make.groupMember(room, person, { role: as });
+  else await make.classroomMember(id, room, person, as === 'tutor' ? 'teacher' : 'student');
+  return { [`${kind}_id`]: room, [`${as}_id`]: person };
+}; // prettier-ignore
+
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
   'POST /v1/classrooms/:classroom_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),
   'POST /v1/groups/:group_id/tutors': newcomer('tutor', 'user_id'),
+  'POST /v1/tutors/:tutor_id/students': newcomer('student', 'student_id'),
+  'DELETE /v1/tutors/:tutor_id/students/:student_id': async (make, id) => {
+    const [tutor_id, student_id] = [(await make.tutor(id)).id, (await make.student(id)).id];
+    await make.tutorStudent(id, tutor_id, student_id);
+    return { tutor_id, student_id };
+  },
+  'PATCH /v1/classrooms/:classroom_id': async (make, id) => ({ classroom_id: (await make.classroom(id)).id }),
+  'PATCH /v1/groups/:group_id': async (make, id) => ({ group_id: (await make.group(id)).id }),
+  'DELETE /v1/classrooms/:classroom_id': async (make, id) => ({ classroom_id: (await make.classroom(id)).id }),
+  'DELETE /v1/groups/:group_id': async (make, id) => ({ group_id: (await make.group(id)).id }),
+  'DELETE /v1/classrooms/:classroom_id/students/:student_id': placed('classroom', 'student'),
+  'DELETE /v1/classrooms/:classroom_id/tutors/:tutor_id': placed('classroom', 'tutor'),
+  'DELETE /v1/groups/:group_id/students/:student_id': placed('group', 'student'),
+  'DELETE /v1/groups/:group_id/tutors/:tutor_id': placed('group', 'tutor'),
   'POST /v1/parents/:parent_id/link-student': newcomer('student', 'student_id'),
   'POST /v1/sessions': wanted,
   'POST /v1/session-series': wanted,

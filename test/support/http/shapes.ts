@@ -136,6 +136,8 @@ const OURS = `
   SettledSession session_id: string, before: any, after: SessionPrices
   SessionPrices participants: ParticipantPrice[], tutor_pay_rate_cents: integer or null, tutor_pay_pct: number or null
   ParticipantPrice student_id: string, rate_cents: integer or null, surcharge_cents: integer or null
+  ClassMember member_id: string, user_id: string, role: string, created_at: string
+  TutorStudent id: string, tutor_id: string, student_id: string, subject_id: string or null, created_at: string or null
   TimeOff id: string, starts_on: string, ends_on: string, note: string or null
   SessionSeries series_id: string, data: Session[], skipped: SkippedSession[]
   Allocation invoice_id: string, amount_cents: integer
@@ -157,6 +159,8 @@ const ADDED: Record<string, Record<string, string>> = {
   Subject: { code: 'string or null', is_archived: 'boolean or null' },
   RateCell: { updated_at: 'string or null' },
   Session: { series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null', tutor_pay_cents: 'integer or null' },
+  Classroom: { is_archived: 'boolean or null' },
+  StudentGroup: { is_archived: 'boolean or null' },
   Student: { rate_band_id: 'string or null' },
   Tutor: { tutor_tier_id: 'string or null' },
   LessonParticipant: { rate_cents: 'integer or null' },

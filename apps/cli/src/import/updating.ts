@@ -31,6 +31,8 @@ const CHANGEABLE: Record<string, string[]> = {
     'rate_cents', 'amount_cents',
   ],
   expense_claims: ['tutor_id', 'session_id', 'expense_date', 'category', 'vendor', 'amount_cents', 'receipt_photo_url'],
+  classrooms: ['name', 'tutor_id', 'subject_id', 'price_cents', 'billing_interval'],
+  student_groups: ['name', 'tutor_id', 'classroom_id', 'subject_id', 'rate_per_student_cents', 'color', 'avatar_url'],
   questions: ['topic', 'intro_text', 'tags', 'total_marks', 'curriculum_level_ids'],
   homework: ['title', 'description', 'homework_type', 'scope', 'classroom_id', 'group_id', 'student_id', 'due_date', 'files'],
   files: [

@@ -10,7 +10,7 @@ export const teaching: Grants = {
       portal: 'SELECT, INSERT, UPDATE (status, archived_at)',
     },
     classrooms: {
-      api: 'SELECT, INSERT, UPDATE (tutor_id, updated_at)',
+      api: `SELECT, INSERT, UPDATE (name, tutor_id, subject_id, price_cents, billing_interval, is_archived, updated_at)`,
       portal: 'SELECT, UPDATE (tutor_id, updated_at)',
     },
     classroom_members: {
@@ -19,7 +19,8 @@ export const teaching: Grants = {
     },
     // Who leaves hands over what they led.
     student_groups: {
-      api: 'SELECT, INSERT, UPDATE (owner_organization_id, tutor_id, classroom_id, subject_id, updated_at)',
+      api: `SELECT, INSERT, UPDATE (owner_organization_id, name, tutor_id, classroom_id, subject_id, rate_per_student_cents, color,
+        avatar_url, is_archived, updated_at)`,
       portal: 'SELECT, UPDATE (owner_organization_id, tutor_id, classroom_id, subject_id, updated_at)',
     },
     student_group_members: {

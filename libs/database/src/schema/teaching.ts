@@ -53,6 +53,7 @@ export const teaching = /* sql */ `
     UNIQUE NULLS NOT DISTINCT (organization_id, tutor_id, student_id, subject_id)
   );
   CREATE INDEX tutor_students_pair ON tutor_students (tutor_id, student_id);
+  CREATE INDEX tutor_students_tutor ON tutor_students (organization_id, tutor_id, created_at, id) INCLUDE (status);
   CREATE INDEX tutor_students_student ON tutor_students (organization_id, student_id);
   ${secure('tutor_students')}
 
@@ -64,6 +65,7 @@ export const teaching = /* sql */ `
     subject_id uuid,
     price_cents bigint ${amount('price_cents')},
     billing_interval text CHECK (billing_interval IN ('session', 'week', 'month', 'term', 'year')),
+    is_archived boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id),
@@ -71,7 +73,8 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
   CREATE INDEX classrooms_keyset ON classrooms (organization_id, created_at, id);
-  CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id);
+  CREATE INDEX classrooms_live_keyset ON classrooms (organization_id, created_at, id) WHERE NOT is_archived;
+  CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id) INCLUDE (is_archived);
   ${secure('classrooms')}
 
   CREATE TABLE classroom_members (
@@ -101,6 +104,7 @@ export const teaching = /* sql */ `
     rate_per_student_cents bigint ${amount('rate_per_student_cents')},
     color text,
     avatar_url text,
+    is_archived boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     FOREIGN KEY (owner_organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
@@ -108,10 +112,11 @@ export const teaching = /* sql */ `
   );
   ${rule('student_groups', 'belonging', 'owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL', 'tutor_id', 'must not be null unless owned is true')}
   CREATE INDEX student_groups_keyset ON student_groups (organization_id, created_at, id);
+  CREATE INDEX student_groups_live_keyset ON student_groups (organization_id, created_at, id) WHERE NOT is_archived;
   CREATE INDEX student_groups_subject ON student_groups (organization_id, subject_id, created_at, id)
-    INCLUDE (classroom_id);
+    INCLUDE (classroom_id, is_archived);
   CREATE INDEX student_groups_classroom ON student_groups (organization_id, classroom_id, created_at, id)
-    INCLUDE (subject_id);
+    INCLUDE (subject_id, is_archived);
   CREATE INDEX student_groups_unowned ON student_groups (tutor_id) WHERE owner_organization_id IS NULL;
   CREATE TRIGGER derive_organization BEFORE INSERT OR UPDATE ON student_groups
     FOR EACH ROW EXECUTE FUNCTION derive_group_organization();

@@ -1,6 +1,7 @@
 import { AccessModule } from '@app/access';
 import { EnquiriesModule } from '@app/enquiries';
 import { RowsModule } from '@app/rows';
+import { TeachingModule as Teaching } from '@app/teaching';
 import { Area, HttpModule } from '../../http/kit.js';
 import { CoverageGuard } from './coverage/coverage.guard.js';
 import { CoverageService } from './coverage/coverage.service.js';
@@ -15,7 +16,7 @@ import { USERS_CONTROLLERS } from './users/users.controller.js';
 
 /** Who belongs to the organization, and how they join. */
 @Area({
-  imports: [HttpModule, AccessModule, EnquiriesModule, RowsModule],
+  imports: [HttpModule, AccessModule, EnquiriesModule, RowsModule, Teaching],
   controllers: [
     ...USERS_CONTROLLERS,
     ...INVITES_CONTROLLERS,

@@ -24,9 +24,9 @@ export class Records {
     return this.found(rows, readsCodes(caller));
   }
 
-  /** The record as the ambient transaction leaves it, with the code that was made for it. @throws ApiError 404 */
-  async written(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
-    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), true);
+  /** The record as the ambient transaction leaves it, with the code that was made for it if it is new. @throws ApiError 404 */
+  async written(caller: Caller, shown: RecordSet, id?: string, isNew = false): Promise<JsonText> {
+    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), isNew || readsCodes(caller));
   }
 
   /** The record as it was written last, locked until the end of the ambient transaction. @throws ApiError 404 */

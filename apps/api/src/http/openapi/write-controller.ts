@@ -118,9 +118,9 @@ export function writeController<
       this.audit.note({ ...others, ...(name && id && { [name]: id }), ...audit }, changed);
       if (existed) response.status(200);
       if (!record) return answer;
-      const stored = await this.records.written(caller, record, id);
+      const stored = await this.records.written(caller, record, id, method === 'POST');
       const answered = written
-        ? await this.records.written(caller, { ...record, view: written(call.body) }, id)
+        ? await this.records.written(caller, { ...record, view: written(call.body) }, id, method === 'POST')
         : stored;
       return versions ? new JsonText(answered.text, tagged(stored).etag) : answered;
     }

@@ -1,10 +1,11 @@
 import { Provisioning, TutorProfiles } from '@app/people';
+import { TutorStudents } from '@app/teaching';
 import { given, listController, recordController, writeController } from '../../../http/kit.js';
 import { ANOTHER_ADDRESS } from '../account-invite.js';
 import { ended, OFFBOARDED, RESTORED, restored, RESTORES, OffboardTutor } from '../offboard.js';
 import { may, toTutor } from '../people.dto.js';
-import { CreateTutor, UpdateTutor } from './tutors.dto.js';
-import { STAFF } from './tutors.queries.js';
+import { CreateTutor, CreateTutorStudent, UpdateTutor } from './tutors.dto.js';
+import { STAFF, TUTOR_STUDENTS } from './tutors.queries.js';
 
 const TUTOR = recordController({
   ...STAFF,
@@ -92,5 +93,34 @@ export const TUTORS_CONTROLLERS = [
     conflicts: ['is_manager'],
     answers: STAFF,
     run: ({ caller, ids }, restoring) => restored(restoring, caller, ids.tutor_id, 'staff'),
+  }),
+  listController(TUTOR_STUDENTS),
+  writeController({
+    id: 'create_tutor_student',
+    route: 'POST /v1/tutors/:tutor_id/students',
+    scope: 'tutors:write',
+    summary: 'Relates a student to a tutor',
+    description:
+      'Once for each subject, and once without one: again, it is the same relation (200). It says whose homework is that the tutor sets.',
+    example: { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
+    body: CreateTutorStudent,
+    rules: [TutorStudents],
+    answers: TUTOR_STUDENTS,
+    idName: 'tutor_student_id',
+    async run({ organizationId, ids: { tutor_id }, body: { student_id, subject_id = null } }, students) {
+      const { id, changed } = await students.relate(organizationId, tutor_id, student_id, subject_id);
+      return { id, changed, existed: !changed, audit: { student_id } };
+    },
+  }),
+  writeController({
+    id: 'remove_tutor_student',
+    route: 'DELETE /v1/tutors/:tutor_id/students/:student_id',
+    scope: 'tutors:write',
+    summary: 'Ends what relates a student to a tutor',
+    description:
+      'In every subject. Lessons stay as they are, and homework that was set before stays with its organization.',
+    rules: [TutorStudents],
+    answers: null,
+    run: ({ organizationId, ids }, students) => students.part(organizationId, ids.tutor_id, ids.student_id),
   }),
 ];

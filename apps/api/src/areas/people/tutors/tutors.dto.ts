@@ -62,3 +62,11 @@ export class UpdateTutor implements TutorChange {
   @field.bodyField(FIELDS.tutor_profiles.specialisations)
   specialisations?: string[];
 }
+
+export class CreateTutorStudent {
+  @field.Uuid({ required: true, description: 'An accepted student.' })
+  student_id: string;
+
+  @field.IdOrCode({ nullable: true, description: 'Id or code.' })
+  subject_id?: string | null;
+}
