@@ -9,7 +9,7 @@ import { nounOf, TABLE_RULES } from './tables.js';
  * What an import may change of rows that are there: what PATCH and PUT of the API take, and what has no request yet. Never
  * roles, states, addresses, money that has moved, or what a person has agreed to.
  */
-const CHANGEABLE: Record<string, string[]> = {
+export const CHANGEABLE: Record<string, string[]> = {
   users: ['first_name', 'last_name', 'phone'],
   rate_bands: ['name', 'sort_order'],
   tutor_tiers: ['name', 'badge_label', 'description', 'sort_order'],
