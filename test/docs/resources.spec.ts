@@ -52,12 +52,12 @@ const RESOURCES: Record<string, Resource> = {
   files: { tables: ['files'] },
   questions: { tables: ['questions'] },
   'session-feedback': { tables: ['session_feedback'], why: { end: 'what somebody said is hidden by its author, not deleted' } },
-  'booking-requests': { portal: 'read change list', tables: ['booking_requests'], why: { end: 'declined, or expired by itself' } },
+  'booking-requests': { portal: 'read change list', tables: ['booking_requests'], why: { end: 'it is declined, which is a change, or expires' } },
   leads: { portal: 'read change list', tables: ['leads'] },
   conversations: { tables: ['conversations', 'conversation_participants'], why: { end: 'those who take part leave it' } },
   messages: { tables: ['messages'], api: { list: 'GET /v1/conversations/{conversation_id}/messages' }, why: { read: 'listed in its conversation', change: 'what was sent stays as it was sent' } },
-  'org-inbox': { portal: 'read change end list', tables: ['inbox_messages'], why: { end: 'archived' } },
-  invoices: { portal: 'create read change end list', tables: ['invoices', 'invoice_lines'] },
+  'org-inbox': { portal: 'read change end list', tables: ['inbox_messages'], why: { end: 'it is archived, which is a change' } },
+  invoices: { portal: 'create read change end list', tables: ['invoices', 'invoice_lines'], why: { change: 'a draft takes and loses lines; an issued one is voided' } },
   payments: { portal: 'create read end list', tables: ['payments'], why: { change: 'a wrong one is voided' } },
   payouts: { tables: ['payouts'], why: { change: 'a wrong one is voided' } },
   adjustments: { tables: ['adjustments'], why: { change: 'a wrong one is voided', read: 'listed' } },
@@ -68,7 +68,7 @@ const RESOURCES: Record<string, Resource> = {
 
 /** Why a channel lacks most of it. */
 const WHY: Record<Exclude<By, 'API'>, string> = {
-  portal: 'its pages come after the API',
+  portal: 'the portal has no pages for the rest yet',
   'command line': 'it is for operators: organizations, their managers and keys',
   import: 'it adds rows, and with `--update` changes them; it ends none, and answers nothing',
 };
@@ -76,9 +76,9 @@ const WHY: Record<Exclude<By, 'API'>, string> = {
 /** What is no record: computed, or a log. */
 const COMPUTED = ['ping', 'me', 'users', 'coverage', 'reports', 'request-log', 'student-groups', 'session-series', 'blog-images'];
 
-const document = JSON.parse(
-  readFileSync(fileURLToPath(new URL('../../dist/apps/api/assets/openapi.json', import.meta.url)), 'utf8'),
-) as { paths: Record<string, Record<string, unknown>> };
+const document = JSON.parse(readFileSync(fileURLToPath(new URL('../../dist/apps/api/assets/openapi.json', import.meta.url)), 'utf8')) as {
+  paths: Record<string, Record<string, unknown>>;
+};
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 );
@@ -89,8 +89,7 @@ const PATTERNS: Record<Verb, (name: string) => RegExp> = {
   create: (name) => new RegExp(`${at(name)}$`.replace('\\w+', 'POST')),
   read: (name) => new RegExp(`${at(name)}(/\\{\\w+\\})${name === 'org' ? '?' : ''}$`.replace('\\w+', 'GET')),
   change: (name) => new RegExp(`${at(name)}(/\\{\\w+\\})${name === 'org' ? '?' : ''}$`.replace('\\w+', '(PUT|PATCH)')),
-  end: (name) =>
-    new RegExp(`^(DELETE /v1/${name}/\\{\\w+\\}|POST /v1/${name}/\\{\\w+\\}/(void|cancel|offboard))$`),
+  end: (name) => new RegExp(`^(DELETE /v1/${name}/\\{\\w+\\}|POST /v1/${name}/\\{\\w+\\}/(void|cancel|offboard))$`),
   list: (name) => new RegExp(`${at(name)}$`.replace('\\w+', name === 'org' ? 'NONE' : 'GET')),
 };
 

@@ -30,7 +30,17 @@ describe('the OpenAPI document', () => {
       }
     }
     const { code } = (document.components.schemas.ErrorResponse!.properties!.error as Schema).properties!;
-    const elsewhere = ['invalid_state', 'is_manager', 'no_sender', 'session_overlap', 'still_referenced', 'method_not_allowed', 'headers_too_large'];
+    const elsewhere = [
+      'invalid_state',
+      'is_manager',
+      'no_sender',
+      'session_overlap',
+      'still_referenced',
+      'has_money',
+      'storage_full',
+      'method_not_allowed',
+      'headers_too_large',
+    ];
     expect([...codes, ...elsewhere].sort()).toEqual([...(code!.enum as string[]), 'expired_api_key', 'validation_failed'].sort());
   });
 
