@@ -60,7 +60,7 @@ const RESOURCES: Record<string, Resource> = {
   invoices: { portal: 'create read change end list', tables: ['invoices', 'invoice_lines'], why: { change: 'a draft takes and loses lines; an issued one is voided' } },
   payments: { portal: 'create read end list', tables: ['payments'], why: { change: 'a wrong one is voided' } },
   payouts: { tables: ['payouts'], why: { change: 'a wrong one is voided' } },
-  adjustments: { tables: ['adjustments'], why: { change: 'a wrong one is voided', read: 'listed' } },
+  adjustments: { tables: ['adjustments'], why: { change: 'a wrong one is voided' } },
   mileage: { portal: 'change list', tables: ['mileage_trips'] },
   expenses: { portal: 'change list', tables: ['expense_claims'] },
   'blog-posts': { tables: ['blog_posts'] },

@@ -131,6 +131,7 @@ const OURS = `
   GET /v1/students/{student_id}/balance | get_student_balance | read | | StudentBalance
   POST /v1/payouts/{payout_id}/void | void_payout | payroll:write write | | Payout
   POST /v1/payouts | create_payout | payroll:write write | | Payout
+  GET /v1/adjustments/{adjustment_id} | get_adjustment | read | | Adjustment
   POST /v1/adjustments/{adjustment_id}/void | void_adjustment | payroll:write write | | Adjustment
   POST /v1/mileage/{trip_id}/approve | approve_mileage | payroll:write write | | MileageTrip
   POST /v1/mileage/{trip_id}/reject | reject_mileage | payroll:write write | | MileageTrip
