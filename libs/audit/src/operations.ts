@@ -109,6 +109,7 @@ const WORDS = {
   'PATCH /v1/booking-requests/:request_id': 'Changed a booking request',
   'POST /v1/coverage/isochrones/refresh': 'Refreshed the coverage map',
 
+  'PUT /v1/rate-cells': 'Replaced the table of rates',
   'POST /v1/invoices': 'Created an invoice',
   'POST /v1/invoices/:invoice_id/lines': 'Added a line to an invoice',
   'DELETE /v1/invoices/:invoice_id/lines/:line_id': 'Removed a line from an invoice',

@@ -16,6 +16,7 @@ export const RATE_CELLS: RowTable = {
     },
   },
   stamped: true,
+  whole: true,
 };
 
 export const TUTOR_TIERS: RowTable = {

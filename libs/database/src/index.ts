@@ -14,7 +14,7 @@ export {
   INVARIANTS,
 } from './invariants/invariants.js';
 export { behind, type Page, pageOf, type Position } from './keyset.js';
-export { lockNumber } from './locks.js';
+export { lockNumber, tableLock } from './locks.js';
 export { migrate, revertLast } from './migrate.js';
 export { pendingMigrations } from './applied-migrations.js';
 export { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';

@@ -28,6 +28,8 @@ export interface RowTable {
   derived?: { from: readonly string[]; values: (given: Values, stored: Values | null) => Values };
   /** A flag that one row has at most, of those with the same values in these columns: a new one takes it from the former. */
   single?: { flag: string; among: readonly string[] };
+  /** There is an operation that replaces all rows of an organization: writes wait for each other. */
+  whole?: boolean;
   /** It has an `updated_at`. */
   stamped?: boolean;
 }

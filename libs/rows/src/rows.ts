@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { canonicalUuid, Database, lockRecord, namable } from '@app/database';
+import { canonicalUuid, Database, lockRecord, namable, tableLock } from '@app/database';
 import { requireRole } from '@app/people';
 import { Refused } from '@app/rules';
 import { refusedBy } from './refused-by.js';
@@ -17,6 +17,7 @@ export class Rows {
 
   /** @returns its id @throws Refused for unknown references, a row like another one, and what a CHECK refuses */
   async add(organizationId: string, kind: RowTable, values: Values): Promise<string> {
+    await this.lockTable(organizationId, kind);
     const id = uuidv7();
     const known = await this.known(organizationId, kind, values);
     const columns = { id, [ownerOf(kind)]: organizationId, ...known, ...kind.derived?.values(known, null) };
@@ -55,12 +56,18 @@ export class Rows {
   }
 
   /** @returns what of the row others follow from */
-  private async lock(organizationId: string, { table, states, derived, owner }: RowTable, id: string): Promise<Values> {
+  private async lock(organizationId: string, kind: RowTable, id: string): Promise<Values> {
+    const { table, states, derived, owner } = kind;
+    await this.lockTable(organizationId, kind);
     const names = [...(states ? ['status'] : ['id']), ...(derived?.from ?? [])];
     const columns = join(names.map((name) => raw(name)));
     const row = await lockRecord<Values>(this.db, table, organizationId, id, columns, owner);
     if (states && !states.includes(row.status as string)) throw Refused.invalidState(row.status as string, states);
     return row;
+  }
+
+  private async lockTable(organizationId: string, { table, whole }: RowTable): Promise<void> {
+    if (whole) await this.db.lock(tableLock(table, organizationId));
   }
 
   private async takeFlag(organizationId: string, { table, single }: RowTable, values: Values, id: string | null) {
@@ -77,9 +84,9 @@ export class Rows {
       WHERE ${own} AND t.${raw(single.flag)} AND t.id IS DISTINCT FROM ${id}::uuid AND ${join(same, ' AND ')}`);
   }
 
-  private async write(kind: RowTable, statement: Sql): Promise<unknown[]> {
+  protected async write<Row extends object>(kind: RowTable, statement: Sql): Promise<Row[]> {
     try {
-      return await this.db.query(statement);
+      return await this.db.query<Row>(statement);
     } catch (error) {
       throw refusedBy(error, kind) ?? error;
     }

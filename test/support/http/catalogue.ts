@@ -180,6 +180,7 @@ const OURS = `
   DELETE /v1/expenses/{claim_id} | remove_expense | payroll:write write | |
   GET /v1/rate-cells/{rate_cell_id} | get_rate_cell | read | | RateCell
   POST /v1/rate-cells | create_rate_cell | settings:write | | RateCell
+  PUT /v1/rate-cells | replace_rate_cells | settings:write | | ReplacedRateCells
   PATCH /v1/rate-cells/{rate_cell_id} | update_rate_cell | settings:write | | RateCell
   DELETE /v1/rate-cells/{rate_cell_id} | remove_rate_cell | settings:write | |
   POST /v1/sessions/settle-prices | settle_session_prices | settings:write+sessions:write | | SettledPrices

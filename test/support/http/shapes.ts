@@ -133,6 +133,7 @@ const OURS = `
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
     phone: string or null, created_at: string or null, moved_sessions: integer
   SettledPrices dry_run: boolean, sessions: integer, changed: SettledSession[]
+  ReplacedRateCells created: string[], changed: string[], deleted: string[]
   SettledSession session_id: string, before: any, after: SessionPrices
   SessionPrices participants: ParticipantPrice[], tutor_pay_rate_cents: integer or null, tutor_pay_pct: number or null
   ParticipantPrice student_id: string, rate_cents: integer or null, surcharge_cents: integer or null

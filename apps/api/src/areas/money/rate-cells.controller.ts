@@ -1,8 +1,9 @@
-import { RATE_CELLS as KIND } from '@app/billing';
+import { RATE_CELLS as KIND, RateTable } from '@app/billing';
 import { VALUES } from '@app/database';
+import { ReplaceRateCells } from './rate-cells.dto.js';
 import {
-  byId, byIdOrCode, byValue, cents, instant, kinds, like, list, listController, nullable, number, oneOf, rows, Source,
-  toggle, uuid, View,
+  byId, byIdOrCode, byValue, cents, instant, kinds, like, list, listController, nullable, number, objectOf, one, oneOf, rows,
+  type Shape, Source, toggle, UUID, uuid, View, writeController,
 } from '../../http/kit.js'; // prettier-ignore
 
 const { session_kind, tutor_pay_mode } = VALUES.rate_cells;
@@ -38,9 +39,10 @@ const RATE_CELLS = list({
   summary: 'Lists the table of rates, newest first',
   description:
     'Rates are for an hour, the surcharge is once for a session in person. A key that is null fits everything; of several ' +
-    'cells that fit, the most specific one applies. What tutors get is null without `include_pay`.',
+    'cells that fit, the most specific one applies. What tutors get is null without `include_pay`. The `ETag` stands for the whole table, not for the page.',
   view: view.public,
   source: new Source('rate_cells', 'c'),
+  whole: true,
   parameters: [
     byId('band_id', 'Only cells of this rate band.'),
     byId('tutor_tier_id', 'Only cells of this tutor tier.'),
@@ -51,8 +53,42 @@ const RATE_CELLS = list({
   select: ({ include_pay }) => (include_pay ? { view: view.withPay } : {}),
 });
 
+const IDS = { type: 'array', items: UUID };
+
+/** What replacing the table changed. */
+const replacedShape: Shape = {
+  name: 'ReplacedRateCells',
+  schema: objectOf({ created: IDS, changed: IDS, deleted: IDS }),
+};
+
 export const RATE_CELLS_CONTROLLERS = [
   listController(RATE_CELLS),
+  writeController({
+    id: 'replace_rate_cells',
+    route: 'PUT /v1/rate-cells',
+    scope: 'settings:write',
+    summary: 'Replaces the table of rates',
+    description:
+      'All or nothing. `If-Match` is required: the `ETag` of the list, or `*` (412 without it). A combination of band, tier, subject and ' +
+      'kind that exists keeps its id and the fields that are left out; combinations that are not sent are deleted. What tutors get, ' +
+      'which lists may hide, becomes null only with `clear_pay`. Answers the ids of what changed, and the new `ETag`. Sessions that exist ' +
+      'keep their price: see `POST /v1/sessions/settle-prices`. The body may also be the list alone.',
+    example: {
+      rate_cells: [
+        { student_rate_cents: 8000, inperson_surcharge_cents: 1000 },
+        { session_kind: 'group', student_rate_cents: 4500, tutor_pay_mode: 'percentage', tutor_pay_pct: 62.5 },
+      ],
+    },
+    body: ReplaceRateCells,
+    rules: [RateTable],
+    answers: one(replacedShape),
+    replaces: RATE_CELLS,
+    async run({ organizationId, body }, table) {
+      const answer = await table.replace(organizationId, body.rate_cells);
+      const [created, changed, deleted] = [answer.created.length, answer.changed.length, answer.deleted.length];
+      return { answer, changed: created + changed + deleted > 0, audit: { created, changed, deleted } };
+    },
+  }),
   ...rows({
     path: 'rate-cells/:rate_cell_id',
     noun: 'rate cell',

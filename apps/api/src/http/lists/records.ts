@@ -31,8 +31,10 @@ export class Records {
 
   /** The record as it was written last, locked until the end of the ambient transaction. @throws ApiError 404 */
   async locked(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
-    const { alias } = typeof shown.source === 'function' ? shown.source(caller) : shown.source;
-    const statement = sql`${recordOf(caller, shown, id)} FOR NO KEY UPDATE OF ${raw(alias)}`;
+    const source = typeof shown.source === 'function' ? shown.source(caller) : shown.source;
+    // Before its row, as all who write to the table do.
+    if (shown.whole) await this.db.lock(source.lockFor(caller));
+    const statement = sql`${recordOf(caller, shown, id)} FOR NO KEY UPDATE OF ${raw(source.alias)}`;
     return this.found(await this.db.query<{ data: string }>(statement), readsCodes(caller));
   }
 

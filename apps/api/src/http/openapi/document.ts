@@ -76,13 +76,22 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     operation.parameters = parametersOf(path, queryClassOf(route.handler), {
       write: isWrite(route.method),
       read: documented.versioned === true && route.method === 'GET',
-      changed: documented.versioned === true && changes(route),
+      changed: changes(route) && (documented.versioned ?? false),
     });
     delete operation.requestBody;
     const body = requestBodyOf(route, documented, schemas);
     if (body) operation.requestBody = body;
     operation['x-codeSamples'] = [
-      { lang: 'shell', label: 'curl', source: curlOf({ method: route.method, path, body: sampleOf(body, schemas) }) },
+      {
+        lang: 'shell',
+        label: 'curl',
+        source: curlOf({
+          method: route.method,
+          path,
+          body: sampleOf(body, schemas),
+          ifMatch: documented.versioned === 'required',
+        }),
+      },
     ];
     operation.responses = { ...success(route, documented, answers, schemas), ...errorsOf(path, route, documented) };
   }
@@ -157,7 +166,7 @@ function changes({ method }: Route): boolean {
 function errorsOf(path: string, route: Route, { versioned = false }: Operation): object {
   const { method, handler } = route;
   const write = isWrite(method);
-  const conditional = versioned && changes(route);
+  const conditional = versioned !== false && changes(route);
   const platform = platformBlogOf(handler) !== undefined;
   const applies: Partial<Record<FailureName, boolean>> = {
     BadRequest: write,

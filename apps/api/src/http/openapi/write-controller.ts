@@ -5,6 +5,8 @@ import { type ApiOperation, doneOf, type Exactly, type IdNames, type Result, typ
 import { CurrentCaller, RequireAnyScope, RequireScopes } from '../auth/access.decorators.js';
 import type { Caller } from '../auth/caller.js';
 import type { Answer } from '../lists/answer.js';
+import type { List } from '../lists/list.js';
+import { Lists } from '../lists/lists.js';
 import { Records } from '../lists/records.js';
 import type { RecordSet } from '../lists/source.js';
 import { JsonText } from '../views/json-text.js';
@@ -12,7 +14,7 @@ import type { View } from '../views/view.js';
 import { ValidBody } from '../validation/declared.js';
 import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { Audit } from '../writes/audit.js';
-import { type Expected, IfMatch, requireVersion, tagged } from '../writes/etag.js';
+import { type Expected, IfMatch, requireVersion, requireVersionOfList, tagged } from '../writes/etag.js';
 import { Delete, Patch, Post, Put } from '../writes/write-methods.js';
 import { storedScopes } from '../writes/stored-scopes.js';
 import { Documented, one, type Operation } from './operation.decorator.js';
@@ -56,6 +58,8 @@ export interface WriteDeclaration<
   idName?: string;
   /** The record of the path, whose version `If-Match` names; or a new one. Its answer has an `ETag`. */
   versions?: RecordSet;
+  /** The list that it replaces as a whole, whose version `If-Match` must name. Its answer has the new `ETag`. */
+  replaces?: List;
   run: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Exactly<Made> | Promise<Exactly<Made>>;
 }
 
@@ -68,7 +72,20 @@ export function writeController<
   Rules extends unknown[] | [],
   Made extends Result,
 >(write: WriteDeclaration<R, Body, Rules, Made>): Type {
-  const { route, scope, status, body: bodyClass, rules, answers, written, idName, versions, run, ...operation } = write;
+  const {
+    route,
+    scope,
+    status,
+    body: bodyClass,
+    rules,
+    answers,
+    written,
+    idName,
+    versions,
+    replaces,
+    run,
+    ...operation
+  } = write;
   const [method, path] = route.split(' /') as [keyof typeof METHODS, string];
   const names = idsIn<R>(route);
   const Method = METHODS[method];
@@ -88,6 +105,7 @@ export function writeController<
     constructor(
       private readonly records: Records,
       private readonly audit: Audit,
+      private readonly lists: Lists,
       ...injected: unknown[]
     ) {
       this.rules = injected as Rules;
@@ -99,7 +117,7 @@ export function writeController<
     @Documented({
       ...operation,
       answer: record ? one(record.view) : (answers as Answer | null),
-      versioned: versions !== undefined,
+      versioned: replaces ? 'required' : versions !== undefined,
     })
     async write(
       @CurrentCaller() caller: Caller,
@@ -111,12 +129,14 @@ export function writeController<
       if (versions && expected !== null && method !== 'POST') {
         requireVersion(await this.records.locked(caller, versions, values[0]), expected);
       }
+      if (replaces) requireVersionOfList(await this.lists.version(caller, replaces, { lock: true }), expected);
       const call = { caller, organizationId: caller.organizationId, ids, body: body as Body };
       const { id: made, changed, existed, audit, answer } = doneOf(await run(call, ...this.rules));
       const id = made ?? values[0];
       const others = Object.fromEntries(Object.entries<string>(ids).slice(made === undefined ? 1 : 0));
       this.audit.note({ ...others, ...(name && id && { [name]: id }), ...audit }, changed);
       if (existed) response.status(200);
+      if (replaces) return new JsonText(JSON.stringify(answer), await this.lists.version(caller, replaces));
       if (!record) return answer;
       const stored = await this.records.written(caller, record, id, method === 'POST');
       const answered = written
@@ -126,7 +146,7 @@ export function writeController<
     }
   }
 
-  for (const [at, rule] of rules.entries()) Inject(rule)(WriteController, undefined, at + 2);
+  for (const [at, rule] of rules.entries()) Inject(rule)(WriteController, undefined, at + 3);
   if (bodyClass) ValidBody(bodyClass)(WriteController.prototype, 'write', 3);
   for (const [at, name] of names.entries()) PathId(name)(WriteController.prototype, 'write', at + 4);
   return WriteController;
