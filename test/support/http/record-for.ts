@@ -269,8 +269,8 @@ export interface ValidWrite {
   body: Body | undefined;
 }
 
-/** It needs an `If-Match`, and deletes the records of other requests: test/api/money/rate-table.spec.ts sweeps it alone. */
-const WHOLE = 'PUT /v1/rate-cells';
+/** It needs an `If-Match`, and deletes the records of other requests: see test/api/money/rate-table.spec.ts. */
+export const WHOLE = 'PUT /v1/rate-cells';
 
 /** The routes that write, those that delete at the end. */
 export function writesOf(api: TestApi): Route[] {
