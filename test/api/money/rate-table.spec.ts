@@ -28,7 +28,10 @@ describe('PUT /v1/rate-cells', () => {
     const subject = await make.subject(at.school, { code: 'methods_34' });
     const pay = { tutor_pay_mode: 'percentage', tutor_pay_pct: 62.5, tutor_flat_rate_cents: null };
     const combination = { band_id: band, tutor_tier_id: tier, subject_id: 'methods_34', session_kind: 'group' };
-    const made = await put([{ ...combination, student_rate_cents: 4500, inperson_surcharge_cents: 700, ...pay }, { student_rate_cents: 8000 }], await etag());
+    const made = await put(
+      [{ ...combination, student_rate_cents: 4500, inperson_surcharge_cents: 700, ...pay }, { student_rate_cents: 8000 }],
+      await etag(),
+    );
     expect(made).toMatchObject({ status: 200, body: { changed: [], deleted: [] }, headers: { etag: await etag() } });
     const [first, second] = made.body.created;
     const stored = { ...combination, subject_id: subject.id, inperson_surcharge_cents: 700, ...pay };
@@ -62,7 +65,10 @@ describe('PUT /v1/rate-cells', () => {
       [{ ...none }, pay],
       [{ ...none, clear_pay: false }, pay],
       [{ tutor_pay_pct: 70 }, { ...pay, tutor_pay_pct: 70 }],
-      [{ tutor_pay_mode: 'flat', tutor_flat_rate_cents: 4000, clear_pay: true }, { ...none, tutor_pay_mode: 'flat', tutor_flat_rate_cents: 4000 }],
+      [
+        { tutor_pay_mode: 'flat', tutor_flat_rate_cents: 4000, clear_pay: true },
+        { ...none, tutor_pay_mode: 'flat', tutor_flat_rate_cents: 4000 },
+      ],
       [{ clear_pay: true }, none],
     ] as const) {
       expect((await put([row], '*')).status).toBe(200);
@@ -97,7 +103,11 @@ describe('PUT /v1/rate-cells', () => {
     await at.cell({ student_rate_cents: 8000 });
     const { body } = await at.book('2098-04-01T01:00:00Z');
     const codes = Array.from({ length: 500 }, (_, index) => `subject_${index}`);
-    await make.insert('subjects', codes.map((code) => ({ id: uuidv7(), code, name: code })), { organization_id: at.school });
+    await make.insert(
+      'subjects',
+      codes.map((code) => ({ id: uuidv7(), code, name: code })),
+      { organization_id: at.school },
+    );
     const kinds = ['1on1_online', '1on1_inperson', 'group', 'classroom'];
     const all = codes.flatMap((subject_id) => kinds.map((session_kind) => ({ subject_id, session_kind, student_rate_cents: 1 })));
     const replaced = await put(all, await etag());
@@ -144,7 +154,8 @@ describe('PUT /v1/rate-cells', () => {
 
   it('needs settings:write, shows keys without read no values, and is replayed by its key', async () => {
     const { at, put, rows } = await open();
-    for (const scope of ['read', 'write'] as const) expect((await put([], '*', { key: await api.key(at.school, { scopes: [scope] }) })).status).toBe(403);
+    for (const scope of ['read', 'write'] as const)
+      expect((await put([], '*', { key: await api.key(at.school, { scopes: [scope] }) })).status).toBe(403);
     const key = await api.key(at.school, { scopes: ['settings:write'] });
     const first = await put([{ student_rate_cents: 8000 }], '*', { key, idempotencyKey: 'rates-1' });
     expect(first).toMatchObject({ status: 200, body: { created: [(await rows())[0]!.id], changed: [], deleted: [] } });
