@@ -4,7 +4,7 @@ import { VALUES } from '@app/database';
 import { FileLinks, FILES as KIND, Uploads } from '@app/teaching';
 import {
   Audit, byValue, type Caller, CurrentCaller, Documented, instant, kinds, like, list, listController, nullable, one, oneOf, PathId, Post,
-  RequireScopes, rows, type Shape, Source, text, Upload, uuid, View,
+  RequireScopes, rows, type Shape, Source, text, Upload, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 import { ACCEPTED } from '../documents.js';
 import { FilesGuard } from './files.guard.js';
@@ -50,7 +50,7 @@ const uploadShape: Shape = {
   schema: {
     type: 'object',
     properties: {
-      id: { type: 'string', format: 'uuid', description: 'The `upload_id` of the file to be.' },
+      id: { ...UUID, description: 'The `upload_id` of the file to be.' },
       name: { type: 'string', description: 'With the extension of its real type.', examples: ['Surds.pdf'] },
       content_type: { type: 'string', examples: ['application/pdf'] },
       size_bytes: { type: 'integer', minimum: 1, examples: [183204] },
