@@ -139,6 +139,14 @@ const OTHER_ROWS: Record<string, ListRows> = {
       return rowsOf('rate_cells', (row) => fresh.get(row)!)(make, stage, rows);
     },
   },
+  list_tutor_students: {
+    // One relation for each student.
+    insert: async (make, stage, rows) => {
+      const students: string[] = [];
+      for (const _ of rows) students.push((await make.student(stage.school, { createdAt: new Date(0) })).id);
+      return rowsOf('tutor_students', () => ({ student_id: students.pop() }))(make, stage, rows);
+    },
+  },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
   list_request_log: { insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })) },
   list_blog_posts: { insert: rowsOf('blog_posts', ({ id }, { school }) => ({ organization_id: id < '8' ? school : null })) },
