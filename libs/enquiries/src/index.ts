@@ -1,4 +1,3 @@
-export { LOCATIONS } from './locations.js';
 export {
   Coverage, type CoverageGap, covers, distanceBetween, placeOf, shownDistance, teach,
 } from './coverage.js'; // prettier-ignore

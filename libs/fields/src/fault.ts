@@ -15,7 +15,6 @@ export type FaultType =
   | 'too_long'
   | 'int_parsing'
   | 'int_type'
-  | 'float_type'
   | 'bool_parsing'
   | 'bool_type'
   | 'list_type'

@@ -78,8 +78,7 @@ describe('a stored answer', () => {
       }
     }
     // Checks that each route refuses some key, and platform requests refuse one without the capability.
-    // The scope of a location that is gone is not known: the first call and its replay tell nothing.
-    for (const { route, path } of samples.filter((one) => one.operation !== 'DELETE /v1/locations/:location_id')) {
+    for (const { route, path } of samples) {
       expect(
         [...refused].some((one) => one.startsWith(`${route.method} ${path} without`)),
         path,

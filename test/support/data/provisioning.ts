@@ -82,7 +82,7 @@ export class PeopleFixture {
   }
 
   async send(
-    method: 'post' | 'put' | 'patch',
+    method: 'post' | 'patch',
     path: string,
     body?: object,
     { key = this.key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},

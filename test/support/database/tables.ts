@@ -117,7 +117,6 @@ export interface Tables {
     subjectId: string | null;
     priceCents: number | null;
     billingInterval: 'session' | 'week' | 'month' | 'term' | 'year' | null;
-    isArchived: boolean;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -159,7 +158,6 @@ export interface Tables {
     approvedAmountCents: number | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
     receiptPhotoUrl: string | null;
-    receiptFileId: string | null;
     approvedAt: Date | null;
     createdAt: Date;
   };
@@ -176,7 +174,6 @@ export interface Tables {
     classroomId: string | null;
     groupId: string | null;
     folderId: string | null;
-    uploadId: string | null;
     createdAt: Date;
   };
   homework: {
@@ -373,7 +370,6 @@ export interface Tables {
     createdAt: Date;
     invitedAt: Date | null;
     approvalRequestedAt: Date | null;
-    readdressedAt: Date | null;
     profilePublished: boolean;
     rateBandId: string | null;
   };
@@ -488,7 +484,6 @@ export interface Tables {
     acceptedAt: Date | null;
     frozenAt: Date | null;
     refusedAt: Date | null;
-    readdressedAt: Date | null;
   };
   passkeys: {
     id: string;
@@ -614,7 +609,6 @@ export interface Tables {
     tutorPayPct: number | null;
     tutorFlatRateCents: number | null;
     createdAt: Date;
-    updatedAt: Date;
   };
   rebuild_hooks: {
     target: string;
@@ -654,7 +648,6 @@ export interface Tables {
     vceExamId: string | null;
     curriculumLevelId: string | null;
     homeworkAssignmentId: string | null;
-    madeByOrganizationId: string | null;
     startedAt: Date | null;
     completedAt: Date | null;
     createdAt: Date;
@@ -736,7 +729,6 @@ export interface Tables {
     ratePerStudentCents: number | null;
     color: string | null;
     avatarUrl: string | null;
-    isArchived: boolean;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -745,7 +737,6 @@ export interface Tables {
     organizationId: string;
     code: string;
     name: string;
-    isArchived: boolean;
     createdAt: Date;
   };
   suppressions: {
@@ -808,14 +799,6 @@ export interface Tables {
     badgeLabel: string | null;
     description: string | null;
     sortOrder: number;
-    createdAt: Date;
-  };
-  uploads: {
-    id: string;
-    organizationId: string;
-    name: string;
-    mime: string;
-    sizeBytes: number;
     createdAt: Date;
   };
   users: {

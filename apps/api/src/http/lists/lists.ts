@@ -19,8 +19,6 @@ import {
   offsetPage,
   PART_BYTES,
   recordsById,
-  versionedPage,
-  versionOf,
   type CursorRow,
   type PageRow,
 } from './statements.js';
@@ -54,8 +52,9 @@ export class Lists {
     const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use()) : null;
     const counters = cursor === undefined && selected.total;
     const inOffsetMode = cursor === undefined;
-    const rows = inOffsetMode ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after);
-    const statements = [list.whole ? versionedPage(caller, selected, rows) : rows];
+    const statements = [
+      inOffsetMode ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after),
+    ];
     if (counters) {
       const { counted, totalWithout } = selected;
       statements.push(counted ? countOfRows(caller, selected) : countOf(caller, counters, totalWithout));
@@ -67,12 +66,12 @@ export class Lists {
     const records = this.recordsOf(caller, selected, page!);
     if (list.bare) return new Page(records, list.bare);
     const { limit, offset } = query;
-    const { count, more, created_at: createdAt, id, version } = page!;
+    const { count, more, created_at: createdAt, id } = page!;
     if (inOffsetMode) {
-      return new Page(records, { limit, offset, count, ...(counters && { total: results[1]![0]!.total }) }, version);
+      return new Page(records, { limit, offset, count, ...(counters && { total: results[1]![0]!.total }) });
     }
     const last: Position | null = more ? { at: createdAt!, id: id! } : null;
-    return new Page(records, { limit, count, next_cursor: last && this.cursors.encode(last, use()) }, version);
+    return new Page(records, { limit, count, next_cursor: last && this.cursors.encode(last, use()) });
   }
 
   /** All records of a list without pages, as the ambient transaction leaves them; what a write answers as `{data}`. */
@@ -83,13 +82,6 @@ export class Lists {
     const { ids } = row!;
     const [records] = ids ? await this.db.query<Part>(recordsById(caller, selected, ids)) : [row!];
     return new Page(this.unsealed(caller, records!), 'data');
-  }
-
-  /** The version of a list that is replaced as a whole, in the ambient transaction. @param lock until its end */
-  async version(caller: Caller, list: List, { lock = false } = {}): Promise<string> {
-    if (lock) await this.db.lock(list.source.lockFor(caller));
-    const [row] = await this.db.query<{ version: string }>(versionOf(caller, list));
-    return row!.version;
   }
 
   /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */
