@@ -49,6 +49,7 @@ function valueOf(name: string, schema: Schema, route: Route): unknown {
   if (name === 'email') return newAddress();
   if (name === 'phone') return '+61 3 5550 1234';
   if (name === 'slug') return `post-${uuidv7()}`;
+  if (name === 'name') return `Name ${uuidv7()}`;
   if (name === 'recipient_id') return fixtures.a.path.student_id;
   if (name === 'user_id') return fixtures.a.path[route.path.endsWith('tutors') ? 'tutor_id' : 'student_id'];
   if (schema.format === 'uuid') return fixtures.a.path[name];

@@ -9,8 +9,8 @@ const key = await api.key(school, { scopes: ['accounts:write'] });
 
 afterAll(async () => {
   // Only refusals: nothing may have been stored.
-  expect(await make.query('SELECT id FROM invites')).toEqual([]);
-  expect(await make.query('SELECT id FROM outbox')).toEqual([]);
+  expect(await make.query('SELECT id FROM invites WHERE organization_id = $1', [school])).toEqual([]);
+  expect(await make.query('SELECT id FROM outbox WHERE organization_id = $1', [school])).toEqual([]);
 });
 
 function invite(body: unknown, as = key): supertest.Test {
