@@ -1,15 +1,6 @@
-import {
-  CONVERSATION_COLUMNS,
-  listed,
-  MORE_RESULT_COLUMNS,
-  ownResult,
-  RESULT_COLUMNS,
-  seenConversations,
-} from '../schema/copies.js';
+import { CONVERSATION_COLUMNS, listed, ownResult, RESULT_COPY, seenConversations } from '../schema/copies.js';
 import { COUNTED } from '../schema/rules.js';
 import type { Invariant } from './invariant.js';
-
-const RESULT = [...RESULT_COLUMNS, ...MORE_RESULT_COLUMNS];
 
 /** Rows that are in one of two selections only. */
 const differ = (one: string, other: string) => `SELECT DISTINCT organization_id, id FROM (
@@ -39,8 +30,8 @@ export const SIGHT = {
   'results that are seen': {
     says: 'An organization sees the results of its students, and of those who have left what they had done by then.',
     broken: `SELECT DISTINCT organization_id, id FROM (${differ(
-      `SELECT organization_id, result_id AS id, ${listed(RESULT)} FROM organization_results`,
-      `SELECT s.organization_id, r.id, ${listed(RESULT, 'r')} FROM session_students s
+      `SELECT organization_id, result_id AS id, ${listed(RESULT_COPY)} FROM organization_results`,
+      `SELECT s.organization_id, r.id, ${listed(RESULT_COPY, 'r')} FROM session_students s
         JOIN results r ON r.student_id = s.student_id
         JOIN members m ON m.organization_id = s.organization_id AND m.user_id = r.student_id
         WHERE m.accepted_at IS NOT NULL OR (m.frozen_at IS NOT NULL AND ${ownResult('s.organization_id', 'r.homework_assignment_id')})`,

@@ -8,6 +8,9 @@ export const MORE_RESULT_COLUMNS = [
   'started_at',
 ];
 
+/** All that organization_results copies of a result. */
+export const RESULT_COPY = [...RESULT_COLUMNS, ...MORE_RESULT_COLUMNS];
+
 /** Columns of conversations that organization_conversations copies, besides the participants. */
 export const CONVERSATION_COLUMNS = ['type', 'classroom_id', 'title', 'last_message_at', 'created_at', 'updated_at'];
 

@@ -2,9 +2,9 @@ import {
   acceptedBy,
   CONVERSATION_COLUMNS,
   listed,
-  MORE_RESULT_COLUMNS,
   ownResult,
   RESULT_COLUMNS,
+  RESULT_COPY,
   seenConversations,
 } from '../copies.js';
 import { AS_OWNER, COUNTED } from '../rules.js';
@@ -16,8 +16,6 @@ const ACTUAL_COUNTS = Object.entries(COUNTED)
       FROM ${table} WHERE ${list} IS NOT NULL GROUP BY 1, 2`,
   )
   .join('\n      UNION ALL ');
-
-const RESULT_COPY = [...RESULT_COLUMNS, ...MORE_RESULT_COLUMNS];
 
 /** Whether the row `o` of organization_results shows what a student who has left had completed elsewhere by then. */
 const KEPT_RESULT = `(EXISTS (SELECT FROM members k WHERE k.organization_id = o.organization_id AND k.user_id = o.student_id
