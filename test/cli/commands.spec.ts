@@ -349,7 +349,7 @@ describe('the command line', () => {
       expect(bad.code).toBe(1);
       expect(bad.stderr).toMatch(/^subjects\.ndjson:1: name: /m);
       // What an update would do, and what it refuses, is told before it is done.
-      const known = { id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31', name: 'Biology', code: 'bio' };
+      const known = { id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31', name: 'Biology', is_archived: true };
       const fresh = { id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f33', name: 'Physics' };
       const write = (...rows: object[]) => writeFileSync(join(folder, 'subjects.ndjson'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
       write(known, fresh);
@@ -360,10 +360,10 @@ describe('the command line', () => {
       const update = [`import ${folder} --org first --update`.split(' '), ['--dry-run']] as const;
       expect(await cli(...update.flat())).toMatchObject({
         code: 0,
-        stdout: '  subjects                   1 inserted, 1 changed (code 1, name 1), 0 unchanged\nNothing was written.\n',
+        stdout: '  subjects                   1 inserted, 1 changed (is_archived 1, name 1), 0 unchanged\nNothing was written.\n',
       });
       const told = results((await cli('--json', ...update.flat())).stdout)[0];
-      expect(told).toMatchObject({ dry_run: true, tables: { subjects: { read: 2, inserted: 1, changed: 1, fields: { code: 1, name: 1 } } } });
+      expect(told).toMatchObject({ dry_run: true, tables: { subjects: { read: 2, inserted: 1, changed: 1, fields: { is_archived: 1, name: 1 } } } });
       write({ ...known, name: 5, code: 6 }, { ...fresh, name: '' }, { id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f34', name: 'Art' });
       const refused = await cli(...update.flat());
       expect(refused.code).toBe(1);
@@ -371,7 +371,7 @@ describe('the command line', () => {
         /^ {2}subjects {19}2 refused\nsubjects\.ndjson:1: name: .*\nsubjects\.ndjson:1: code: .*\nsubjects\.ndjson:2: name: /m,
       );
       write(known, fresh);
-      expect((await cli(...update[0])).stdout).toBe('  subjects                   1 inserted, 1 changed (code 1, name 1), 0 unchanged\n');
+      expect((await cli(...update[0])).stdout).toBe('  subjects                   1 inserted, 1 changed (is_archived 1, name 1), 0 unchanged\n');
     } finally {
       rmSync(folder, { recursive: true });
     }

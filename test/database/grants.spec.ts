@@ -69,22 +69,27 @@ describe('the rights of the roles', () => {
     const doors = Object.entries(FUNCTION_GRANTS).filter(([, roles]) => roles.includes('api'));
     expect(doors.map(([name]) => name).sort()).toEqual([
       'api_key_by_hash',
+      'await_address',
       'conversation_of_others',
       'current_organization_id',
       'direct_conversation',
       'folded',
       'group_of_others',
       'hold_ties_elsewhere',
+      'is_established',
       'kept_elsewhere',
       'leave_conversations',
       'log_requests',
       'logins_by_email',
       'must_accept',
+      'open_conversation',
       'organization_administrators',
       'other_owner_signs_in',
       'outbox_backlog',
       'queue_notices',
+      'seat_people',
       'suppressed_addresses',
+      'title_conversation',
     ]);
   });
 

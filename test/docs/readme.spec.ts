@@ -18,7 +18,7 @@ function callAll(...pages: string[]): Promise<{ code: unknown; output: string }>
   });
 }
 
-describe('the calls of the README and the tour', () => {
+describe('the calls of the README and of both tours', () => {
   it('show the answers of the service, and a wrong one is detected', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-tour-'));
     try {
@@ -28,7 +28,7 @@ describe('the calls of the README and the tour', () => {
       const line = before.slice(0, before.lastIndexOf('```json')).split('\n').length;
       const page = join(folder, 'tour.md');
       writeFileSync(page, tour.replace('"status":405', '"status":400'));
-      const { code, output } = await callAll(join(ROOT, 'README.md'), page);
+      const { code, output } = await callAll(join(ROOT, 'README.md'), page, join(ROOT, 'docs/term.md'));
       // Only the planted fault. If this fails, run npm run readme.
       expect(output.match(/^\S+, line \d+/gm)).toEqual([`${page}, line ${line}`]);
       expect(output).toContain('"status":405');

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Invites } from '@app/people';
 import { loadEnv, Vault } from '@app/config';
+import { PrivateStorage } from '@app/storage';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { fixture } from '../support/process/fixture.js';
 import { OutboxFixture } from '../support/worker/worker.js';
@@ -41,6 +45,48 @@ describe('housekeeping', () => {
       })),
     );
   }
+
+  it('lets booking requests expire that nobody has answered', async () => {
+    const ask = (status: 'pending' | 'declined', days: number) =>
+      room.make.row('booking_requests', {
+        organizationId: room.organizationId,
+        status,
+        studentDisplayName: `${status} ${days}`,
+        updatedAt: daysAgo(days),
+      });
+    await Promise.all([ask('pending', 60.01), ask('pending', 59.99), ask('declined', 99)]);
+    const worker = await room.worker();
+    expect(await worker.get(HousekeepingService).expireRequests()).toBe(1);
+    expect(await room.make.query('SELECT status, student_display_name AS who FROM booking_requests ORDER BY 2')).toEqual([
+      { status: 'declined', who: 'declined 99' },
+      { status: 'pending', who: 'pending 59.99' },
+      { status: 'expired', who: 'pending 60.01' },
+    ]);
+  });
+
+  it('deletes documents that no file has named for a day, with their bytes', async () => {
+    const { organizationId } = room;
+    const folder = mkdtempSync(join(tmpdir(), 'tutoring-private-'));
+    const worker = await room.worker({ DATA_DIR: folder });
+    const document = async (name: string, days: number) => {
+      const { id } = await room.make.row('uploads', { organizationId, name, createdAt: daysAgo(days) });
+      mkdirSync(join(folder, 'private', organizationId), { recursive: true });
+      writeFileSync(join(folder, 'private', organizationId, id), name);
+      return id;
+    };
+    const [fresh, named] = [await document('fresh', 0.99), await document('named', 9)];
+    const file = await room.make.row('files', { organizationId, scope: 'org', resourceType: 'file', uploadId: named });
+    for (let number = 0; number < 60; number++) await document('unnamed', 1.01);
+    const kept = () => readdirSync(join(folder, 'private', organizationId)).sort();
+    expect([await worker.get(HousekeepingService).deleteUploads(), kept(), await count('uploads')]).toEqual([60, [fresh, named].sort(), 2]);
+    await room.make.query('DELETE FROM files WHERE id = $1', [file.id]);
+    // Bytes that cannot be deleted are tried again.
+    const remove = vi.spyOn(worker.get(PrivateStorage), 'remove').mockRejectedValueOnce(new Error('away'));
+    await expect(worker.get(HousekeepingService).deleteUploads()).rejects.toThrow('away');
+    remove.mockRestore();
+    expect([await worker.get(HousekeepingService).deleteUploads(), kept(), await count('uploads')]).toEqual([1, [fresh], 1]);
+    rmSync(folder, { recursive: true });
+  });
 
   it('estimates once an hour which organizations fill the database', async () => {
     const worker = await room.worker();

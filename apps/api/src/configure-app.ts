@@ -13,6 +13,7 @@ import { RequestLog } from './http/request-log/request-log.js';
 import { RouteTable } from './http/routing/route-table.js';
 import { parseQuery } from './http/validation/query-parser.js';
 import { JsonStream } from './http/views/json-stream.js';
+import { serveFiles } from './serve-files.js';
 import { serveMedia } from './serve-media.js';
 
 /** Responses are data: browsers must not execute, frame or sniff them. */
@@ -66,6 +67,7 @@ export function configureApp(app: NestExpressApplication): void {
   app.use(inTurn(app.get(Fairness).turnOf));
   serveDocs(app);
   serveMedia(app);
+  serveFiles(app);
   // After an orderly shutdown the process exits with 0.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   answerClientErrors(app.getHttpServer(), log, (fault) => rawResponse(fromHttp(fault)));

@@ -19,7 +19,7 @@ import {
   wrongListCounts,
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
-import { storageOf } from '@app/storage';
+import { STORES } from '@app/storage';
 import { rulesOn } from './rules.js';
 import { slugOf, type Slugs, slugsOf } from './slugs.js';
 import { launcherOf } from './start/data-lock.js';
@@ -50,7 +50,8 @@ export async function examine(env: Env, more: { verbose?: boolean; deep?: boolea
     ...(await run([
       ['redis', () => examineRedis(env)],
       ['mail', () => examineMail(env)],
-      ['storage', () => examineStorage(env)],
+      ['storage', () => examineStorage(env, 'images')],
+      ['private storage', () => examineStorage(env, 'documents')],
       ['encryption key', () => examineKey(env)],
       ['public address', () => examinePublicUrl(env)],
       ['portal address', () => examinePortalUrl(env)],
@@ -260,14 +261,14 @@ async function examineMail(env: Env): Promise<Verdict> {
   }
 }
 
-async function examineStorage(env: Env): Promise<Verdict> {
-  const where = env.get('STORAGE') === 's3' ? `the bucket ${env.get('S3_BUCKET') ?? ''}` : 'DATA_DIR';
+async function examineStorage(env: Env, what: keyof typeof STORES): Promise<Verdict> {
+  const [open, bucket] = STORES[what];
+  const name = env.get('STORAGE') === 's3' ? env.get(bucket) : 'DATA_DIR';
   try {
-    const storage = await storageOf(env);
-    await storage.check();
-    return ok(`images are stored in ${where}`);
+    await (await open(env)).check();
+    return ok(`${what} are stored in ${name}`);
   } catch (error) {
-    return fail(`images cannot be stored in ${where}: ${(error as Error).message}`);
+    return (name === null ? warn : fail)(`${what} cannot be stored in ${name ?? 'S3'}: ${(error as Error).message}`);
   }
 }
 

@@ -5,6 +5,7 @@ import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
 import { PublishingModule } from '@app/publishing';
+import { StorageModule } from '@app/storage';
 import { EmailCourier } from './email/email.courier.js';
 import { EmailService } from './email/email.service.js';
 import { PasswordLinksService } from './email/password-links.service.js';
@@ -33,6 +34,7 @@ export class WorkerModule {
         QueuesModule.forRoot(env),
         AccessModule,
         PublishingModule,
+        StorageModule,
       ],
       providers: [
         OutboxStore,

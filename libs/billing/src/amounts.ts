@@ -22,6 +22,11 @@ export function billOf({ rateCents, surchargeCents }: ParticipantRates, minutes:
   return rateCents === null ? 0n : priceOf(rateCents, minutes) + (surchargeCents ?? 0n);
 }
 
+/** What a trip costs at a rate for a kilometer. */
+export function tripCostOf(rateCents: bigint, meters: bigint): bigint {
+  return rounded(rateCents * meters, 1_000n);
+}
+
 /** A percentage of an amount. @param hundredths of a percent: 6,000 is 60% */
 export function shareOf(amountCents: bigint, hundredths: bigint): bigint {
   return rounded(amountCents * hundredths, 10_000n);

@@ -6,9 +6,10 @@ import { Drafts } from './drafts.js';
 import { Invoices } from './invoices.js';
 import { Lessons } from './lessons.js';
 import { Payments } from './payments.js';
+import { RateTable } from './rate-table.js';
 import { Settlement } from './settlement.js';
 
-const RULES = [Completion, Invoices, Payments];
+const RULES = [Completion, Invoices, Payments, RateTable];
 
 @Module({
   imports: [PeopleModule, SchedulingModule],

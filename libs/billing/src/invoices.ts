@@ -56,6 +56,19 @@ export class Invoices {
     if (removed === 0) throw Refused.notFound();
   }
 
+  /** Deletes a draft with its lines. @throws Refused for an invoice that has been issued, and a draft on which lessons are billed */
+  async remove(organizationId: string, id: string): Promise<void> {
+    draftOnly(await this.locked(organizationId, id));
+    const [lesson] = await this.db.query(sql`
+      SELECT FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} AND session_id IS NOT NULL LIMIT 1`);
+    if (lesson) {
+      const told = 'Lessons are billed on this draft. Remove their lines, or reopen the sessions, first.';
+      throw Refused.conflict('still_referenced', told, { referenced_by: 'sessions' });
+    }
+    await this.drafts.remove(organizationId, sql`l.invoice_id = ${id}`);
+    await this.db.query(sql`DELETE FROM invoices WHERE organization_id = ${organizationId} AND id = ${id}`);
+  }
+
   /**
    * Issues a draft: it gets the next number, and what has been paid in advance is applied.
    *

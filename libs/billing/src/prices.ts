@@ -6,6 +6,19 @@ export const RATE_BANDS: RowTable = {
   unique: { rate_bands_organization_id_name_key: { at: ['name'], reason: 'Another rate band has this name.' } },
 };
 
+export const RATE_CELLS: RowTable = {
+  table: 'rate_cells',
+  references: { subject_id: { table: 'subjects' } },
+  unique: {
+    rate_cells_combination: {
+      at: ['band_id'],
+      reason: 'Another rate cell has this band, tier, subject and kind of session.',
+    },
+  },
+  stamped: true,
+  whole: true,
+};
+
 export const TUTOR_TIERS: RowTable = {
   table: 'tutor_tiers',
   unique: { tutor_tiers_organization_id_name_key: { at: ['name'], reason: 'Another tutor tier has this name.' } },

@@ -166,6 +166,9 @@ export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.P
     }
   }
   if (values.STORAGE === 's3' && !values.S3_BUCKET) faults.push('S3_BUCKET is not set: STORAGE=s3 requires it');
+  if (values.S3_PRIVATE_BUCKET && values.S3_PRIVATE_BUCKET === values.S3_BUCKET) {
+    faults.push('S3_PRIVATE_BUCKET must be another bucket than S3_BUCKET, which everybody can read');
+  }
   if (!values.S3_ACCESS_KEY_ID !== !values.S3_SECRET_ACCESS_KEY) {
     faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY belong together: set both or neither');
   }

@@ -119,6 +119,7 @@ export const groups = {
     ),
     REFUSAL_COUNT_DAYS: about('How long it is known how many were refused.', days(90)),
     OUTBOX_DAYS: about('How long mails and build hook calls are kept after they were sent or given up.', days(90)),
+    BOOKING_REQUEST_DAYS: about('How long a booking request waits, unchanged, before it has expired.', days(60)),
     IDEMPOTENCY_TTL_HOURS: about('How long a response is kept for its `Idempotency-Key`.', integer(24, 1, 24 * 365)),
     INVITE_TTL_DAYS: about('How long an invite to one person is valid.', integer(14, 1, 3650)),
     LINK_TTL_DAYS: about('How long a shareable link or code is valid.', integer(90, 1, 3650)),
@@ -148,12 +149,20 @@ export const groups = {
     ),
     ROUTING_TIMEOUT_SECONDS: about('How long one refresh of road times waits for it, in all.', integer(5, 1, 30)),
   },
-  'Storage of images': {
+  'Storage of images and documents': {
     STORAGE: about(
-      'Where images are kept: `disk` (in `DATA_DIR`, served at `/media`) or `s3`.',
+      'Where images and documents are kept: `disk` (in `DATA_DIR`: `media`, served at `/media`, and `private`; API and worker need the same folder) or `s3`.',
       oneOf('disk', ['disk', 's3']),
     ),
-    S3_BUCKET: about('The bucket for `STORAGE=s3`. Everybody must be able to read it.', text(null)),
+    FILES_MB_PER_ORG: about(
+      'How many MB of documents an organization can upload, in all.',
+      integer(10_240, 1, 1_000_000_000),
+    ),
+    S3_BUCKET: about('The bucket for images with `STORAGE=s3`. Everybody must be able to read it.', text(null)),
+    S3_PRIVATE_BUCKET: about(
+      'The bucket for documents with `STORAGE=s3`. Nobody but the service may read it. Unset: documents cannot be uploaded.',
+      text(null),
+    ),
     S3_ENDPOINT: about('The endpoint of an S3-compatible service. Unset: Amazon S3.', baseUrl()),
     S3_PUBLIC_URL: about(
       "The public address of the bucket, such as a CDN. Unset: the bucket's address at the endpoint.",
@@ -173,5 +182,5 @@ export const variables = {
   ...groups['The service'],
   ...groups.Mail,
   ...groups['Road times'],
-  ...groups['Storage of images'],
+  ...groups['Storage of images and documents'],
 };

@@ -33,7 +33,9 @@ export class Vault {
   }
 
   /** Derives a 32-byte key for this purpose only. */
-  derive(purpose: Purpose | 'list cursors' | 'join code hashes' | 'attempt limits' | 'API key hand-overs'): Buffer {
+  derive(
+    purpose: Purpose | 'list cursors' | 'join code hashes' | 'attempt limits' | 'API key hand-overs' | 'links to files',
+  ): Buffer {
     const key =
       this.keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));
     this.keys.set(purpose, key);

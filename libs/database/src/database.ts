@@ -215,6 +215,7 @@ export class Database {
    * Waits for the locks with these names, one after the other, and holds them until the end of the ambient transaction. There is one
    * order of locks for all, each kind sorted by id, so that nobody waits in a circle:
    *
+   * 0. a table that is replaced as a whole (`tableLock`), by whoever writes its rows;
    * 1. the organization's provisioning, by whoever adds, ends or changes people;
    * 2. sessions, which are then read again;
    * 3. people ({@link lockPeople}), then their rows and those that name them, such as leads and requests;

@@ -1,4 +1,4 @@
-export { type CodedTable, findId, findIds, idOf } from './coded.js';
+export { type CodedTable, findId, findIds, idOf, namable } from './coded.js';
 export { Database, type Proof, type Tenant } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { Deadline, DeadlineExceeded } from './deadline.js';
@@ -14,7 +14,7 @@ export {
   INVARIANTS,
 } from './invariants/invariants.js';
 export { behind, type Page, pageOf, type Position } from './keyset.js';
-export { lockNumber } from './locks.js';
+export { lockNumber, tableLock } from './locks.js';
 export { migrate, revertLast } from './migrate.js';
 export { pendingMigrations } from './applied-migrations.js';
 export { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
@@ -25,7 +25,7 @@ export { IS_STAFF, MANAGES } from './schema/people.js';
 export { MOST_CENTS, wordsOfCheck } from './schema/rules.js';
 export { TAKES_PART, takesPart } from './schema/scheduling.js';
 export { differentFunctions } from './schema/functions.js';
-export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, SESSION } from './schema/states.js';
+export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, RESULT, SESSION } from './schema/states.js';
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';

@@ -5,7 +5,18 @@ import type { Database } from './database.js';
 import type { Tables } from './tables.js';
 
 /** Tables whose records are acted on. */
-type Table = keyof Tables | 'adjustments' | 'payouts' | 'questions' | 'rate_bands' | 'subjects' | 'tutor_tiers';
+type Table =
+  | keyof Tables
+  | 'adjustments'
+  | 'files'
+  | 'payouts'
+  | 'questions'
+  | 'locations'
+  | 'rate_bands'
+  | 'rate_cells'
+  | 'student_groups'
+  | 'subjects'
+  | 'tutor_tiers';
 
 /**
  * Reads one of the organization's records and locks it until the end of the ambient transaction, so that what is decided by
@@ -19,9 +30,10 @@ export async function lockRecord<Row extends QueryResultRow>(
   organizationId: string,
   id: string,
   columns: Sql,
+  owner = 'organization_id',
 ): Promise<Row> {
   const [row] = await db.query<Row>(sql`
-    SELECT ${columns} FROM ${raw(table)} WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`);
+    SELECT ${columns} FROM ${raw(table)} WHERE ${raw(owner)} = ${organizationId} AND id = ${id} FOR UPDATE`);
   if (!row) throw Refused.notFound();
   return row;
 }

@@ -1,3 +1,4 @@
+export { LOCATIONS } from './locations.js';
 export {
   Coverage, type CoverageGap, covers, distanceBetween, placeOf, shownDistance, teach,
 } from './coverage.js'; // prettier-ignore

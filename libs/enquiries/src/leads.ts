@@ -101,6 +101,13 @@ export class Leads {
     return true;
   }
 
+  /** @throws Refused for an unknown one */
+  async remove(organizationId: string, id: string): Promise<void> {
+    const removed = await this.db.count(sql`
+      DELETE FROM leads WHERE organization_id = ${organizationId} AND id = ${id}`);
+    if (removed === 0) throw Refused.notFound();
+  }
+
   /** Of requests with the same address, the later ones wait here and find what the first one wrote. */
   private async openLeadOf(organizationId: string, address: string): Promise<OpenLead | null> {
     await this.db.lock(`lead of ${address} in ${organizationId}`);

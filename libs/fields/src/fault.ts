@@ -15,6 +15,7 @@ export type FaultType =
   | 'too_long'
   | 'int_parsing'
   | 'int_type'
+  | 'float_type'
   | 'bool_parsing'
   | 'bool_type'
   | 'list_type'

@@ -233,6 +233,19 @@ export function integer(min: number, max: number): Kind<number> {
   };
 }
 
+/** A number of a JSON body that has at most so many decimal places. */
+export const decimal = (min: number, max: number, places: number): Kind<number> => ({
+  schema: { type: 'number', minimum: min, maximum: max },
+  parse: (raw) => {
+    if (typeof raw !== 'number') return new Fault('float_type', 'Must be a number, without quotes.');
+    if (raw < min) return new Fault('greater_than_equal', `Must be at least ${min}.`);
+    if (raw > max) return new Fault('less_than_equal', `Must be at most ${max}.`);
+    if (Number(raw.toFixed(places)) !== raw)
+      return new Fault('value_error', `Must have at most ${places} decimal places.`);
+    return raw + 0;
+  },
+});
+
 /** An amount of money in cents. */
 export const cents = (min: number, max: number): Kind<number> => {
   const { schema, ...parsers } = integer(min, max);

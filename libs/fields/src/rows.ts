@@ -1,7 +1,7 @@
 import { MOST_CENTS } from '@app/database';
 import { LONGEST, SHORTEST } from '@app/scheduling';
 import {
-  cents, color, dayOfWeek, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
+  cents, color, dayOfWeek, decimal, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
   wholeMinute,
 } from './kinds.js'; // prettier-ignore
 import { json, listOf } from './nested.js';
@@ -40,6 +40,11 @@ const SLUG = {
   shape: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
   message: 'Must be lowercase letters and digits, with single hyphens between words.',
 };
+/** Readable, and never a UUID. */
+const CODE = {
+  shape: /^[a-z0-9]+(?:_[a-z0-9]+)*$/,
+  message: 'Must be lowercase letters and digits, with single underscores between words.',
+};
 const HOURS = {
   max: 11,
   pattern: {
@@ -74,8 +79,13 @@ export const FIELDS = {
   rate_bands: { name: NAME, sort_order: SORT_ORDER },
   tutor_tiers: { name: NAME, badge_label: NAME, description: LONG_TEXT, sort_order: SORT_ORDER },
   members: SUPPLIED,
-  subjects: { name: NAME },
-  rate_cells: { student_rate_cents: RATE, inperson_surcharge_cents: RATE, tutor_flat_rate_cents: RATE },
+  subjects: { name: NAME, code: text({ min: 1, max: 100, pattern: CODE }) },
+  rate_cells: {
+    student_rate_cents: RATE,
+    inperson_surcharge_cents: RATE,
+    tutor_pay_pct: decimal(0, 100, 2),
+    tutor_flat_rate_cents: RATE,
+  },
   tutor_profiles: {
     bio: text({ max: 5000 }),
     avatar_url: ADDRESS,
@@ -128,7 +138,14 @@ export const FIELDS = {
     total_marks: integer(0, 1_000),
     curriculum_level_ids: listOf(uuid, { max: 50, distinct: true }),
   },
-  homework: { title: TITLE },
+  homework: { title: TITLE, description: LONG_TEXT },
+  results: { grade: integer(0, 100) },
+  session_feedback: {
+    rating: integer(1, 5),
+    positive_tags: LABELS,
+    improve_tags: LABELS,
+    comment: text({ max: 5000 }),
+  },
   messages: { content: LONG_TEXT },
   conversations: { title: NAME },
   inbox_messages: { guest_name: NAME, guest_email: email, message: LONG_TEXT },
@@ -146,7 +163,16 @@ export const FIELDS = {
     currency: CURRENCY,
     reference: text({ min: 1, max: 200 }),
   },
-  expense_claims: { approved_amount_cents: AMOUNT, receipt_photo_url: ADDRESS },
+  mileage_trips: {
+    destination: NAME,
+    // To the meter, so that an amount is computed without a fraction.
+    distance_km: decimal(0, 10_000, 3),
+    duration_minutes: integer(0, 10_000),
+    vehicle: NAME,
+    rate_cents: RATE,
+    amount_cents: AMOUNT,
+  },
+  expense_claims: { vendor: NAME, amount_cents: AMOUNT, approved_amount_cents: AMOUNT, receipt_photo_url: ADDRESS },
   blog_posts: {
     brand: BRAND,
     title: text({ min: 1, max: 300 }),

@@ -12,6 +12,7 @@ const IN_FULL = [
   'key_revoked',
   'key_expiring',
   'settings_changed',
+  'person_readdressed',
 ] as const;
 
 /** The mails to managers, which are gathered: each has a `line` for the mail that lists several. */
@@ -48,6 +49,7 @@ export const EMAIL_KINDS = [
   'new_browser_sign_in',
   'wrong_passwords',
   'membership_ended',
+  'written_in_your_name',
   'role_changed',
   'welcome',
 ] as const;
@@ -94,6 +96,8 @@ export interface MembershipInMail {
   email?: string | null;
   target?: string | null;
   notMine?: boolean;
+  /** Of a changed address: the former one, and whether they have to wait for a manager. */
+  formerEmail?: string | null;
 }
 
 /** What a mail says about a sign-in. The network is not in it: the account's page shows it to the person alone. */

@@ -1,10 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { Database, INBOX, transition } from '@app/database';
+import sql from 'sql-template-tag';
+import { v7 as uuidv7 } from 'uuid';
+import { Database, INBOX, IS_STAFF, transition } from '@app/database';
+import { Refused } from '@app/rules';
+
+/** What a guest writes, with a form of a website. */
+export interface GuestMessage {
+  guestName: string;
+  guestEmail: string;
+  message: string;
+  /** Whom it is about. */
+  subjectTutorId: string | null;
+}
 
 /** What was written to the organization itself. */
 @Injectable()
 export class Inbox {
   constructor(private readonly db: Database) {}
+
+  /** @returns its id @throws Refused for an unknown tutor */
+  async receive(
+    organizationId: string,
+    { guestName, guestEmail, message, subjectTutorId }: GuestMessage,
+  ): Promise<string> {
+    const id = uuidv7();
+    if (subjectTutorId !== null) {
+      await this.db.lockPeople(organizationId, [subjectTutorId]);
+      const [tutor] = await this.db.query(sql`
+        SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${subjectTutorId} AND ${IS_STAFF}
+          AND status = 'accepted'`);
+      if (!tutor) throw Refused.notFound();
+    }
+    await this.db.query(sql`
+      INSERT INTO inbox_messages (id, organization_id, guest_name, guest_email, message, subject_tutor_id)
+      VALUES (${id}, ${organizationId}, ${guestName}, ${guestEmail}, ${message}, ${subjectTutorId})`);
+    return id;
+  }
 
   /**
    * Marks a message as read, or archives it, inside the ambient transaction.

@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
+import { JobsModule } from '@app/jobs';
+import { Conversations } from './conversations.js';
 import { Inbox } from './inbox.js';
 import { Messages } from './messages.js';
 
-const RULES = [Inbox, Messages];
+const RULES = [Conversations, Inbox, Messages];
 
-@Module({ providers: RULES, exports: RULES })
+@Module({ imports: [JobsModule], providers: RULES, exports: RULES })
 export class MessagingModule {}

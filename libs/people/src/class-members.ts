@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, type Tables } from '@app/database';
+import { Database, type Tables, type Tenant } from '@app/database';
 import { Refused } from '@app/rules';
 import { requireRole } from './staff.js';
 
@@ -36,12 +36,28 @@ export class ClassMembers {
       this.db.lockPeople(organizationId, [userId]),
       this.db.query<Pick<Tables['members'], 'role'>>(sql`
         SELECT m.role FROM ${CLASSES[ref.kind].table} r JOIN members m ON m.organization_id = r.organization_id
-        WHERE r.organization_id = ${organizationId} AND r.id = ${ref.id}
+        WHERE r.organization_id = ${organizationId} AND r.id = ${ref.id} AND NOT r.is_archived
           AND m.user_id = ${userId} AND m.status = 'accepted'`),
     ]);
     if (!member) throw Refused.notFound();
     requireRole(member.role, as === 'student' ? 'learn' : 'teach', 'user_id');
     return this.add(organizationId, ref, userId, as);
+  }
+
+  /** Who has a place, first those who came first. @throws Refused for an unknown class */
+  async of(tenant: Tenant, { kind, id: classId }: ClassRef) {
+    const { table, places, id } = CLASSES[kind];
+    const own = sql`r.organization_id = ${tenant.organizationId} AND r.id = ${classId}`;
+    const [known, members] = await this.db.read<
+      [{ id: string }, { member_id: string; user_id: string; role: ClassRole; created_at: Date }]
+    >(
+      tenant,
+      sql`SELECT r.id FROM ${table} r WHERE ${own}`,
+      sql`SELECT p.id AS member_id, p.user_id, p.role, p.created_at FROM ${places} p JOIN ${table} r ON r.id = p.${id}
+        WHERE ${own} ORDER BY p.created_at, p.id`,
+    );
+    if (known.length === 0) throw Refused.notFound();
+    return members;
   }
 
   /** Locks them, so that a removal waits. @throws Refused for somebody who is not an accepted member, and at the field for a student */
@@ -100,12 +116,40 @@ export class ClassMembers {
     return { id: row!.id, changed: changed.length > 0 };
   }
 
-  /** Assigns a student to a tutor, once per subject and once without one. */
-  async withTutor(organizationId: string, tutorId: string, studentId: string, subjectId: string | null): Promise<void> {
+  /** Takes somebody's place back. What they led is led by nobody. @returns whether they had it */
+  async take(organizationId: string, { kind, id: classId }: ClassRef, userId: string, as: ClassRole): Promise<boolean> {
+    const { table, places, id } = CLASSES[kind];
+    await this.db.lockPeople(organizationId, [userId]);
+    const taken = await this.db.query(sql`
+      DELETE FROM ${places} p USING ${table} r WHERE r.organization_id = ${organizationId} AND r.id = ${classId}
+        AND p.${id} = r.id AND p.user_id = ${userId} AND p.role = ${as} RETURNING p.id`);
+    if (taken.length === 0) return false;
+    if (kind === 'group') await this.own(organizationId, classId);
     await this.db.query(sql`
+      UPDATE ${table} SET tutor_id = nullif(tutor_id, ${userId}), updated_at = now()
+      WHERE organization_id = ${organizationId} AND id = ${classId}`);
+    return true;
+  }
+
+  /** A group that nobody owned becomes the organization's: with another tutor, nobody would see it. */
+  async own(organizationId: string, groupId: string): Promise<void> {
+    await this.db.query(sql`
+      UPDATE student_groups g SET owner_organization_id = ${organizationId},
+        classroom_id = (SELECT c.id FROM classrooms c WHERE c.organization_id = ${organizationId} AND c.id = g.classroom_id),
+        subject_id = (SELECT s.id FROM subjects s WHERE s.organization_id = ${organizationId} AND s.id = g.subject_id)
+      WHERE g.organization_id = ${organizationId} AND g.id = ${groupId} AND g.owner_organization_id IS NULL`);
+  }
+
+  /** Assigns a student to a tutor, once per subject and once without one. @returns the id, and whether it is new or active again */
+  async withTutor(organizationId: string, tutorId: string, studentId: string, subjectId: string | null) {
+    const changed = await this.db.query(sql`
       INSERT INTO tutor_students AS t (id, organization_id, tutor_id, student_id, subject_id)
       VALUES (${uuidv7()}, ${organizationId}, ${tutorId}, ${studentId}, ${subjectId})
       ON CONFLICT (organization_id, tutor_id, student_id, subject_id)
-      DO UPDATE SET status = 'active', archived_at = NULL WHERE t.status <> 'active'`);
+      DO UPDATE SET status = 'active', archived_at = NULL WHERE t.status <> 'active' RETURNING id`);
+    const [relation] = await this.db.query<{ id: string }>(sql`
+      SELECT id FROM tutor_students WHERE organization_id = ${organizationId} AND tutor_id = ${tutorId}
+        AND student_id = ${studentId} AND subject_id IS NOT DISTINCT FROM ${subjectId}::uuid`);
+    return { id: relation!.id, changed: changed.length > 0 };
   }
 }

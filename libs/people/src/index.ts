@@ -13,6 +13,7 @@ export { SignIn } from './logins/sign-in.js';
 export { type ManagerNotice, ManagerNotices } from './organizations/manager-notices.js';
 export { TakenBackNotices } from './organizations/taken-back-notices.js';
 export { type Contact, type ContactInput, OrganizationContacts } from './organizations/organization-contacts.js';
+export { OrganizationSettings } from './organizations/organization-settings.js';
 export { type NewOrganization, type Organization, Organizations } from './organizations/organizations.js';
 export { type LinkCredential, PasswordLinks } from './logins/password-links.js';
 export { isAddress, isEmail } from './email.js';
@@ -47,7 +48,8 @@ export type {
   RefusedPerson,
 } from './provisioning/people.js';
 export { Provisioning } from './provisioning/provisioning.js';
-export { MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';
+export { Restoring } from './provisioning/restoring.js';
+export { type MayChange, MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';
 export { type NewClassroom, type NewGroup, Classes } from './classes.js';
 export { asManager, firstOwner, NAMED, requireRole, STAFF, type StaffRole } from './staff.js';
 export { type TutorChange, TutorProfiles } from './tutor-profiles.js';

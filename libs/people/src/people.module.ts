@@ -12,6 +12,7 @@ import { SignIn } from './logins/sign-in.js';
 import { Operations } from './operations.js';
 import { ManagerNotices } from './organizations/manager-notices.js';
 import { OrganizationContacts } from './organizations/organization-contacts.js';
+import { OrganizationSettings } from './organizations/organization-settings.js';
 import { Organizations } from './organizations/organizations.js';
 import { TakenBackNotices } from './organizations/taken-back-notices.js';
 import { AccountInvites } from './provisioning/account-invites.js';
@@ -21,6 +22,7 @@ import { Logins } from './provisioning/logins.js';
 import { MemberProfiles } from './provisioning/member-profiles.js';
 import { Memberships } from './provisioning/memberships.js';
 import { Provisioning } from './provisioning/provisioning.js';
+import { Restoring } from './provisioning/restoring.js';
 import { Classes } from './classes.js';
 import { TutorProfiles } from './tutor-profiles.js';
 
@@ -41,8 +43,10 @@ const PEOPLE = [
   Operations,
   OrganizationContacts,
   Organizations,
+  OrganizationSettings,
   PasswordLinks,
   Provisioning,
+  Restoring,
   SignIn,
   TakenBackNotices,
   TutorProfiles,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, findIds, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
 import { Refused } from '@app/rules';
-import { MemberProfiles } from './provisioning/member-profiles.js';
+import { type MayChange, MemberProfiles } from './provisioning/member-profiles.js';
 import type { Provisioner } from './provisioning/people.js';
 
 /** What an organization publishes and knows of somebody who teaches. */
@@ -27,6 +27,8 @@ interface Profile {
 export type TutorChange = Partial<Omit<Profile, 'home_lat' | 'home_lng'>> & {
   first_name?: string;
   last_name?: string;
+  email?: string | null;
+  phone?: string | null;
   /** Ids or codes of all subjects that the tutor teaches. */
   tutor_subjects?: string[];
 };
@@ -42,14 +44,13 @@ export class TutorProfiles {
   /**
    * Changes an owner, admin or tutor, and makes their profile if there is none.
    *
-   * @param mayRenameManager as in `MemberProfiles.changeStaff`
-   * @throws Refused for an unknown person, subject or tier, at names that this organization may not change, and at a `handle`
+   * @throws Refused for an unknown person, subject or tier, at what of the login this organization may not change, and at a `handle`
    *   that is taken
    */
-  async change(by: Provisioner, userId: string, change: TutorChange, mayRenameManager: () => void): Promise<void> {
+  async change(by: Provisioner, userId: string, change: TutorChange, may: MayChange): Promise<void> {
     const { organizationId } = by;
-    const { first_name: firstName, last_name: lastName, tutor_subjects: subjects, ...fields } = change;
-    const writeLogin = await this.members.changeStaff(by, userId, { firstName, lastName }, mayRenameManager);
+    const { first_name: firstName, last_name: lastName, email, phone, tutor_subjects: subjects, ...fields } = change;
+    const writeLogin = await this.members.changeStaff(by, userId, { firstName, lastName, email, phone }, may);
     await this.db.query(sql`
       INSERT INTO tutor_profiles (organization_id, user_id) VALUES (${organizationId}, ${userId}) ON CONFLICT DO NOTHING`);
     if (fields.tutor_tier_id) await this.requireTier(organizationId, fields.tutor_tier_id);
@@ -87,7 +88,8 @@ export class TutorProfiles {
 
   /** Replaces the subjects that somebody teaches. */
   private async teach(organizationId: string, userId: string, subjects: string[]): Promise<void> {
-    const ids = await findIds(this.db, 'subjects', organizationId, subjects);
+    const taught = sql`SELECT subject_id FROM tutor_subjects WHERE organization_id = ${organizationId} AND user_id = ${userId}`;
+    const ids = await findIds(this.db, 'subjects', organizationId, subjects, taught);
     await this.db.query(sql`
       DELETE FROM tutor_subjects
       WHERE organization_id = ${organizationId} AND user_id = ${userId} AND subject_id <> ALL (${ids}::uuid[])`);

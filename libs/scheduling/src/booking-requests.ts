@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { join, raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { BOOKING_REQUEST, Database, findId, lockRecord, transition, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
@@ -60,6 +60,41 @@ export class BookingRequests {
         status = CASE WHEN EXISTS (SELECT FROM members m WHERE m.organization_id = b.organization_id
           AND m.user_id = b.student_id AND m.status = 'archived') THEN 'expired' ELSE 'pending' END
       WHERE organization_id = ${organizationId} AND matched_session_id = ${sessionId}`);
+  }
+
+  /**
+   * Declines a request or lets it wait again, and changes what a waiting one wishes for; undefined wishes stay.
+   *
+   * @returns whether it changed @throws Refused for an unknown request or subject, and for wishes of one that does not wait
+   */
+  async patch(
+    organizationId: string,
+    id: string,
+    status: 'pending' | 'declined' | undefined,
+    { subject, preferredMode, preferredDays, preferredTimes, durationMinutes, message }: Partial<WantedLesson>,
+  ): Promise<boolean> {
+    const subjectId = subject && (await findId(this.db, 'subjects', organizationId, subject));
+    const stepped =
+      status !== undefined && (await this.change(organizationId, id, status === 'pending' ? 'reopen' : 'decline'));
+    const wishes = Object.entries({
+      subject_id: subject === undefined ? undefined : subjectId,
+      preferred_mode: preferredMode,
+      preferred_days: preferredDays,
+      preferred_times: preferredTimes && JSON.stringify(preferredTimes),
+      duration_minutes: durationMinutes,
+      message,
+    }).filter(([, value]) => value !== undefined);
+    const found = await lockRecord<{ status: string }>(this.db, 'booking_requests', organizationId, id, sql`status`);
+    if (wishes.length === 0) return stepped;
+    if (found.status !== 'pending') {
+      throw Refused.invalidState(found.status, ['pending'], 'Wishes can be changed while the request waits.');
+    }
+    const names = join(wishes.map(([column]) => raw(column)));
+    const set = join(wishes.map(([column, value]) => sql`${raw(column)} = ${value}`));
+    const changed = await this.db.count(sql`
+      UPDATE booking_requests SET ${set}, updated_at = now() WHERE organization_id = ${organizationId} AND id = ${id}
+        AND ROW(${names}) IS DISTINCT FROM ROW(${join(wishes.map(([, value]) => value))})`);
+    return stepped || changed > 0;
   }
 
   /** Declines a request, or lets it wait again; the session of a matched one stays. @returns whether it changed @throws Refused */

@@ -42,6 +42,6 @@ export class HandOvers {
       const terms = { ...prices!, groupRateCents: session.groupRateCents, students };
       return { id: session.id, ...settle(terms, session, undefined, session.participants) };
     });
-    await this.rows.assign(organizationId, tutorId, settled);
+    await this.rows.price(organizationId, settled, tutorId);
   }
 }

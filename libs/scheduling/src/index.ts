@@ -1,9 +1,11 @@
 export { BookingRequests, type WantedLesson } from './booking-requests.js';
 export { Bookings, type Booked, type WantedSession } from './bookings.js';
 export type { Clash } from './calendar.js';
+export { ClassLessons } from './class-lessons.js';
 export { Departures, type SessionsAhead, type SessionsLeft } from './departures.js';
 export type { Who } from './lesson-terms.js';
 export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
+export { PriceSettling, type Resettled } from './price-settling.js';
 export { type ParticipantChange, Register } from './register.js';
 export type { RateCell, SessionKind } from './rates.js';
 export { MOST_IN_SERIES, type Repeated, Series, timesOf } from './series.js';

@@ -29,9 +29,9 @@ interface Row extends Terms {
 export class LessonTerms {
   constructor(private readonly db: Database) {}
 
-  /** The subject with this id or code. @throws Refused for an unknown one */
-  subjectId(organizationId: string, subject: string | null): Promise<string | null> {
-    return findId(this.db, 'subjects', organizationId, subject);
+  /** The subject with this id or code. @param before that of the session already @throws Refused for one that is unknown or archived */
+  subjectId(organizationId: string, subject: string | null, before: string | null = null): Promise<string | null> {
+    return findId(this.db, 'subjects', organizationId, subject, sql`${before}::uuid`);
   }
 
   /** Whether all of these students are accepted. */
@@ -99,14 +99,16 @@ export class LessonTerms {
     strict: boolean,
   ): Promise<Terms> {
     const own = sql`organization_id = ${organizationId}`;
+    // A lesson that is booked outlives its class, but no other one is booked.
+    const goesOn = 'groupId' in who || 'classroomId' in who ? sql`NOT is_archived` : sql`true`;
     const [found] = await this.db.query<Row>(sql`
       WITH tutor AS (
         SELECT m.status = 'accepted' AND m.${IS_STAFF} AS staff, p.tutor_tier_id AS tier FROM members m
         LEFT JOIN tutor_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
         WHERE m.organization_id = ${organizationId} AND m.user_id = ${tutorId})
       SELECT (SELECT staff FROM tutor) AS staff, (SELECT tier FROM tutor) AS "tierId",
-        (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId}))
-          AND (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId})) AS place_known,
+        (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId} AND ${goesOn}))
+          AND (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId} AND ${goesOn})) AS place_known,
         (SELECT rate_per_student_cents FROM student_groups WHERE ${own} AND id = ${groupId}) AS "groupRateCents",
         (SELECT coalesce(json_agg(json_build_object('id', s.user_id, 'bandId', s.rate_band_id) ORDER BY s.user_id), '[]')
           FROM (${students(organizationId, who)}) s) AS students,

@@ -138,7 +138,9 @@ export class SessionChanges {
     const { studentRateCents: rate, tutorPayRateCents: pay, who } = change;
     const subject = {
       subjectId:
-        change.subject === undefined ? session.subjectId : await this.terms.subjectId(organizationId, change.subject),
+        change.subject === undefined
+          ? session.subjectId
+          : await this.terms.subjectId(organizationId, change.subject, session.subjectId),
       mode: change.mode === undefined ? session.mode : change.mode,
       groupId: who && !('studentIds' in who) ? idOf(who, 'groupId') : session.groupId,
       classroomId: who && !('studentIds' in who) ? idOf(who, 'classroomId') : session.classroomId,

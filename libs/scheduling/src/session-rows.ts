@@ -17,6 +17,9 @@ const COLUMNS = [
 
 const LIST = raw(COLUMNS.join(', '));
 
+/** What a student pays. */
+export type ParticipantAmounts = Pick<ParticipantPrice, 'studentId' | 'rateCents' | 'surchargeCents'>;
+
 /** Writes sessions and their participants, in the ambient transaction. */
 @Injectable()
 export class SessionRows {
@@ -57,20 +60,27 @@ export class SessionRows {
     );
   }
 
-  /** Gives sessions to another tutor, who has time for them. A pay that somebody has set stays. */
-  async assign(
+  /**
+   * Writes prices and pay. A pay that somebody has set stays.
+   *
+   * @param tutorId gives them to another tutor, who has time for them
+   */
+  async price(
     organizationId: string,
-    tutorId: string,
-    settled: readonly { id: string; participants: readonly ParticipantPrice[]; pay: Pay }[],
+    settled: readonly { id: string; participants: readonly ParticipantAmounts[]; pay: Pay }[],
+    tutorId: string | null = null,
   ): Promise<void> {
     const sessions = settled.map(({ id, participants, pay }) => ({ id, rate: commonRate(participants), ...pay }));
     const people = settled.flatMap(({ id, participants }) =>
-      participants.map((participant) => participantRow(id, participant)),
+      participants.map(({ studentId, rateCents, surchargeCents }) => {
+        return { session_id: id, student_id: studentId, rate_cents: rateCents, surcharge_cents: surchargeCents };
+      }),
     );
     await withoutOverlap(
       Promise.all([
         this.db.query(sql`
-          UPDATE sessions s SET tutor_id = ${tutorId}, overlap_allowed = false, updated_at = now(), student_rate_cents = n.rate,
+          UPDATE sessions s SET tutor_id = coalesce(${tutorId}, tutor_id), overlap_allowed = overlap_allowed AND ${tutorId}::uuid IS NULL,
+            updated_at = now(), student_rate_cents = n.rate,
             tutor_pay_rate_cents = CASE WHEN tutor_pay_given THEN tutor_pay_rate_cents ELSE n."payRateCents" END,
             tutor_pay_pct = CASE WHEN tutor_pay_given THEN tutor_pay_pct ELSE n."payPct" END
           FROM json_to_recordset(${JSON.stringify(sessions)}::json)

@@ -1,25 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Env } from '@app/config';
-import { Storage, type StoredObject } from './storage.js';
+import { type ByteRange, Storage, type StoredObject } from './storage.js';
 
 /** The folder of STORAGE=disk, which the API serves under /media. */
 export function mediaFolder(env: Env): string {
   return resolve(env.get('DATA_DIR'), 'media');
 }
 
+/** The folder of STORAGE=disk that nobody serves: who may read a document is decided for each request. */
+export function privateFolder(env: Env): string {
+  return resolve(env.get('DATA_DIR'), 'private');
+}
+
 /** Incomplete files, which are never served. */
 const UNFINISHED = '.unfinished';
 
-/** Files below DATA_DIR/media. They appear atomically: written elsewhere, flushed, then renamed. */
+/** Files below a folder of DATA_DIR. They appear atomically: written elsewhere, flushed, then renamed. */
 export class DiskStorage extends Storage {
-  private readonly folder: string;
-
-  constructor(private readonly env: Env) {
+  constructor(
+    private readonly env: Env,
+    private readonly folder: string,
+  ) {
     super();
-    this.folder = mediaFolder(env);
   }
 
   override async put(path: string, object: StoredObject): Promise<void> {
@@ -35,6 +41,16 @@ export class DiskStorage extends Storage {
       await flushFolder(dirname(target));
     } catch (error) {
       await rm(unfinished, { force: true });
+      throw error;
+    }
+  }
+
+  override async read(path: string, range?: ByteRange): Promise<Readable | null> {
+    try {
+      const file = await open(join(this.folder, path), 'r');
+      return file.createReadStream(range);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
     }
   }

@@ -1,3 +1,3 @@
-export { Storage, type StoredObject } from './storage.js';
+export { type ByteRange, PrivateStorage, Storage, type StoredObject } from './storage.js';
 export { mediaFolder } from './disk-storage.js';
-export { storageOf, StorageModule } from './storage.module.js';
+export { storageOf, StorageModule, STORES } from './storage.module.js';

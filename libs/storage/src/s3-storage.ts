@@ -1,22 +1,35 @@
-import { DeleteObjectCommand, HeadBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import type { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import type { Env } from '@app/config';
-import { Storage, type StoredObject } from './storage.js';
+import { type ByteRange, Storage, type StoredObject } from './storage.js';
 
-/** Objects are immutable. */
-const CACHE_CONTROL = 'public, max-age=31536000, immutable';
+/** Public objects are shown by browsers, and immutable. Nobody but the API reads private ones. */
+const SHOWN = {
+  public: { ContentDisposition: 'inline', CacheControl: 'public, max-age=31536000, immutable' },
+  private: { ContentDisposition: 'attachment', CacheControl: 'private, no-store' },
+};
 
 /** Longer than any request to a healthy service takes (ms), so that requests don't hang on an unhealthy one. */
 const PATIENCE = 20_000;
 
-/** Objects in a publicly readable S3 bucket. */
+/** Objects in an S3 bucket: everybody can read the public one. */
 export class S3Storage extends Storage {
   private readonly client: S3Client;
   private readonly bucket: string;
   private readonly address: string;
 
-  constructor(env: Env) {
+  constructor(
+    env: Env,
+    private readonly kind: keyof typeof SHOWN,
+  ) {
     super();
-    this.bucket = env.need('S3_BUCKET');
+    this.bucket = env.need(kind === 'public' ? 'S3_BUCKET' : 'S3_PRIVATE_BUCKET');
     const endpoint = env.get('S3_ENDPOINT');
     const region = env.get('S3_REGION');
     const accessKeyId = env.get('S3_ACCESS_KEY_ID');
@@ -37,8 +50,25 @@ export class S3Storage extends Storage {
 
   override async put(path: string, { contentType, size, open }: StoredObject): Promise<void> {
     const object = { Body: open(), ContentLength: size, ContentType: contentType };
-    const shown = { ContentDisposition: 'inline', CacheControl: CACHE_CONTROL };
-    await this.client.send(new PutObjectCommand({ Bucket: this.bucket, Key: path, ...object, ...shown }), inTime());
+    const command = new PutObjectCommand({ Bucket: this.bucket, Key: path, ...object, ...SHOWN[this.kind] });
+    await this.client.send(command, inTime());
+  }
+
+  override async read(path: string, range?: ByteRange): Promise<Readable | null> {
+    const wanted = range && { Range: `bytes=${range.start}-${range.end}` };
+    // Only until the answer begins: a slow client may read for longer.
+    const impatient = new AbortController();
+    const timer = setTimeout(() => impatient.abort(), PATIENCE);
+    try {
+      const command = new GetObjectCommand({ Bucket: this.bucket, Key: path, ...wanted });
+      const { Body } = await this.client.send(command, { abortSignal: impatient.signal });
+      return Body as Readable;
+    } catch (error) {
+      if ((error as Error).name === 'NoSuchKey') return null;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   override async remove(path: string): Promise<void> {

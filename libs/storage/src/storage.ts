@@ -7,16 +7,31 @@ export interface StoredObject {
   open: () => Readable;
 }
 
-/** The public storage of uploaded files: this machine's disk, or an S3 bucket. */
-export abstract class Storage {
+/** The first byte and the last one. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** Objects by path: on this machine's disk, or in an S3 bucket. */
+abstract class ObjectStorage {
   /** Stores the object durably. Replaces an existing one at the same path. */
   abstract put(path: string, object: StoredObject): Promise<void>;
 
-  abstract remove(path: string): Promise<void>;
+  /** @returns null without such an object */
+  abstract read(path: string, range?: ByteRange): Promise<Readable | null>;
 
-  /** The public URL of the object. */
-  abstract urlOf(path: string): string;
+  abstract remove(path: string): Promise<void>;
 
   /** Checks that objects can be stored. @throws Error that says why not */
   abstract check(): Promise<void>;
+}
+
+/** Documents of organizations, which only the API hands out. */
+export abstract class PrivateStorage extends ObjectStorage {}
+
+/** The public storage of images. */
+export abstract class Storage extends ObjectStorage {
+  /** The public URL of the object. */
+  abstract urlOf(path: string): string;
 }

@@ -3,19 +3,16 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, lockRecord, type Tables } from '@app/database';
 import { firstOwner, requireRole } from '@app/people';
-import { Refused, type Refusal } from '@app/rules';
+import type { RowTable } from '@app/rows';
+import { Refused } from '@app/rules';
+import { requireTarget, type Target } from './targets.js';
 
 type Role = Tables['members']['role'];
 
-/** Who a plan is for: exactly the classroom, group or student that its scope says. */
-export interface PlanTarget {
-  scope: Tables['lesson_plans']['scope'];
-  classroomId: string | null;
-  groupId: string | null;
-  studentId: string | null;
-}
+/** What is done to plans without a rule. */
+export const LESSON_PLANS: RowTable = { table: 'lesson_plans' };
 
-interface PlanFields extends PlanTarget {
+interface PlanFields extends Target {
   title: string;
   status: Tables['lesson_plans']['status'];
   /** Any names and values. */
@@ -98,8 +95,8 @@ export class LessonPlans {
     const { classroomId = null, groupId = null, studentId = null, createdBy = null } = named;
     const own = sql`organization_id = ${organizationId}`;
     const [look] = await this.db.query<Look>(sql`
-      SELECT (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId}))
-          AND (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId})) AS known,
+      SELECT (${classroomId}::uuid IS NULL OR EXISTS (SELECT FROM classrooms WHERE ${own} AND id = ${classroomId} AND NOT is_archived))
+          AND (${groupId}::uuid IS NULL OR EXISTS (SELECT FROM student_groups WHERE ${own} AND id = ${groupId} AND NOT is_archived)) AS known,
         (SELECT role FROM members WHERE ${own} AND user_id = ${studentId} AND status = 'accepted') AS student,
         (SELECT role FROM members WHERE ${own} AND user_id = ${createdBy} AND status = 'accepted') AS author`);
     const { known, student, author } = look!;
@@ -107,19 +104,4 @@ export class LessonPlans {
     if (student) requireRole(student, 'learn', 'student_id');
     if (author) requireRole(author, 'teach', 'created_by');
   }
-}
-
-/** Why these ids are not exactly the target of the scope: missing or superfluous ones. */
-export function targetFaults({ scope, classroomId, groupId, studentId }: PlanTarget): Refusal[] {
-  const ids = { classroom: classroomId, group: groupId, student: studentId };
-  return Object.entries(ids).flatMap(([kind, id]) => {
-    if ((kind === scope) === (id !== null)) return [];
-    const reason = id === null ? `Required with the scope "${scope}".` : `Not possible with the scope "${scope}".`;
-    return [{ at: [`${kind}_id`], reason }];
-  });
-}
-
-function requireTarget(target: PlanTarget): void {
-  const faults = targetFaults(target);
-  if (faults.length > 0) throw Refused.invalidAt(faults);
 }

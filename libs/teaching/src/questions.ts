@@ -2,6 +2,10 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
+import type { RowTable } from '@app/rows';
+
+/** What is done to questions without a rule. */
+export const QUESTIONS: RowTable = { table: 'questions' };
 
 export interface NewQuestion {
   topic: string;

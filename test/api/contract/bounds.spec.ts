@@ -19,6 +19,8 @@ const LEFT_OUT: Record<string, { values: string[]; reason: string }> = {
   'GET members.role': { values: ['student'], reason: 'the staff are listed; students have their own list' },
   'POST sessions.status': { values: ['completed', 'cancelled'], reason: 'complete and cancel make these' },
   'PUT sessions.status': { values: ['completed', 'cancelled'], reason: 'complete and cancel make these' },
+  'PATCH booking_requests.status': { values: ['matched', 'expired'], reason: 'a booking and time make these' },
+  'PATCH inbox_messages.status': { values: ['unread'], reason: 'nothing leads back' },
   'POST payments.payment_type': { values: ['card'], reason: 'money that is received outside is recorded' },
   'POST invites.role': { values: ['parent'], reason: 'the scope decides' },
   'POST invites.scope': { values: ['account'], reason: 'send-invite makes these' },

@@ -35,14 +35,14 @@ const sorted = (fields: object): [string, unknown][] => Object.entries(fields).s
 
 /** Where reads never show null and writes may, the answer of a write has a schema with a name of its own. */
 const WRITTEN = /Written$/;
-const named = (schema: string): string => RENAMED[schema] ?? schema.replace(WRITTEN, '');
+const named = (schema: string): string => RENAMED[schema.replace(WRITTEN, '')] ?? schema.replace(WRITTEN, '');
 const nameIn = (part: unknown): string => named((part as { $ref: string }).$ref.replace('#/components/schemas/', ''));
 const schemasNamed = (name: string): [string, Schema][] => Object.entries(document.components.schemas).filter(([schema]) => named(schema) === name);
 
 /** `Page<X>`, `X[]`, `{data: X[]}` or `X`, as the catalogue writes it. */
 function answerInWords(route: Route): string {
   const { responses } = operationAt(document, route);
-  if (responses[204]) return '';
+  if (responses[204] ?? responses[302]) return '';
   const { schema } = (responses[200] ?? responses[201])!.content['application/json'];
   const { data, ...rest } = (responses[200] && answerOf(document, route).properties) ?? {};
   const others = Object.keys(rest).join();

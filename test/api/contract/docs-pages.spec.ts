@@ -81,7 +81,7 @@ describe('/ and /docs', () => {
     const order = ['users', 'subjects', 'sessions', 'invoices', 'leads', 'messages', 'blog-posts', 'ping'];
     const at = document.tags!.map(({ name }) => name);
     expect(order.map((name) => at.indexOf(name))).toEqual(order.map((name) => at.indexOf(name)).sort((a, b) => a - b));
-    const script = [`curl() { printf '%s\\0' "$@" END; }`, 'uuidgen() { echo id; }', 'BASE=https://api.example KEY=tk_live_0'];
+    const script = [`curl() { printf '%s\\0' "$@" END; }`, 'uuidgen() { echo id; }', 'BASE=https://api.example KEY=tk_live_0 ETAG=v1'];
     const expected: [method: string, path: string, hasBody: boolean][] = [];
     for (const [path, operations] of Object.entries(document.paths)) {
       for (const [method, operation] of Object.entries(operations as Record<string, Sampled>)) {

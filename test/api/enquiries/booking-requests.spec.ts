@@ -1,3 +1,4 @@
+import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { CalendarFixture, type Sent } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
@@ -120,5 +121,37 @@ describe('a booking request', () => {
       booking_request_id: next,
     });
     expect(await shown(next)).toMatchObject({ status: 'matched', matched_session_id: series.body.data[0]!.id });
+  });
+});
+
+describe('PATCH /v1/booking-requests/{id}', () => {
+  const patch = (id: string, body: object, key = asking) => at.send<ShownRequest>('patch', `/v1/booking-requests/${id}`, body, { key });
+
+  it('declines, lets wait again, and corrects the wishes of one that waits', async () => {
+    const id = await pending();
+    const wish = { subject_id: 'methods', preferred_mode: 'online', preferred_days: ['friday'], preferred_times: { friday: ['09:00-10:00'] } };
+    const changed = await patch(id, { ...wish, duration_minutes: 90, message: 'Later' });
+    expect([changed.status, changed.body]).toMatchObject([200, { ...wish, subject_id: subject.id, duration_minutes: 90, message: 'Later' }]);
+    expect((await patch(id, { preferred_days: null, preferred_times: null })).body).toMatchObject({
+      preferred_days: [],
+      preferred_times: {},
+      message: 'Later',
+    });
+    for (const status of ['declined', 'declined']) expect((await patch(id, { status })).body.status).toBe('declined');
+    expect((await patch(id, { message: 'Now' })).status).toBe(409);
+    expect((await patch(id, { status: 'declined', message: 'Now' })).status).toBe(409);
+    expect((await patch(id, { status: 'pending', message: 'Now' })).body).toMatchObject({ status: 'pending', message: 'Now' });
+    expect((await at.send('get', `/v1/booking-requests/${id}`)).body).toMatchObject({ id, status: 'pending', message: 'Now' });
+    expect((await patch(id, { subject_id: 'unheard-of' })).status).toBe(404);
+    for (const body of [{ status: 'matched' }, { status: 'expired' }, { student_id: student }]) expect((await patch(id, body)).status).toBe(422);
+    expect((await patch(id, { message: 'X' }, await api.key(school, { scopes: ['leads:write'] }))).status).toBe(403);
+  });
+
+  it('knows the request by its version', async () => {
+    const id = await pending();
+    const tagged = supertest(api.server)
+      .patch(`/v1/booking-requests/${id}`)
+      .set({ Authorization: `Token token=${asking}`, 'If-Match': '"other"' });
+    expect((await tagged.send({ message: 'X' })).status).toBe(412);
   });
 });

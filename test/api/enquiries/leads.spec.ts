@@ -22,7 +22,13 @@ const { id: other } = await make.organization();
 const key = await api.key(school, { scopes: ['read', 'leads:write'] });
 const foreign = await api.key(other, { scopes: ['read', 'leads:write'] });
 
-async function send(method: 'get' | 'post' | 'patch', path: string, body?: object, as = key, headers: Record<string, string> = {}): Promise<Sent> {
+async function send(
+  method: 'get' | 'post' | 'patch' | 'delete',
+  path: string,
+  body?: object,
+  as = key,
+  headers: Record<string, string> = {},
+): Promise<Sent> {
   const request = supertest(api.server)[method](path).set('Authorization', `Token token=${as}`).set(headers);
   return body ? request.send(body) : request;
 }
@@ -166,4 +172,12 @@ describe('a lead', () => {
     );
     expect(rows.map(({ result }) => result)).toEqual(Array<string>(10).fill('done'));
   });
+});
+
+it('DELETE forgets a lead, with a key that reads', async () => {
+  const { id } = (await post({ name: 'Priya', email: address() })).body;
+  const remove = async (as = key) => (await supertest(api.server).delete(`/v1/leads/${id}`).set('Authorization', `Token token=${as}`)).status;
+  expect(await remove(await api.key(school, { scopes: ['leads:write'] }))).toBe(403);
+  expect([await remove(foreign), await remove(), await remove()]).toEqual([404, 204, 404]);
+  expect((await send('get', `/v1/leads/${id}`)).status).toBe(404);
 });

@@ -50,6 +50,8 @@ const OTHERS: Record<string, (record: Found, value: string, stage: ListFixture) 
   'list_questions source': ({ catalogue }, value) => (catalogue ?? 'own') === value,
   'list_questions curriculum_level_id': ({ curriculum_level_ids: levels }, value) => (levels as unknown as string[]).includes(value),
   'list_sessions student_id': ({ id }, value, { student }) => value === student && partIn(id) === 'accepted',
+  'list_tutors subject_id': ({ id }, value) => value === TAUGHT && teaches(id),
+  'list_coverage_tutors subject_id': ({ id }, value) => value === TAUGHT && teaches(id),
   'list_coverage_tutors subject': ({ id }, value) => value === TAUGHT && teaches(id),
   'list_coverage_tutors mode': ({ id }, value) => {
     const mode = modeOf(id);
@@ -172,7 +174,7 @@ type Given = ReadonlyMap<string, string>;
 
 type Page = { data: Found[]; meta?: { total?: number; next_cursor?: string | null } };
 
-async function read({ path, key, list }: Filled, given: Given, paging = `limit=${list.sizes?.most ?? 100}`) {
+async function read({ path, key, list }: Filled, given: Given, paging = list.bare === 'data' ? '' : `limit=${list.sizes?.most ?? 100}`) {
   const query = [paging, ...[...given].map(([name, value]) => `${name}=${encodeURIComponent(value)}`)].join('&');
   const answer = await api.get(`${path}?${query}`, key);
   if (answer.status !== 200) throw new Error(`${path}?${query} ${answer.status} ${answer.text}`);

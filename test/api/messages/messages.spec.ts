@@ -280,3 +280,34 @@ describe('GET /v1/conversations/{id}/messages', () => {
     expect(JSON.stringify(await messagesOf(direct.conversation_id, '', otherKey))).not.toContain('ours');
   });
 });
+
+describe('DELETE /v1/messages/{id}', () => {
+  const remove = async (id: string, as = key) =>
+    (await supertest(api.server).delete(`/v1/messages/${id}`).set('Authorization', `Token token=${as}`)).status;
+
+  it('takes back what the organization wrote: it is not shown, and counts no more', async () => {
+    const [student, tutor] = [await make.student(a.id), await make.tutor(b.id)];
+    const first = await sent({ recipient_id: student.id, content: 'Hello' });
+    const second = await sent({ recipient_id: student.id, content: 'Sorry', reply_to_id: first.id });
+    expect(await read(`/v1/messages/${second.id}`)).toMatchObject({ status: 200, id: second.id });
+    expect(await remove(second.id, otherKey)).toBe(404);
+    expect(await remove(second.id, await api.key(a.id, { scopes: ['messages:write'] }))).toBe(403);
+    expect([await remove(second.id), await remove(second.id)]).toEqual([204, 404]);
+    expect((await read(`/v1/messages/${second.id}`)).status).toBe(404);
+    expect(await idsOf(first.conversation_id)).toEqual([first.id]);
+    const last = async () =>
+      (await make.query<{ at: Date | null }>('SELECT last_message_at AS at FROM conversations WHERE id = $1', [first.conversation_id]))[0]!.at;
+    expect((await last())?.toISOString()).toBe(first.created_at);
+    expect(await remove(first.id)).toBe(204);
+    expect(await last()).toBeNull();
+    // What others wrote in a conversation that is seen here stays theirs.
+    const shared = await make.conversation({ participants: [owner.id, tutor.id] });
+    const theirs = await make.message(shared.id, { organizationId: b.id });
+    expect([await remove(theirs.id), (await read(`/v1/messages/${theirs.id}`)).status]).toEqual([404, 404]);
+  });
+
+  it('also a private one, which GET does not show', async () => {
+    const { id } = await sent({ recipient_id: (await make.student(a.id)).id, content: 'Psst', visibility: 'student_only' });
+    expect([(await read(`/v1/messages/${id}`)).status, await remove(id)]).toEqual([404, 204]);
+  });
+});

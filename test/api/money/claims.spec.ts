@@ -20,13 +20,14 @@ async function payroll() {
   const at = await CalendarFixture.open(api);
   const key = await api.key(at.school, { scopes: ['read', 'payroll:write'] });
   const post = (path: string, body?: object): Promise<Sent<Claim>> => at.send<Claim>('post', path, body, { key });
+  const patch = (path: string, body: object) => at.send<Claim>('patch', path, body, { key });
   const found = async (path: string) => {
     const { body } = await at.send<{ data: Claim[] }>('get', path, undefined, { key });
     return body.data.map(({ id }) => id);
   };
   const trip = (status: Status = 'logged') => make.mileage(at.school, at.t1, { status, amountCents: 1100, rateCents: 88 });
   const expense = (status: Status = 'logged', more = {}) => make.expense(at.school, at.t1, { status, amountCents: 1250, ...more });
-  return { at, post, found, trip, expense };
+  return { at, post, patch, found, trip, expense };
 }
 
 const KINDS = ['mileage', 'expenses'] as const;
@@ -88,6 +89,62 @@ describe('an expense', () => {
     const done = answers.filter(({ status }) => status === 200).map(({ body }) => body.status);
     expect([new Set(done).size, done.length]).toEqual([1, 5]);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(5);
+  });
+});
+
+describe('a trip', () => {
+  const drive = (at: CalendarFixture, more: object) => ({ tutor_id: at.t1, trip_date: '2026-05-01', distance_km: 12.5, ...more });
+
+  it.each([
+    [12.5, 88, 1100],
+    [0.005, 100, 1],
+    [0.004, 100, 0],
+    [1.005, 100, 101],
+    [10_000, 10_000_000, 100_000_000_000],
+    [0, 88, 0],
+  ])('%d km at %d cents are %d cents, rounded once, half away from zero', async (distance_km, rate_cents, cents) => {
+    const { at, post } = await payroll();
+    expect((await post('/v1/mileage', drive(at, { distance_km, rate_cents }))).body).toMatchObject({ status: 'logged', amount_cents: cents });
+  });
+
+  it('costs what is given, and follows a new distance or rate', async () => {
+    const { at, post, patch } = await payroll();
+    const { id, amount_cents } = (await post('/v1/mileage', drive(at, { rate_cents: 88, amount_cents: 1000 }))).body;
+    expect(amount_cents).toBe(1000);
+    const changes: [object, number][] = [
+      [{ destination: 'Brunswick' }, 1000],
+      [{ amount_cents: null }, 1100],
+      [{ distance_km: 10 }, 880],
+      [{ rate_cents: 90 }, 900],
+      [{ distance_km: 11, amount_cents: 1 }, 1],
+    ];
+    for (const [change, cents] of changes) expect((await patch(`/v1/mileage/${id}`, change)).body).toMatchObject({ amount_cents: cents });
+  });
+
+  it('costs nothing known without rate and amount, until there is one', async () => {
+    const { at, post, patch } = await payroll();
+    const { id, amount_cents } = (await post('/v1/mileage', drive(at, {}))).body;
+    expect(amount_cents).toBeNull();
+    expect((await patch(`/v1/mileage/${id}`, { rate_cents: 88 })).body.amount_cents).toBe(1100);
+  });
+
+  it('is claimed by staff, also those who have left, of today by the organization’s clock, for its own lessons', async () => {
+    const { at, post } = await payroll();
+    const left = await make.tutor(at.school, { status: 'archived', archivedAt: new Date() });
+    expect((await post('/v1/mileage', drive(at, { tutor_id: left.id }))).status).toBe(201);
+    const student = await post('/v1/mileage', drive(at, { tutor_id: at.students[0] }));
+    expect([student.status, student.body.detail[0]!.loc]).toEqual([422, ['body', 'tutor_id']]);
+    const other = await CalendarFixture.open(api);
+    const session_id = (await make.session(other.school)).id;
+    expect((await post('/v1/mileage', drive(at, { tutor_id: other.t1 }))).status).toBe(404);
+    expect((await post('/v1/mileage', drive(at, { session_id }))).status).toBe(404);
+    const todayIn = (zone: string) => new Date().toLocaleDateString('en-CA', { timeZone: zone });
+    for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      await make.query('UPDATE organizations SET time_zone = $1 WHERE id = $2', [zone, at.school]);
+      const [today, later] = [todayIn(zone), todayIn('Pacific/Kiritimati')];
+      expect((await post('/v1/mileage', drive(at, { trip_date: today }))).status).toBe(201);
+      if (later > today) expect((await post('/v1/mileage', drive(at, { trip_date: later }))).status).toBe(422);
+    }
   });
 });
 

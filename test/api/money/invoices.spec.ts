@@ -28,6 +28,19 @@ describe('an invoice', () => {
       expect((await at.send('post', `/v1/invoices/${id}/lines`, { description: 'X', unit_amount_cents: 1, ...line })).status).toBe(422);
   });
 
+  it('is deleted with its lines while it is a draft on which no lesson is billed', async () => {
+    const remove = (id: string) => at.send('delete', `/v1/invoices/${id}`);
+    const { id } = await at.drafted(s1, 100, 200);
+    expect([(await remove(id)).status, (await remove(id)).status]).toEqual([204, 404]);
+    expect(await api.make.query('SELECT FROM invoice_lines WHERE invoice_id = $1', [id])).toEqual([]);
+    expect(refusal(await remove((await at.issued(s1, 500)).id))).toEqual([409, 'invalid_state']);
+    await at.taught(60);
+    const collecting = await at.draft(s1);
+    expect(refusal(await remove(collecting.id))).toEqual([409, 'still_referenced']);
+    for (const line of collecting.line_items) await at.send('delete', `/v1/invoices/${collecting.id}/lines/${line.id}`);
+    expect((await remove(collecting.id)).status).toBe(204);
+  });
+
   it('is issued once, with the next number, and due by the organization’s terms or as told', async () => {
     const first = await at.drafted(s1, 12_000);
     for (let time = 0; time < 2; time++) {

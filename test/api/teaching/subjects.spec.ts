@@ -1,4 +1,8 @@
+import supertest from 'supertest';
+import { type Scope, SCOPES } from '@app/access';
+import { createFixtures } from '../../support/data/fixtures.js';
 import { TestApi } from '../../support/http/api.js';
+import { validWrites, writesOf } from '../../support/http/record-for.js';
 
 const api = await TestApi.shared();
 const { make } = api;
@@ -20,4 +24,54 @@ it('GET /v1/subjects lists all subjects by name, whatever its case, with their c
   for (const query of ['limit=1', 'offset=1', 'code=physics']) {
     expect((await api.get(`/v1/subjects?${query}`, key)).status).toBe(422);
   }
+});
+
+describe('an archived subject', async () => {
+  const { id: school } = await make.organization();
+  const key = await api.key(school, { scopes: ['read', 'write', 'settings:write', 'sessions:write'] });
+  const send = async (method: 'post' | 'patch' | 'put', path: string, body: object) => {
+    const answer = await supertest(api.server)[method](path).set('Authorization', `Token token=${key}`).send(body);
+    return { status: answer.status, body: answer.body as Record<string, unknown> };
+  };
+  const [tutor, student] = [await make.tutor(school), await make.student(school)];
+  const { body: art } = await send('post', '/v1/subjects', { name: 'Art 1/2' });
+  const lesson = { tutor_id: tutor.id, student_id: student.id, starts_at: '2027-03-01T01:00:00Z', duration_minutes: 60 };
+  const { body: booked } = await send('post', '/v1/sessions', { ...lesson, subject_id: 'art_12' });
+  await send('put', `/v1/tutors/${tutor.id}`, { tutor_subjects: ['art_12'] });
+  const archived = await send('patch', `/v1/subjects/${String(art.id)}`, { name: 'Fine art', is_archived: true });
+
+  it('keeps its code under another name, and is listed when it is asked for', async () => {
+    expect(archived).toMatchObject({ status: 200, body: { name: 'Fine art', code: 'art_12', is_archived: true } });
+    const listed = async (query = '') => ((await api.get(`/v1/subjects${query}`, key)).body as { data: { id: string }[] }).data.map(({ id }) => id);
+    expect([await listed(), await listed('?include_archived=true')]).toEqual([[], [art.id]]);
+  });
+
+  it('stays what had it, also when that is sent again, and is back when it is wanted', async () => {
+    const again = { subject_id: 'art_12', title: 'Last lesson' };
+    expect(await send('put', `/v1/sessions/${String(booked.id)}`, again)).toMatchObject({ status: 200, body: { title: 'Last lesson' } });
+    expect(await send('put', `/v1/tutors/${tutor.id}`, { tutor_subjects: [art.id] })).toMatchObject({ status: 200 });
+    expect((await send('put', `/v1/tutors/${(await make.tutor(school)).id}`, { tutor_subjects: [art.id] })).status).toBe(404);
+    const earlier = (await api.get('/v1/sessions?limit=1', key)).body as { data: object[] };
+    expect(earlier.data).toMatchObject([{ id: booked.id }]);
+    await send('patch', `/v1/subjects/${String(art.id)}`, { is_archived: false });
+    expect((await send('post', '/v1/sessions', { ...lesson, starts_at: '2027-03-02T01:00:00Z', subject_id: 'art_12' })).status).toBe(201);
+  });
+
+  it('can be named by no write that did not name it, as if there were none', async () => {
+    const fixtures = await createFixtures(api);
+    const all = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[] });
+    const { id: wrong } = (await make.row('subjects', { organizationId: fixtures.a.id, isArchived: true })) as { id: string };
+    const writes = (await validWrites(writesOf(api), make, fixtures.a)).flatMap((write) => {
+      const text = JSON.stringify(write.body ?? {});
+      const known = /"(?:subject|subject_id|tutor_subjects)":\[?"([^"]+)"/.exec(text)?.[1];
+      // What a lead asks for is free text.
+      return known && !write.path.startsWith('/v1/leads') ? [{ ...write, body: JSON.parse(text.replaceAll(known, wrong)) as object }] : [];
+    });
+    expect(new Set(writes.map(({ operation }) => operation)).size).toBeGreaterThan(6);
+    for (const { operation, path, route, body } of writes) {
+      const method = route.method.toLowerCase() as 'post';
+      const { status } = await supertest(api.server)[method](path).set('Authorization', `Token token=${all}`).send(body);
+      expect([operation, status]).toEqual([operation, 404]);
+    }
+  });
 });

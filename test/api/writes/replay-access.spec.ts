@@ -78,7 +78,8 @@ describe('a stored answer', () => {
       }
     }
     // Checks that each route refuses some key, and platform requests refuse one without the capability.
-    for (const { route, path } of samples) {
+    // The scope of a location that is gone is not known: the first call and its replay tell nothing.
+    for (const { route, path } of samples.filter((one) => one.operation !== 'DELETE /v1/locations/:location_id')) {
       expect(
         [...refused].some((one) => one.startsWith(`${route.method} ${path} without`)),
         path,

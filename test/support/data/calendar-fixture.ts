@@ -63,10 +63,11 @@ export class CalendarFixture {
     method: 'post' | 'put' | 'patch' | 'delete' | 'get',
     path: string,
     body?: object,
-    { key = this.key, idempotencyKey }: { key?: string; idempotencyKey?: string } = {},
+    { key = this.key, idempotencyKey, ifMatch }: { key?: string; idempotencyKey?: string; ifMatch?: string } = {},
   ): Promise<Sent<Body>> {
     const request = supertest(this.api.server)[method](path).set('Authorization', `Token token=${key}`);
     if (idempotencyKey) request.set('Idempotency-Key', idempotencyKey);
+    if (ifMatch !== undefined) request.set('If-Match', ifMatch);
     return body ? await request.send(body) : await request;
   }
 

@@ -87,6 +87,14 @@ export const TAUGHT = 'mathematical_methods';
 export const teaches = (id: string): boolean => id >= '8';
 export const modeOf = (id: string) => (id < '1' ? null : (['online', 'in_person', 'both'] as const)[parseInt(id[1]!, 16) % 3]!);
 
+/** Some of these tutors, who have a profile, teach a subject. */
+async function teach(make: Factories, stage: ListFixture, rows: readonly NewRow[]): Promise<void> {
+  const [subject] = await make.query<{ id: string }>(`SELECT id FROM subjects WHERE organization_id = $1 AND code = $2`, [stage.school, TAUGHT]);
+  const { id } = subject ?? (await make.subject(stage.school, { code: TAUGHT }));
+  const teachers = rows.filter((row) => teaches(row.id)).map((row) => ({ user_id: row.id, subject_id: id }));
+  if (teachers.length > 0) await make.insert('tutor_subjects', teachers, { organization_id: stage.school });
+}
+
 /** An hour each, some of them with a participant. */
 const sessions: Insert = async (make, stage, rows) => {
   const endOf = ({ starts_at }: Row = {}) => (starts_at ? { ends_at: new Date(Date.parse(starts_at as string) + 3_600_000) } : {});
@@ -131,6 +139,14 @@ const OTHER_ROWS: Record<string, ListRows> = {
       return rowsOf('rate_cells', (row) => fresh.get(row)!)(make, stage, rows);
     },
   },
+  list_tutor_students: {
+    // One relation for each student.
+    insert: async (make, stage, rows) => {
+      const students: string[] = [];
+      for (const _ of rows) students.push((await make.student(stage.school, { createdAt: new Date(0) })).id);
+      return rowsOf('tutor_students', () => ({ student_id: students.pop() }))(make, stage, rows);
+    },
+  },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
   list_request_log: { insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })) },
   list_blog_posts: { insert: rowsOf('blog_posts', ({ id }, { school }) => ({ organization_id: id < '8' ? school : null })) },
@@ -145,6 +161,18 @@ const OTHER_ROWS: Record<string, ListRows> = {
       const targets: Record<string, Row> = { classroom: { classroom_id: room!.id }, group: { group_id: group!.id } };
       const targetOf = ({ scope = 'student' }: Row = {}) => ({ scope, ...(targets[String(scope)] ?? { student_id: stage.student }) });
       return rowsOf('lesson_plans', ({ values }) => targetOf(values))(make, stage, rows);
+    },
+  },
+  list_files: {
+    insert: async (make, stage, rows) => {
+      const known = { organization_id: stage.school };
+      const [[room], [group]] = [
+        await make.insert('classrooms', [{}], known),
+        await make.insert('student_groups', [{ owner_organization_id: stage.school }]),
+      ];
+      const targets: Record<string, Row> = { classroom: { classroom_id: room!.id }, group: { group_id: group!.id } };
+      const all = { owner_id: stage.tutor, file_url: 'https://example.org/a.pdf', link_url: 'https://example.org/', student_id: null };
+      return rowsOf('files', ({ values: { scope = 'org' } = {} }) => ({ scope, ...all, ...targets[String(scope)] }))(make, stage, rows);
     },
   },
   list_questions: {
@@ -168,6 +196,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
       const stored = await members('tutor')(make, stage, rows);
       const profiles = rows.map((row) => ({ ...row, values: { is_published: row.values?.profile_published ?? false } }));
       await rowsOf('tutor_profiles', undefined, 'user_id')(make, stage, profiles);
+      await teach(make, stage, rows);
       return stored;
     },
     already: 'tutor',
@@ -175,14 +204,11 @@ const OTHER_ROWS: Record<string, ListRows> = {
   list_coverage_tutors: {
     insert: async (make, stage, rows) => {
       const stored = await members('tutor')(make, stage, rows);
-      const [subject] = await make.query<{ id: string }>(`SELECT id FROM subjects WHERE organization_id = $1 AND code = $2`, [stage.school, TAUGHT]);
-      const { id } = subject ?? (await make.subject(stage.school, { code: TAUGHT }));
       // Whatever is asked about the place does not leave anybody out: that is for a spec of its own.
       const everywhere = { serves_all_areas: true, in_person_arrangements: ['at_home'] };
       const profile = ({ id: user_id }: NewRow) => ({ user_id, teaching_mode: modeOf(user_id), ...everywhere });
       await make.insert('tutor_profiles', rows.map(profile), { organization_id: stage.school });
-      const teachers = rows.filter((row) => teaches(row.id)).map((row) => ({ user_id: row.id, subject_id: id }));
-      if (teachers.length > 0) await make.insert('tutor_subjects', teachers, { organization_id: stage.school });
+      await teach(make, stage, rows);
       return stored;
     },
     already: 'tutor',

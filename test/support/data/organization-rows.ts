@@ -36,8 +36,8 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   });
   await make.homework(tutor.id, { scope: 'group', homeworkType: 'exam', groupId: group.id });
   await make.homework(tutor.id, { studentId: student.id }, school);
-  await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
-  const result = await results(make, student.id, homework.id);
+  const feedback_id = await feedback(make, school, { tutorId: tutor.id, reviewerId: student.id, sessionId: session.id });
+  const result = await results(make, student.id, homework.id, school);
   const conversation = await conversations(make, [tutor.id, student.id], classroom.id);
   const { booking_request_id, ...asked } = await enquiries(make, school, { ...lesson, sessionId: session.id });
   await make.insert('time_off', [{ note: 'School holidays' }], { organization_id: school, tutor_id: tutor.id });
@@ -84,6 +84,11 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
       classroom_id: classroom.id,
       ...conversation,
       plan_id: lessons.plan_id,
+      inbox_message_id: lessons.inbox_message_id,
+      question_id: lessons.question_id,
+      homework_id: homework.id,
+      feedback_id,
+      file_id: lessons.file_id,
       result_id: result,
       post_id: post.id,
       adjustment_id: adjustment.id,
@@ -93,6 +98,8 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
     },
     query: {
       curriculum_level_id: lessons.level,
+      upload_id: lessons.upload_id,
+      receipt_file_id: lessons.file_id,
       booking_request_id,
       subject: subject.id,
       postcode: '3056',
@@ -159,17 +166,18 @@ async function feedback(
   make: Factories,
   school: string,
   { tutorId, ...more }: { tutorId: string; reviewerId: string; sessionId: string },
-): Promise<void> {
+): Promise<string> {
   const tags = { positiveTags: ['patient'], improveTags: ['pace'] };
   const said = { recommend: true, prepared: false, comment: 'Explains it until it clicks.', isPublic: true };
-  await make.feedback(school, tutorId, { ...more, ...tags, ...said, reviewerRole: 'student' });
+  const { id } = await make.feedback(school, tutorId, { ...more, ...tags, ...said, reviewerRole: 'student' });
   await make.feedback(school, tutorId, { rating: 1 });
+  return id;
 }
 
 /** @returns the id of the first one */
-async function results(make: Factories, studentId: string, homeworkAssignmentId: string): Promise<string> {
+async function results(make: Factories, studentId: string, homeworkAssignmentId: string, madeByOrganizationId: string): Promise<string> {
   const done = { startedAt: new Date('2026-03-02T09:00:00Z'), completedAt: new Date('2026-03-02T10:00:00Z') };
-  const what = { vceExamId: uuidv7(), curriculumLevelId: uuidv7(), homeworkAssignmentId };
+  const what = { vceExamId: uuidv7(), curriculumLevelId: uuidv7(), homeworkAssignmentId, madeByOrganizationId };
   const { id } = await make.result(studentId, { ...done, ...what, grade: 81, mode: 'homework' });
   await make.result(studentId, { status: 'submitted', mode: 'topic_practice' });
   await make.result(studentId, { status: 'in_progress', mode: 'vce_exam' });
@@ -188,7 +196,7 @@ async function conversations(make: Factories, participants: string[], classroomI
   return { conversation_id: id, message_id: message.id };
 }
 
-/** @returns the ids of a plan and of a level */
+/** @returns the ids of a plan, of a level and of a message of the inbox */
 async function lessonMaterial(make: Factories, organizationId: string, ids: Record<'tutor' | 'student' | 'classroom' | 'group' | 'session', string>) {
   const [level, createdBy] = [uuidv7(), ids.tutor];
   const plan = {
@@ -203,15 +211,32 @@ async function lessonMaterial(make: Factories, organizationId: string, ids: Reco
   const { id } = await make.row('lesson_plans', { ...plan, scope: 'student', studentId: ids.student, sessionId: ids.session, scheduledFor });
   await make.row('lesson_plans', { ...plan, scope: 'classroom', classroomId: ids.classroom });
   await make.row('lesson_plans', { ...plan, scope: 'group', groupId: ids.group });
-  const targets = { studentId: ids.student, classroomId: ids.classroom, groupId: ids.group, folderId: uuidv7() };
-  const urls = { fileUrl: 'https://files.example.org/a.pdf', linkUrl: 'https://example.org/' };
-  await make.row('files', { organizationId, ownerId: ids.tutor, title: 'Surds', scope: 'group', resourceType: 'file', ...targets, ...urls });
-  await make.row('files', { organizationId, title: 'Alone', scope: 'org', resourceType: 'link' });
+  const files = await filesOf(make, organizationId, ids);
   const asked = { topic: 'Quadratics', introText: 'Complete the square.', questionNumber: 4, totalMarks: 3, isCurrentStudyDesign: true };
-  await make.row('questions', { organizationId, authorId: ids.tutor, tags: ['exam'], curriculumLevelIds: [level], ...asked });
+  const question = await make.row('questions', { organizationId, authorId: ids.tutor, tags: ['exam'], curriculumLevelIds: [level], ...asked });
   await make.row('questions', { organizationId, topic: 'Ratios' });
   const guest = { guestName: 'Mia', guestEmail: 'mia@example.org' };
-  await make.row('inbox_messages', { organizationId, subjectTutorId: ids.tutor, fromUserId: ids.student, message: 'Hello', ...guest });
+  const { id: inbox_message_id } = await make.row('inbox_messages', {
+    organizationId,
+    subjectTutorId: ids.tutor,
+    fromUserId: ids.student,
+    message: 'Hello',
+    ...guest,
+  });
   await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'archived' });
-  return { plan_id: id, level };
+  return { plan_id: id, question_id: question.id, level, inbox_message_id, ...files };
+}
+
+/** @returns the ids of a file that a receipt is, and of an upload that no file names */
+async function filesOf(make: Factories, organizationId: string, ids: Record<'tutor' | 'student' | 'classroom' | 'group', string>) {
+  const own = { organizationId, ownerId: ids.tutor };
+  const urls = { fileUrl: 'https://files.example.org/a.pdf', linkUrl: 'https://example.org/' };
+  const [uploaded, unnamed] = [await make.row('uploads', { organizationId }), await make.row('uploads', { organizationId })];
+  const about = { studentId: ids.student, folderId: uuidv7() };
+  const file = await make.row('files', { ...own, title: 'Surds', scope: 'personal', resourceType: 'file', uploadId: uploaded.id, ...about });
+  await make.row('files', { ...own, scope: 'group', groupId: ids.group, resourceType: 'file', ...urls });
+  await make.row('files', { ...own, scope: 'classroom', classroomId: ids.classroom, resourceType: 'video', ...urls });
+  await make.row('files', { organizationId, title: 'Alone', scope: 'org', resourceType: 'link', linkUrl: 'https://example.org/' });
+  await make.expense(organizationId, ids.tutor, { receiptFileId: file.id });
+  return { file_id: file.id, upload_id: unnamed.id };
 }

@@ -82,7 +82,7 @@ export class PeopleFixture {
   }
 
   async send(
-    method: 'post' | 'patch',
+    method: 'post' | 'put' | 'patch',
     path: string,
     body?: object,
     { key = this.key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},

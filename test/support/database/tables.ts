@@ -117,6 +117,7 @@ export interface Tables {
     subjectId: string | null;
     priceCents: number | null;
     billingInterval: 'session' | 'week' | 'month' | 'term' | 'year' | null;
+    isArchived: boolean;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -158,6 +159,7 @@ export interface Tables {
     approvedAmountCents: number | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
     receiptPhotoUrl: string | null;
+    receiptFileId: string | null;
     approvedAt: Date | null;
     createdAt: Date;
   };
@@ -174,6 +176,7 @@ export interface Tables {
     classroomId: string | null;
     groupId: string | null;
     folderId: string | null;
+    uploadId: string | null;
     createdAt: Date;
   };
   homework: {
@@ -370,6 +373,7 @@ export interface Tables {
     createdAt: Date;
     invitedAt: Date | null;
     approvalRequestedAt: Date | null;
+    readdressedAt: Date | null;
     profilePublished: boolean;
     rateBandId: string | null;
   };
@@ -484,6 +488,7 @@ export interface Tables {
     acceptedAt: Date | null;
     frozenAt: Date | null;
     refusedAt: Date | null;
+    readdressedAt: Date | null;
   };
   passkeys: {
     id: string;
@@ -609,6 +614,7 @@ export interface Tables {
     tutorPayPct: number | null;
     tutorFlatRateCents: number | null;
     createdAt: Date;
+    updatedAt: Date;
   };
   rebuild_hooks: {
     target: string;
@@ -648,6 +654,7 @@ export interface Tables {
     vceExamId: string | null;
     curriculumLevelId: string | null;
     homeworkAssignmentId: string | null;
+    madeByOrganizationId: string | null;
     startedAt: Date | null;
     completedAt: Date | null;
     createdAt: Date;
@@ -729,6 +736,7 @@ export interface Tables {
     ratePerStudentCents: number | null;
     color: string | null;
     avatarUrl: string | null;
+    isArchived: boolean;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -737,6 +745,7 @@ export interface Tables {
     organizationId: string;
     code: string;
     name: string;
+    isArchived: boolean;
     createdAt: Date;
   };
   suppressions: {
@@ -799,6 +808,14 @@ export interface Tables {
     badgeLabel: string | null;
     description: string | null;
     sortOrder: number;
+    createdAt: Date;
+  };
+  uploads: {
+    id: string;
+    organizationId: string;
+    name: string;
+    mime: string;
+    sizeBytes: number;
     createdAt: Date;
   };
   users: {

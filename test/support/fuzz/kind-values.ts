@@ -69,6 +69,17 @@ export const KIND_ROWS: Record<string, KindRow> = {
   integer_from_zero: { kind: kinds.integer(0, Number.MAX_SAFE_INTEGER), ...numbers('0', '9007199254740991', '-1', '9007199254740992') },
   negative_zero: { kind: kinds.integer(0, 5), good: { '-0': 0, '-0.0': 0 }, bad: {}, query: { good: { '-0': 0 }, bad: {} } },
   cents: { kind: kinds.cents(-10_000_000, 10_000_000), ...numbers('-10000000', '10000000', '-10000001', '10000001') },
+  decimal: {
+    kind: kinds.decimal(0, 10_000, 3),
+    good: { '0': 0, '-0': 0, '12.345': 12.345, '1e1': 10, '10000.000': 10_000 },
+    bad: {
+      float_type: ['"1.5"', '""'],
+      greater_than_equal: ['-0.001', '-1e400'],
+      less_than_equal: ['10000.001', '1e400'],
+      value_error: ['12.3456', '1e-7'],
+    },
+    query: null,
+  },
   dayOfWeek: { kind: kinds.dayOfWeek, ...numbers('0', '6', '-1', '7') },
   boolean: {
     kind: kinds.boolean,

@@ -131,6 +131,7 @@ const OURS = `
   GET /v1/students/{student_id}/balance | get_student_balance | read | | StudentBalance
   POST /v1/payouts/{payout_id}/void | void_payout | payroll:write write | | Payout
   POST /v1/payouts | create_payout | payroll:write write | | Payout
+  GET /v1/adjustments/{adjustment_id} | get_adjustment | read | | Adjustment
   POST /v1/adjustments/{adjustment_id}/void | void_adjustment | payroll:write write | | Adjustment
   POST /v1/mileage/{trip_id}/approve | approve_mileage | payroll:write write | | MileageTrip
   POST /v1/mileage/{trip_id}/reject | reject_mileage | payroll:write write | | MileageTrip
@@ -139,6 +140,22 @@ const OURS = `
   POST /v1/expenses/{claim_id}/reject | reject_expense | payroll:write write | | ExpenseClaim
   POST /v1/expenses/{claim_id}/reimburse | reimburse_expense | payroll:write write | | ExpenseClaim
   PATCH /v1/leads/{lead_id} | update_lead | leads:write+read write+read | | Lead
+  POST /v1/students/{student_id}/restore | restore_student | accounts:write | | Student
+  POST /v1/tutors/{tutor_id}/restore | restore_tutor | accounts:write | | Tutor
+  POST /v1/parents/{parent_id}/restore | restore_parent | accounts:write | | Parent
+  PATCH /v1/parents/{parent_id} | update_parent | students:write | | Parent
+  DELETE /v1/leads/{lead_id} | remove_lead | leads:write+read write+read | |
+  GET /v1/booking-requests/{request_id} | get_booking_request | read | | BookingRequest
+  PATCH /v1/booking-requests/{request_id} | update_booking_request | leads:write+read write+read | | BookingRequest
+  GET /v1/org-inbox/{inbox_message_id} | get_org_inbox_message | read | | OrgInboxMessage
+  POST /v1/org-inbox | create_org_inbox_message | leads:write write | | OrgInboxMessage
+  PATCH /v1/org-inbox/{inbox_message_id} | update_org_inbox_message | leads:write+read write+read | | OrgInboxMessage
+  GET /v1/conversations/{conversation_id} | get_conversation | read | | Conversation
+  POST /v1/conversations | create_conversation | messages:write write | | Conversation
+  PATCH /v1/conversations/{conversation_id} | update_conversation | messages:write+read write+read | | Conversation
+  GET /v1/messages/{message_id} | get_message | read | | Message
+  DELETE /v1/messages/{message_id} | remove_message | messages:write+read write+read | |
+  DELETE /v1/invoices/{invoice_id} | remove_invoice | payments:write write | |
   POST /v1/booking-requests | create_booking_request | leads:write write | | BookingRequest
   POST /v1/tutors/{tutor_id}/offboard | offboard_tutor | accounts:write | | OffboardResult
   POST /v1/parents/{parent_id}/offboard | offboard_parent | accounts:write | | OffboardResult
@@ -152,14 +169,78 @@ const OURS = `
   GET /v1/tutor-tiers/{tutor_tier_id} | get_tutor_tier | read | | TutorTier
   POST /v1/tutor-tiers | create_tutor_tier | settings:write | | TutorTier
   PATCH /v1/tutor-tiers/{tutor_tier_id} | update_tutor_tier | settings:write | | TutorTier
-  DELETE /v1/tutor-tiers/{tutor_tier_id} | remove_tutor_tier | settings:write | |`;
+  DELETE /v1/tutor-tiers/{tutor_tier_id} | remove_tutor_tier | settings:write | |
+  GET /v1/mileage/{trip_id} | get_mileage_trip | read | | MileageTrip
+  POST /v1/mileage | create_mileage_trip | payroll:write write | | MileageTrip
+  PATCH /v1/mileage/{trip_id} | update_mileage_trip | payroll:write write | | MileageTrip
+  DELETE /v1/mileage/{trip_id} | remove_mileage_trip | payroll:write write | |
+  GET /v1/expenses/{claim_id} | get_expense | read | | ExpenseClaim
+  POST /v1/expenses | create_expense | payroll:write write | | ExpenseClaim
+  PATCH /v1/expenses/{claim_id} | update_expense | payroll:write write | | ExpenseClaim
+  DELETE /v1/expenses/{claim_id} | remove_expense | payroll:write write | |
+  GET /v1/rate-cells/{rate_cell_id} | get_rate_cell | read | | RateCell
+  POST /v1/rate-cells | create_rate_cell | settings:write | | RateCell
+  PUT /v1/rate-cells | replace_rate_cells | settings:write | | ReplacedRateCells
+  PATCH /v1/rate-cells/{rate_cell_id} | update_rate_cell | settings:write | | RateCell
+  DELETE /v1/rate-cells/{rate_cell_id} | remove_rate_cell | settings:write | |
+  POST /v1/sessions/settle-prices | settle_session_prices | settings:write+sessions:write | | SettledPrices
+  POST /v1/locations | create_location | settings:write tutors:write students:write write | | Location
+  PATCH /v1/locations/{location_id} | update_location | settings:write tutors:write students:write write | | Location
+  DELETE /v1/locations/{location_id} | remove_location | settings:write tutors:write students:write write | |
+  GET /v1/org | get_org | read | | Organization
+  PATCH /v1/org | update_org | settings:write | | ChangedOrganization
+  GET /v1/subjects/{subject_id} | get_subject | read | | Subject
+  POST /v1/subjects | create_subject | settings:write | | Subject
+  PATCH /v1/subjects/{subject_id} | update_subject | settings:write | | Subject
+  DELETE /v1/subjects/{subject_id} | remove_subject | settings:write | |
+  GET /v1/lesson-plans/{plan_id} | get_lesson_plan | read | | LessonPlan
+  DELETE /v1/lesson-plans/{plan_id} | remove_lesson_plan | coursework:write write | |
+  GET /v1/questions/{question_id} | get_question | read | | Question
+  PATCH /v1/questions/{question_id} | update_question | coursework:write write | | Question
+  DELETE /v1/questions/{question_id} | remove_question | coursework:write write | |
+  GET /v1/homework/{homework_id} | get_homework_assignment | read | | Homework
+  POST /v1/homework | create_homework_assignment | coursework:write write | | Homework
+  PATCH /v1/homework/{homework_id} | update_homework_assignment | coursework:write write | | Homework
+  DELETE /v1/homework/{homework_id} | remove_homework_assignment | coursework:write write | |
+  POST /v1/results | create_result | coursework:write write | | Result
+  PATCH /v1/results/{result_id} | update_result | coursework:write write | | Result
+  GET /v1/session-feedback/{feedback_id} | get_session_feedback | read | | SessionFeedback
+  POST /v1/session-feedback | create_session_feedback | sessions:write | | SessionFeedback
+  PATCH /v1/session-feedback/{feedback_id} | update_session_feedback | sessions:write+read | | SessionFeedback
+  GET /v1/files/{file_id} | get_file | read | | Resource
+  POST /v1/files | create_file | coursework:write write | | Resource
+  PATCH /v1/files/{file_id} | update_file | coursework:write write | | Resource
+  DELETE /v1/files/{file_id} | remove_file | coursework:write write | |
+  POST /v1/files/uploads | upload_file | coursework:write write | | Upload
+  GET /v1/files/{file_id}/content | get_file_content | read | |
+  GET /v1/classrooms/{classroom_id}/members | list_classroom_members | read | | {data: ClassMember[]}
+  PATCH /v1/classrooms/{classroom_id} | update_classroom | tutors:write write | | Classroom
+  DELETE /v1/classrooms/{classroom_id} | archive_classroom | tutors:write write | |
+  DELETE /v1/classrooms/{classroom_id}/students/{student_id} | remove_classroom_student | tutors:write write | |
+  DELETE /v1/classrooms/{classroom_id}/tutors/{tutor_id} | remove_classroom_tutor | tutors:write write | |
+  GET /v1/groups/{group_id}/members | list_group_members | read | | {data: ClassMember[]}
+  PATCH /v1/groups/{group_id} | update_group | tutors:write write | | StudentGroup
+  DELETE /v1/groups/{group_id} | archive_group | tutors:write write | |
+  DELETE /v1/groups/{group_id}/students/{student_id} | remove_group_student | tutors:write write | |
+  DELETE /v1/groups/{group_id}/tutors/{tutor_id} | remove_group_tutor | tutors:write write | |
+  GET /v1/tutors/{tutor_id}/students | list_tutor_students | read | limit, offset | Page<TutorStudent>
+  POST /v1/tutors/{tutor_id}/students | create_tutor_student | tutors:write write | | TutorStudent
+  DELETE /v1/tutors/{tutor_id}/students/{student_id} | remove_tutor_student | tutors:write write | |`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {
   list_students: ['status', 'search'],
-  list_tutors: ['status', 'search'],
+  list_tutors: ['status', 'search', 'subject_id'],
+  list_coverage_tutors: ['subject_id'],
+  get_coverage_summary: ['subject_id'],
+  list_coverage_gaps: ['subject_id'],
+  refresh_coverage_isochrones: ['subject_id'],
+  get_available_slots: ['duration_minutes'],
   list_parents: ['status', 'search'],
   list_invoices: ['invoice_number'],
+  list_classrooms: ['include_archived'],
+  list_student_groups: ['include_archived'],
+  list_subjects: ['include_archived'],
 };
 
 export const operations = new Map<string, Operation>(
@@ -187,10 +268,11 @@ export function cataloguedAs(route: Route): Operation {
 }
 
 /** POSTs that create nothing of their own. */
-const ACTIONS = /\/(bulk-invite|refresh|replace)$|\}\/(?!lines$)/;
+const ACTIONS = /\/(bulk-invite|refresh|replace|settle-prices)$|(?<!tutor_id)\}\/(?!lines$)|tutor_id\}\/(?!students$)/;
 
 /** The status of its success. */
 export function statusOf({ method, path }: Pick<Route, 'method' | 'path'>): number {
   if (method === 'DELETE') return 204;
+  if (path.endsWith('/content')) return 302;
   return method === 'POST' && !ACTIONS.test(templateOf(path)) ? 201 : 200;
 }

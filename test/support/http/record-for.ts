@@ -54,11 +54,25 @@ const claims = (status: 'logged' | 'approved'): MakeRecords => async (make, id) 
 
 const LARGE = { amountCents: 1_000_000_000, creditCents: 1_000_000_000 };
 
+/** A band that no rate cell names, and a cell of another one. */
+const unpriced: MakeRecords = async (make, id) => {
+  const [band_id, other] = [(await make.rateBand(id)).id, (await make.rateBand(id)).id];
+  return { band_id, rate_cell_id: ((await make.row('rate_cells', { organizationId: id, bandId: other })) as { id: string }).id };
+};
+
 /** A session that has not been paid out. */
 const unpaid: MakeRecords = async (make, id) => {
   const tutor_id = (await make.tutor(id)).id;
   return { tutor_id, session_id: (await make.session(id, { tutorId: tutor_id, status: 'completed' })).id };
 };
+
+/** Somebody in a class. */
+const placed = (kind: 'classroom' | 'group', as: 'student' | 'tutor'): MakeRecords => async (make, id) => {
+  const [person, room] = [(await make[as](id)).id, (await make[kind](id)).id];
+  if (kind === 'group') await make.groupMember(room, person, { role: as });
+  else await make.classroomMember(id, room, person, as === 'tutor' ? 'teacher' : 'student');
+  return { [`${kind}_id`]: room, [`${as}_id`]: person };
+}; // prettier-ignore
 
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
@@ -66,10 +80,37 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/classrooms/:classroom_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),
   'POST /v1/groups/:group_id/tutors': newcomer('tutor', 'user_id'),
+  'POST /v1/tutors/:tutor_id/students': newcomer('student', 'student_id'),
+  'DELETE /v1/tutors/:tutor_id/students/:student_id': async (make, id) => {
+    const [tutor_id, student_id] = [(await make.tutor(id)).id, (await make.student(id)).id];
+    await make.tutorStudent(id, tutor_id, student_id);
+    return { tutor_id, student_id };
+  },
+  'PATCH /v1/classrooms/:classroom_id': async (make, id) => ({ classroom_id: (await make.classroom(id)).id }),
+  'PATCH /v1/groups/:group_id': async (make, id) => ({ group_id: (await make.group(id)).id }),
+  'DELETE /v1/classrooms/:classroom_id': async (make, id) => ({ classroom_id: (await make.classroom(id)).id }),
+  'DELETE /v1/groups/:group_id': async (make, id) => ({ group_id: (await make.group(id)).id }),
+  'DELETE /v1/classrooms/:classroom_id/students/:student_id': placed('classroom', 'student'),
+  'DELETE /v1/classrooms/:classroom_id/tutors/:tutor_id': placed('classroom', 'tutor'),
+  'DELETE /v1/groups/:group_id/students/:student_id': placed('group', 'student'),
+  'DELETE /v1/groups/:group_id/tutors/:tutor_id': placed('group', 'tutor'),
   'POST /v1/parents/:parent_id/link-student': newcomer('student', 'student_id'),
   'POST /v1/sessions': wanted,
   'POST /v1/session-series': wanted,
   'PATCH /v1/leads/:lead_id': async (make, id) => ({ lead_id: (await make.row('leads', { organizationId: id, name: 'Priya' })).id }),
+  'DELETE /v1/leads/:lead_id': async (make, id) => ({ lead_id: (await make.row('leads', { organizationId: id, name: 'Priya' })).id }),
+  'PATCH /v1/booking-requests/:request_id': async (make, id) => ({ request_id: (await make.row('booking_requests', { organizationId: id })).id }),
+  'PATCH /v1/org-inbox/:inbox_message_id': async (make, id) => ({
+    inbox_message_id: (await make.row('inbox_messages', { organizationId: id, message: 'Hello' })).id,
+  }),
+  'DELETE /v1/messages/:message_id': async (make, id) => {
+    const conversation = await make.conversation({ participants: [(await make.student(id)).id] });
+    return { message_id: (await make.message(conversation.id, { organizationId: id })).id };
+  },
+  'PATCH /v1/conversations/:conversation_id': async (make, id) => {
+    const [tutor, student] = [await make.tutor(id), await make.student(id)];
+    return { conversation_id: (await make.conversation({ type: 'group', participants: [tutor.id, student.id] })).id };
+  },
   'POST /v1/messages': async (make, id) => {
     // The first owner sends what names no sender.
     const owners = `SELECT user_id AS id FROM members WHERE organization_id = $1 AND role = 'owner' ORDER BY created_at, user_id`;
@@ -91,6 +132,7 @@ const RECORDS: Record<string, MakeRecords> = {
   'PUT /v1/sessions/:session_id/complete': taught,
   'POST /v1/sessions/:session_id/reopen': async (make, id) => ({ session_id: (await make.session(id, { status: 'completed' })).id }),
   'POST /v1/invoices/:invoice_id/lines': draft,
+  'DELETE /v1/invoices/:invoice_id': draft,
   'DELETE /v1/invoices/:invoice_id/lines/:line_id': draft,
   'POST /v1/invoices/:invoice_id/finalize': draft,
   'POST /v1/invoices/:invoice_id/void': async (make, id) => ({ invoice_id: (await make.invoice(id, (await make.student(id)).id)).id }),
@@ -113,6 +155,19 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({ tutor_id: (await make.tutor(id)).id, hand_over_to: (await make.tutor(id)).id }),
   'POST /v1/parents/:parent_id/offboard': family,
   'DELETE /v1/parents/:parent_id/students/:student_id': family,
+  'POST /v1/sessions/settle-prices': async (make, id) => {
+    const startsAt = new Date('2098-04-01T01:00:00Z');
+    const session_id = (await make.session(id, { startsAt, endsAt: new Date('2098-04-01T02:00:00Z') })).id;
+    const student_id = (await make.student(id)).id;
+    await make.participant(id, session_id, student_id, { status: 'accepted', rateCents: 1 });
+    return { student_id };
+  },
+  'POST /v1/rate-cells': unpriced,
+  'PATCH /v1/rate-cells/:rate_cell_id': unpriced,
+  'DELETE /v1/rate-cells/:rate_cell_id': unpriced,
+  'POST /v1/students/:student_id/restore': async (make, id) => ({ student_id: (await make.student(id, { status: 'archived' })).id }),
+  'POST /v1/tutors/:tutor_id/restore': async (make, id) => ({ tutor_id: (await make.tutor(id, { status: 'archived' })).id }),
+  'POST /v1/parents/:parent_id/restore': async (make, id) => ({ parent_id: (await make.parent(id, { status: 'archived' })).id }),
   'POST /v1/payouts': unpaid,
   'POST /v1/mileage/:trip_id/approve': claims('logged'),
   'POST /v1/mileage/:trip_id/reject': claims('logged'),
@@ -120,12 +175,48 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/expenses/:claim_id/approve': claims('logged'),
   'POST /v1/expenses/:claim_id/reject': claims('logged'),
   'POST /v1/expenses/:claim_id/reimburse': claims('approved'),
+  'PATCH /v1/mileage/:trip_id': claims('logged'),
+  'DELETE /v1/mileage/:trip_id': claims('logged'),
+  'PATCH /v1/expenses/:claim_id': claims('logged'),
+  'DELETE /v1/expenses/:claim_id': claims('logged'),
+  'POST /v1/files': async (make, id) => ({ upload_id: (await make.row('uploads', { organizationId: id })).id }),
+  'PATCH /v1/files/:file_id': async (make, id) => {
+    const owned = { organizationId: id, ownerId: (await make.tutor(id)).id, scope: 'private', resourceType: 'link' } as const;
+    return { file_id: (await make.row('files', { ...owned, linkUrl: 'https://example.org/' })).id };
+  },
+  'DELETE /v1/files/:file_id': async (make, id) => ({
+    file_id: (await make.row('files', { organizationId: id, scope: 'org', resourceType: 'link', linkUrl: 'https://example.org/' })).id,
+  }),
   // A mail is sent once a day.
   'POST /v1/students/:student_id/send-invite': newcomer('student', 'student_id'),
   'POST /v1/parents/:parent_id/send-invite': family,
   'DELETE /v1/invites/:invite_id': async (make, organizationId) => {
     const purpose = { organizationId, scope: 'organization', role: 'student', targetId: organizationId } as const;
     return { invite_id: (await make.row('invites', { ...purpose, expiresAt: new Date(Date.now() + 86_400_000) })).id };
+  },
+  'POST /v1/session-feedback': async (make, id) => {
+    const { session_id, student_id } = await taught(make, id);
+    await make.query(`UPDATE sessions SET status = 'completed' WHERE id = $1`, [session_id]);
+    return { session_id: session_id!, reviewer_id: student_id! };
+  },
+  'PATCH /v1/results/:result_id': async (make, id) => {
+    const { student_id } = await taught(make, id);
+    return { result_id: (await make.result(student_id!, { status: 'in_progress', madeByOrganizationId: id })).id };
+  },
+  'DELETE /v1/lesson-plans/:plan_id': async (make, organizationId) => {
+    const plan = { organizationId, title: 'Surds', scope: 'classroom', classroomId: (await make.classroom(organizationId)).id } as const;
+    return { plan_id: (await make.row('lesson_plans', plan)).id };
+  },
+  'DELETE /v1/questions/:question_id': async (make, organizationId) => {
+    return { question_id: (await make.row('questions', { organizationId, topic: 'Surds' })).id };
+  },
+  'PATCH /v1/homework/:homework_id': async (make, id) => {
+    const classroomId = (await make.classroom(id)).id;
+    return { homework_id: (await make.homework((await make.tutor(id)).id, { scope: 'classroom', classroomId })).id };
+  },
+  'DELETE /v1/homework/:homework_id': async (make, id) => {
+    const classroomId = (await make.classroom(id)).id;
+    return { homework_id: (await make.homework((await make.tutor(id)).id, { scope: 'classroom', classroomId })).id };
   },
   'PATCH /v1/blog-posts/:post_id': async (make, id) => ({ post_id: (await make.post(id)).id }),
   'DELETE /v1/blog-posts/:post_id': async (make, id) => {
@@ -152,8 +243,19 @@ function unnamed(route: Route): MakeRecords | undefined {
 export function idsFor(route: Route, school: OrganizationFixture): Ids {
   const role = route.path.endsWith('/tutors') ? 'tutor_id' : 'student_id';
   const own = { tutor_subjects: school.query.subject_id!, hand_over_to: school.path.tutor_id! };
-  const { tutor_id, student_id, message_id } = school.path;
-  const named = { created_by: tutor_id!, sender_id: tutor_id!, recipient_id: student_id!, reply_to_id: message_id! };
+  const { tutor_id, student_id, message_id, homework_id } = school.path;
+  const named = {
+    created_by: tutor_id!,
+    owner_id: tutor_id!,
+    assigned_by: tutor_id!,
+    subject_tutor_id: tutor_id!,
+    homework_assignment_id: homework_id!,
+    reviewer_id: student_id!,
+    participant_ids: tutor_id!,
+    sender_id: tutor_id!,
+    recipient_id: student_id!,
+    reply_to_id: message_id!,
+  };
   return { user_id: school.path[role]!, ...own, ...named, ...school.query, ...school.path };
 }
 
@@ -167,9 +269,12 @@ export interface ValidWrite {
   body: Body | undefined;
 }
 
+/** It needs an `If-Match`, and deletes the records of other requests: see test/api/money/rate-table.spec.ts. */
+export const WHOLE = 'PUT /v1/rate-cells';
+
 /** The routes that write, those that delete at the end. */
 export function writesOf(api: TestApi): Route[] {
-  const writes = keyedRoutes(api).filter(({ method }) => method !== 'GET');
+  const writes = keyedRoutes(api).filter((route) => route.method !== 'GET' && operationOf(route) !== WHOLE);
   return writes.sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
 }
 

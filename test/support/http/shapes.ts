@@ -126,9 +126,23 @@ const SHAPES = `
 const OURS = `
   LoggedRequest id: string, api_key_id: string, method: string, route: string or null, status: integer, duration_ms: number, request_id: string,
     created_at: string
+  Organization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
+    payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
+    phone: string or null, created_at: string or null
+  ChangedOrganization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
+    payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
+    phone: string or null, created_at: string or null, moved_sessions: integer
+  SettledPrices dry_run: boolean, sessions: integer, changed: SettledSession[]
+  ReplacedRateCells created: string[], changed: string[], deleted: string[]
+  SettledSession session_id: string, before: any, after: SessionPrices
+  SessionPrices participants: ParticipantPrice[], tutor_pay_rate_cents: integer or null, tutor_pay_pct: number or null
+  ParticipantPrice student_id: string, rate_cents: integer or null, surcharge_cents: integer or null
+  ClassMember member_id: string, user_id: string, role: string, created_at: string
+  TutorStudent id: string, tutor_id: string, student_id: string, subject_id: string or null, created_at: string or null
   TimeOff id: string, starts_on: string, ends_on: string, note: string or null
   SessionSeries series_id: string, data: Session[], skipped: SkippedSession[]
   Allocation invoice_id: string, amount_cents: integer
+  Upload id: string, name: string, content_type: string, size_bytes: integer
   StudentBalance student_id: string, total_invoiced_cents: integer, total_paid_cents: integer, outstanding_cents: integer,
     open_invoices_count: integer, credit_cents: integer
   SkippedSession starts_at: string, ends_at: string, session_id: string`;
@@ -143,8 +157,11 @@ const REFERENCE: Record<string, Record<string, string>> = {
 /** Our own fields of the contract's shapes: once shown, they have these types. */
 const ADDED: Record<string, Record<string, string>> = {
   Me: { timezone: 'string', currency: 'string' },
-  Subject: { code: 'string' },
+  Subject: { code: 'string or null', is_archived: 'boolean or null' },
+  RateCell: { updated_at: 'string or null' },
   Session: { series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null', tutor_pay_cents: 'integer or null' },
+  Classroom: { is_archived: 'boolean or null' },
+  StudentGroup: { is_archived: 'boolean or null' },
   Student: { rate_band_id: 'string or null' },
   Tutor: { tutor_tier_id: 'string or null' },
   LessonParticipant: { rate_cents: 'integer or null' },
@@ -156,6 +173,8 @@ const ADDED: Record<string, Record<string, string>> = {
   }, // prettier-ignore
   Payout: { voided_at: 'string or null', void_reason: 'string or null' },
   ParentBalance: { credit_cents: 'integer' },
+  Resource: { upload_id: 'string or null' },
+  ExpenseClaim: { receipt_file_id: 'string or null' },
 };
 
 /** Fields and their types, by shape. */

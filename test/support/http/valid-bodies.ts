@@ -100,7 +100,7 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
     if (value.includes('@')) return `${route.path.replaceAll(/[^a-z]+/g, '-')}-${++addresses}@canary.example`;
     if (schema?.format || schema?.examples) return value;
     const text = schema?.pattern === undefined || new RegExp(schema.pattern).test('Canary') ? 'Canary' : 'canary';
-    if (unique.includes(at.join('.'))) return `${text} ${++taken}`;
+    if (unique.includes(at.join('.'))) return `${text}${schema?.pattern === undefined ? ' ' : '_'}${++taken}`;
     return schema?.pattern === undefined || new RegExp(schema.pattern).test(text) ? text : value;
   }; // prettier-ignore
   const variants = (shape.oneOf ?? []).map((variant) => smallest(variant, example as Body));
@@ -126,10 +126,11 @@ const EXCLUSIVE = [
   ['student_id', 'student_ids', 'group_id', 'classroom_id'],
   ['parent_id', 'student_id'],
   ['conversation_id', 'recipient_id'],
+  ['upload_id', 'file_url'],
 ];
 
 /** Ids of records that this service does not have: nobody's, so anybody may name them. */
-const OPAQUE = ['curriculum_level_ids'];
+const OPAQUE = ['curriculum_level_id', 'curriculum_level_ids', 'folder_id', 'vce_exam_id'];
 
 /** The body without the fields that this one excludes. */
 function withoutOthers(body: Body, name: string): Body {
@@ -137,9 +138,14 @@ function withoutOthers(body: Body, name: string): Body {
   return Object.fromEntries(Object.entries(body).filter(([field]) => field === name || !others.includes(field)));
 }
 
-/** A target goes with its scope: `group_id` with `group`. */
+/** A target goes with its scope, and an owner with their kind: `group_id` with `group`. */
 function withScopeOf(name: string, { properties = {} }: Shape, body: Body): Body {
   const scope = name.replace(/_id$/, '');
+  const owners = properties.owner_type?.enum ?? [];
+  if (owners.includes(scope)) {
+    const others = owners.filter((owner) => owner !== scope).map((owner) => `${String(owner)}_id`);
+    return { ...Object.fromEntries(Object.entries(body).filter(([field]) => !others.includes(field))), owner_type: scope };
+  }
   return properties.scope?.enum?.includes(scope) ? { ...body, scope } : body;
 }
 

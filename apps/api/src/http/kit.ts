@@ -31,8 +31,10 @@ export { VariantsBy } from './validation/body-schema.js';
 export { contentHashOf } from './validation/content-hash.js';
 export { JsonUpTo, OrList, Upload, ValidBody, ValidQuery } from './validation/declared.js';
 export * as field from './validation/fields.js';
+export { type Received, receiveFile } from './validation/multipart.js';
 export { PathId } from './validation/path-id.js';
 export { changeOf, inputOf } from './validation/input.js';
+export { object } from './validation/nested-kinds.js';
 export { given, type Interdependent, TOGETHER } from './validation/read-object.js';
 export { isUnencoded } from './validation/unencoded.js';
 export {
@@ -47,4 +49,5 @@ export { View } from './views/view.js';
 export { Audit } from './writes/audit.js';
 export { reads } from './writes/masks.js';
 export { type Expected, IfMatch, requireVersion, tagged } from './writes/etag.js';
+export { endedEarly, StoredUpload } from './writes/stored-upload.js';
 export { Delete, Patch, Post, Put } from './writes/write-methods.js';

@@ -58,7 +58,7 @@ export function addOrganizationCommands(program: Command): void {
       const fields = await withContext(async ({ rules, organizations, organizationId }) => {
         const id = await organizationId(org);
         const change = async () => {
-          const changed = await organizations.change(id, wanted);
+          const changed = (await organizations.change(id, wanted)).map(({ column }) => column);
           return { changed: changed.length > 0, audit: { fields: changed }, answer: changed };
         };
         return (await rules.get(Operations).perform(id, OPERATOR, 'change settings', {}, change))!.answer;

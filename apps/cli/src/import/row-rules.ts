@@ -29,6 +29,9 @@ const PAST: Record<string, string[]> = {
   expense_claims: ['approved_at'],
 };
 
+/** The day on which something happened. */
+const DAYS = { payments: 'received_on', mileage_trips: 'trip_date', expense_claims: 'expense_date' };
+
 /** Columns that only one state has. */
 const STATED: [table: string, column: string, status: string][] = [
   ['sessions', 'completed_at', 'completed'],
@@ -85,6 +88,14 @@ export const ROW_RULES: RowRule[] = [
     words: `must be null unless status is ${status}`,
     broken: `s.${at} IS NOT NULL AND s.status <> '${status}'`,
   })),
+  {
+    table: 'files',
+    at: 'file_url',
+    words: 'must be given with the resource type file',
+    // An uploaded one, whose row is there, has none.
+    broken: `s.resource_type = 'file' AND s.file_url IS NULL
+      AND NOT EXISTS (SELECT FROM files f WHERE f.id = s.id AND f.upload_id IS NOT NULL)`,
+  },
   oneOf('leads', 'email', 'phone'),
   oneOf('booking_requests', 'student_id', 'student_display_name'),
   oneOf('payments', 'student_id', 'parent_id'),
@@ -183,12 +194,12 @@ export const ROW_RULES: RowRule[] = [
     join: (after) => `JOIN ${after('invoices', 'id')} i ON i.id = s.invoice_id`,
     broken: 'i.line = 0',
   },
-  {
-    table: 'payments',
-    at: 'received_on',
+  ...Object.entries(DAYS).map(([table, at]) => ({
+    table,
+    at,
     words: 'must not be later than today',
-    broken: `s.received_on > ${TODAY}`,
-  },
+    broken: `s.${at} > ${TODAY}`,
+  })),
   {
     table: 'payments',
     at: 'invoice_id',

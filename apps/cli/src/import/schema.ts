@@ -166,7 +166,8 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     }
     const [column] = withoutOrganization(used);
     const place = used.indexOf(column ?? '');
-    if (table && column) references.push({ constraint, column, table, key: foreign_columns[place]! });
+    if (table && column && !KEPT_COLUMNS.has(column))
+      references.push({ constraint, column, table, key: foreign_columns[place]! });
   }
   for (const stricter of rules.references ?? []) {
     const place = references.findIndex((reference) => reference.column === stricter.column);
@@ -178,7 +179,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
       return !primary && (!condition || (columns.includes('organization_id') && !KEPT_COLUMNS.has(condition)));
     })
     .map((index) => ({ index: index.name, columns: withoutOrganization(index.columns) }))
-    .filter((unique) => unique.columns.join() !== key.join());
+    .filter(({ columns }) => columns.join() !== key.join() && !columns.some((column) => KEPT_COLUMNS.has(column)));
   const owned = all.some((column) => column.name === 'organization_id');
   return {
     name,

@@ -77,10 +77,13 @@ export const KEPT_COLUMNS = new Set([
   'credit_cents',
   'counts_at',
   'catalogue',
+  'made_by_organization_id',
+  'upload_id',
+  'receipt_file_id',
 ]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */
-export const ORGANIZATION_COLUMNS = new Set(['organization_id', 'owner_organization_id']);
+export const ORGANIZATION_COLUMNS = new Set(['organization_id', 'owner_organization_id', 'made_by_organization_id']);
 
 /** Rules of a table that its schema does not express. */
 export interface TableRules {

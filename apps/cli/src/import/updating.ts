@@ -9,12 +9,12 @@ import { nounOf, TABLE_RULES } from './tables.js';
  * What an import may change of rows that are there: what PATCH and PUT of the API take, and what has no request yet. Never
  * roles, states, addresses, money that has moved, or what a person has agreed to.
  */
-const CHANGEABLE: Record<string, string[]> = {
+export const CHANGEABLE: Record<string, string[]> = {
   users: ['first_name', 'last_name', 'phone'],
   rate_bands: ['name', 'sort_order'],
   tutor_tiers: ['name', 'badge_label', 'description', 'sort_order'],
   members: ['rate_band_id'],
-  subjects: ['code', 'name'],
+  subjects: ['name', 'is_archived'],
   rate_cells: ['student_rate_cents', 'inperson_surcharge_cents', 'tutor_pay_mode', 'tutor_pay_pct', 'tutor_flat_rate_cents'],
   tutor_profiles: [
     'bio', 'teaching_mode', 'is_published', 'handle', 'home_suburb', 'home_postcode', 'service_postcodes', 'serves_all_areas',
@@ -26,6 +26,18 @@ const CHANGEABLE: Record<string, string[]> = {
   leads: ['assigned_tutor_id', 'notes'],
   locations: ['label', 'suburb', 'state', 'postcode', 'is_default'],
   lesson_plans: ['title', 'scope', 'classroom_id', 'group_id', 'student_id', 'session_id', 'plan_data', 'scheduled_for'],
+  mileage_trips: [
+    'tutor_id', 'session_id', 'trip_date', 'destination', 'distance_km', 'duration_minutes', 'vehicle', 'tracking_method',
+    'rate_cents', 'amount_cents',
+  ],
+  expense_claims: ['tutor_id', 'session_id', 'expense_date', 'category', 'vendor', 'amount_cents', 'receipt_photo_url'],
+  classrooms: ['name', 'tutor_id', 'subject_id', 'price_cents', 'billing_interval'],
+  student_groups: ['name', 'tutor_id', 'classroom_id', 'subject_id', 'rate_per_student_cents', 'color', 'avatar_url'],
+  questions: ['topic', 'intro_text', 'tags', 'total_marks', 'curriculum_level_ids'],
+  homework: ['title', 'description', 'homework_type', 'scope', 'classroom_id', 'group_id', 'student_id', 'due_date', 'files'],
+  files: [
+    'owner_id', 'scope', 'title', 'resource_type', 'file_url', 'link_url', 'student_id', 'classroom_id', 'group_id', 'folder_id',
+  ],
   blog_posts: [
     'title', 'slug', 'excerpt', 'content', 'author', 'category', 'tags', 'featured_image', 'date', 'publish_to_website',
     'publish_to_portal', 'scheduled_at',
@@ -33,7 +45,11 @@ const CHANGEABLE: Record<string, string[]> = {
 }; // prettier-ignore
 
 /** States in which a row stays as it is. */
-const FINAL: Record<string, string[]> = { sessions: ['completed', 'cancelled'] };
+const FINAL: Record<string, string[]> = {
+  sessions: ['completed', 'cancelled'],
+  mileage_trips: ['approved', 'rejected', 'reimbursed'],
+  expense_claims: ['approved', 'rejected', 'reimbursed'],
+};
 
 /** What a change entails, in SQL. @param set the new row `s` and the old one `t` */
 const ENTAILED: Record<string, string> = {

@@ -37,16 +37,17 @@ export interface InviteRow {
   created_at: Date;
 }
 
-/** Parents who came by a code and wait for a child: the first one, or another. */
-const asksForChild = sql`EXISTS (SELECT FROM joins j
+/** Parents who came by a code and wait for a child: the first one, or another; and those whose address was changed. */
+const asksForChild = sql`(readdressed_at IS NOT NULL AND status = 'pending' OR EXISTS (SELECT FROM joins j
   JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
   WHERE j.organization_id = parents.organization_id AND j.user_id = parents.user_id AND j.approval = 'waiting'
-    AND i.role = 'parent')`;
+    AND i.role = 'parent'))`;
 
 /** The ids of those, of an organization. */
 export const waitingParents = (organizationId: string): Sql => sql`
-  SELECT DISTINCT j.user_id FROM joins j JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
-  WHERE j.organization_id = ${organizationId} AND j.approval = 'waiting' AND i.role = 'parent'`;
+  SELECT j.user_id FROM joins j JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+  WHERE j.organization_id = ${organizationId} AND j.approval = 'waiting' AND i.role = 'parent'
+  UNION SELECT user_id FROM parents WHERE organization_id = ${organizationId} AND readdressed_at IS NOT NULL AND status = 'pending'`;
 
 /** Excludes parents who are also members, so that they are listed once. */
 const notListed = sql`AND NOT EXISTS (SELECT FROM members m WHERE m.organization_id = parents.organization_id

@@ -5,10 +5,14 @@ import { Invites } from '@app/people';
 import { Env } from '@app/config';
 import { Database, RETENTION_SETTINGS, type RetentionSetting } from '@app/database';
 import { Log } from '@app/logging';
+import { PrivateStorage } from '@app/storage';
 import { KeyExpiryService } from './key-expiry.service.js';
 
 /** The minimum interval between purges (ms). Expired data is refused at once, purged or not. */
 const PURGE_EVERY_MS = 10 * 60_000;
+
+/** Documents in one transaction. */
+const UPLOADS_AT_ONCE = 50;
 
 /** Organizations per round. */
 const CODES_AT_ONCE = 200;
@@ -23,8 +27,9 @@ export class HousekeepingService {
     private readonly db: Database,
     private readonly invites: Invites,
     private readonly keyExpiry: KeyExpiryService,
+    private readonly storage: PrivateStorage,
     private readonly log: Log,
-    env: Env,
+    private readonly env: Env,
   ) {
     const days = RETENTION_SETTINGS.map((name) => [name, env.get(name)]);
     this.days = Object.fromEntries(days) as Record<RetentionSetting, number>;
@@ -37,7 +42,9 @@ export class HousekeepingService {
     await this.db.lookUp(sql`SELECT purge_api_key_handovers()`);
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
     await this.purge();
+    await this.expireRequests();
     await this.trimRequestLog();
+    await this.deleteUploads();
     await this.db.lookUp(sql`SELECT forget_previous_secrets()`);
     await this.sampleBytes();
     this.purgedAt = performance.now();
@@ -55,6 +62,35 @@ export class HousekeepingService {
     }
     if (Object.values(purged).some((count) => count > 0)) this.log.pino.info({ purged }, 'purged');
     return purged;
+  }
+
+  /** Lets booking requests that nobody has answered expire. @returns how many */
+  async expireRequests(): Promise<number> {
+    for (let expired = 0; ;) {
+      const [round] = await this.db.lookUp<{ n: string }>(
+        sql`SELECT expire_booking_requests(${this.env.get('BOOKING_REQUEST_DAYS')}) AS n`,
+      );
+      expired += Number(round!.n);
+      if (Number(round!.n) === 0) return expired;
+    }
+  }
+
+  /** Deletes documents that no file has named for a day: first the bytes, then what is known of them. @returns how many */
+  async deleteUploads(): Promise<number> {
+    for (let deleted = 0; ;) {
+      const found = await this.db.transaction({ organizationId: NIL }, async () => {
+        const rows = await this.db.query<{ path: string }>(
+          sql`SELECT path FROM delete_unnamed_uploads(${UPLOADS_AT_ONCE}) path`,
+        );
+        // One at a time, and again in the next round if it fails.
+        for (const { path } of rows) await this.storage.remove(path);
+        return rows.length;
+      });
+      deleted += found;
+      if (found === UPLOADS_AT_ONCE) continue;
+      if (deleted > 0) this.log.pino.info({ deleted }, 'documents deleted');
+      return deleted;
+    }
   }
 
   /** Trims request logs to their maximum age and size, a bounded number at a time. @returns the rows deleted */

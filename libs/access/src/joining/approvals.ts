@@ -5,6 +5,7 @@ import type { EmailKind, EmailPayload } from '@app/jobs';
 import type { Actor } from '@app/audit';
 import { AccountMails, type Provisioner, Identities } from '@app/people';
 import { Refused } from '@app/rules';
+import { Offboarding } from '../membership/offboarding.js';
 import { MembershipNotices } from '../membership/membership-notices.js';
 import { Waiting } from './waiting.js';
 
@@ -28,11 +29,12 @@ export class Approvals {
     private readonly mails: AccountMails,
     private readonly notices: MembershipNotices,
     private readonly waiting: Waiting,
+    private readonly offboarding: Offboarding,
   ) {}
 
   /**
    * Gives the person what they came for, and notifies them by mail, and of a new admin the owners and admins. A parent is
-   * linked to the children they asked for.
+   * linked to the children they asked for. Somebody whose address was changed and is not proven yet is let in by the proof.
    */
   approve(provisioner: Provisioner, by: Actor, userId: string, as: Asking = 'member'): Promise<void> {
     const { organizationId } = provisioner;
@@ -41,6 +43,7 @@ export class Approvals {
         as === 'parent' ? sql`SELECT approve_parent(${userId}) AS done` : sql`SELECT approve_member(${userId}) AS done`,
       );
       if (!row!.done) return false;
+      if (!(await this.isIn(organizationId, userId, as))) return true;
       await this.waiting.settle(organizationId, userId, as);
       const manages = role === 'owner' || role === 'admin';
       await this.tell(provisioner, 'approval_given', role, userId, '/sign-in');
@@ -51,11 +54,15 @@ export class Approvals {
 
   /**
    * Archives the person and notifies them by mail. Only an invite to their address, not a code, lets them back in. A
-   * parent who belongs already stays, without the children they asked for.
+   * parent who belongs already stays, without the children they asked for. Somebody whose address was changed leaves.
    */
   decline(provisioner: Provisioner, by: Actor, userId: string, as: Asking = 'member'): Promise<void> {
     const { organizationId } = provisioner;
     return this.decide(organizationId, by, userId, as, async (role) => {
+      if (await this.isReaddressed(organizationId, userId, as)) {
+        const kind = as === 'parent' ? 'parent' : role === 'student' ? 'student' : 'staff';
+        return (await this.offboarding.end(organizationId, by, { userId, as: kind })).changed;
+      }
       const waited = await this.waiting.drop(organizationId, userId, as);
       if (as === 'parent' && !waited) return false;
       const declined = await this.db.query(sql`
@@ -66,6 +73,26 @@ export class Approvals {
       await this.tell(provisioner, 'approval_declined', role, userId);
       return true;
     });
+  }
+
+  private async isIn(organizationId: string, userId: string, as: Asking): Promise<boolean> {
+    return (await this.tieOf(organizationId, userId, as)).status === 'accepted';
+  }
+
+  private async isReaddressed(organizationId: string, userId: string, as: Asking): Promise<boolean> {
+    const { status, readdressed } = await this.tieOf(organizationId, userId, as);
+    return readdressed && status === 'pending';
+  }
+
+  private async tieOf(organizationId: string, userId: string, as: Asking) {
+    const [tie] = await this.db.query<{ status: string; readdressed: boolean }>(
+      as === 'parent'
+        ? sql`SELECT status, readdressed_at IS NOT NULL AS readdressed FROM parents
+            WHERE organization_id = ${organizationId} AND user_id = ${userId}`
+        : sql`SELECT status, readdressed_at IS NOT NULL AS readdressed FROM members
+            WHERE organization_id = ${organizationId} AND user_id = ${userId}`,
+    );
+    return tie!;
   }
 
   /** Bypasses row-level security, which hides the logins of people whom the organization has not let in. */

@@ -9,6 +9,8 @@ interface MembershipStatus {
   archivedAt: Date | null;
   waits: boolean;
   accepted: boolean;
+  /** Whether their address was changed, and no manager has approved that yet. */
+  moved: boolean;
 }
 
 type Granting = Pick<OpenedInvite, 'organizationId' | 'scope' | 'targetId' | 'subjectId'>;
@@ -28,16 +30,18 @@ export class JoinEffects {
     const [row] = await this.db.query<MembershipStatus>(
       asParent
         ? sql`SELECT CASE status WHEN 'archived' THEN created_at END AS "archivedAt", status = 'accepted' AS accepted,
-            status = 'pending' AND enrolled_at IS NULL AND EXISTS (SELECT FROM joins j
+            readdressed_at IS NOT NULL AS moved,
+            status = 'pending' AND (readdressed_at IS NOT NULL OR enrolled_at IS NULL AND EXISTS (SELECT FROM joins j
               JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
               WHERE j.organization_id = p.organization_id AND j.user_id = p.user_id AND j.approval = 'waiting'
-                AND i.role = 'parent') AS waits FROM parents p
+                AND i.role = 'parent')) AS waits FROM parents p
             WHERE organization_id = ${organizationId} AND user_id = ${userId}`
         : sql`SELECT CASE status WHEN 'archived' THEN coalesce(archived_at, created_at) END AS "archivedAt",
-            status = 'accepted' AS accepted, approval_requested_at IS NOT NULL AS waits FROM members
+            status = 'accepted' AS accepted, readdressed_at IS NOT NULL AS moved,
+            approval_requested_at IS NOT NULL AS waits FROM members
             WHERE organization_id = ${organizationId} AND user_id = ${userId}`,
     );
-    return row ?? { archivedAt: null, waits: false, accepted: false };
+    return row ?? { archivedAt: null, waits: false, accepted: false, moved: false };
   }
 
   async tieParent(organizationId: string, { id, firstName, lastName, email }: Identity): Promise<void> {

@@ -252,7 +252,7 @@ export class Joining {
   private async tie(invite: OpenedInvite, identity: Identity): Promise<false | 'new' | 'asked'> {
     const { organizationId, role, email } = invite;
     const { id } = identity;
-    const { archivedAt, waits, accepted } = await this.effects.status(organizationId, id, role === 'parent');
+    const { archivedAt, waits, accepted, moved } = await this.effects.status(organizationId, id, role === 'parent');
     if (invite.scope === 'account') {
       if (archivedAt) throw new JoinRefused('archived');
       // A mere confirmation of the address is not how somebody came.
@@ -261,6 +261,7 @@ export class Joining {
     }
     // The person was archived after the invite was created.
     if (archivedAt && archivedAt > invite.createdAt) throw new JoinRefused('archived');
+    if (moved) return 'asked';
     const login = (await this.logins.find(organizationId, [identity.address])).get(identity.address);
     const state = role === 'parent' ? stateAsParent(login) : stateAsMember(role, login);
     if (state.as === 'refused') throw new JoinRefused('role');

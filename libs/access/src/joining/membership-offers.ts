@@ -117,7 +117,7 @@ export class MembershipOffers {
     const [offer] = await this.db.query<Pick<MembershipOffer, 'role'> & { name: string | null }>(
       as === 'parent'
         ? sql`SELECT 'parent' AS role, ${name} FROM parents WHERE organization_id = ${organizationId} AND user_id = ${userId}
-            AND status = 'pending' AND enrolled_at IS NOT NULL`
+            AND status = 'pending' AND enrolled_at IS NOT NULL AND readdressed_at IS NULL`
         : sql`SELECT role, ${name} FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId}
             AND status = 'pending' AND approval_requested_at IS NULL`,
     );

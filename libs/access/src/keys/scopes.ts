@@ -3,7 +3,7 @@ export const SCOPES = {
   read: 'Read-only access to all of the organization’s data; without it, a write answers only what it sent, made or decided',
   'payments:write': 'Record and refund payments; create, issue and void invoices',
   'tutors:write': 'Create and update tutors, classrooms and groups; add members to classrooms and groups',
-  'payroll:write': 'Create and void payroll adjustments; record payouts; decide on mileage and expenses',
+  'payroll:write': 'Create and void payroll adjustments; record payouts; log and decide on mileage and expenses',
   'coursework:write': 'Create and update lesson plans and questions',
   'sessions:write': 'Create, update, complete, reopen, cancel and delete sessions',
   'messages:write': 'Send messages to members and linked parents',

@@ -80,7 +80,7 @@ export class WaysIn {
       .filter(({ scope, sealed }) => sealed && scope === 'classroom')
       .map((code) => code.target_id);
     const there = await this.db.query<{ id: string }>(sql`
-      SELECT id FROM classrooms WHERE organization_id = ${organizationId} AND id = ANY (${[...new Set(classrooms)]}::uuid[])`);
+      SELECT id FROM classrooms WHERE organization_id = ${organizationId} AND NOT is_archived AND id = ANY (${[...new Set(classrooms)]}::uuid[])`);
     const wanted = { scope: 'classroom', role: 'student', code: true, createdBy } as const;
     await this.invites.mint(
       organizationId,

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { CLAIM, Database, transition } from '@app/database';
+import type { RowTable, Values } from '@app/rows';
 import { Refused } from '@app/rules';
+import { tripCostOf } from '../amounts.js';
 
 interface Claimed {
   status: (typeof CLAIM.values)[number];
@@ -14,6 +16,37 @@ export type ClaimAction = (typeof CLAIM.actions)[number];
 
 /** What tutors claim. */
 export type ClaimKind = 'mileage' | 'expense';
+
+/** What trips and expenses have in common: who has left is still owed what they spent. */
+const CLAIMED = {
+  references: { tutor_id: { member: 'teach', archived: true }, session_id: { table: 'sessions' } },
+  states: ['logged'],
+} satisfies Partial<RowTable>;
+
+/** Trips: the amount follows from distance and rate, unless it is given. */
+export const MILEAGE_TRIPS: RowTable = {
+  table: 'mileage_trips',
+  ...CLAIMED,
+  past: ['trip_date'],
+  derived: {
+    from: ['distance_km', 'rate_cents'],
+    values(given, stored) {
+      const named = ['distance_km', 'rate_cents', 'amount_cents'].some((name) => given[name] !== undefined);
+      const { distance_km: kilometers, rate_cents: rate }: Values = { ...stored, ...given };
+      if (!named || typeof given.amount_cents === 'number' || (rate ?? null) === null) return {};
+      const meters = Math.round(Number(kilometers) * 1_000);
+      return { amount_cents: Number(tripCostOf(BigInt(Number(rate)), BigInt(meters))) };
+    },
+  },
+};
+
+/** Expenses: a receipt is an address elsewhere, or a file that was uploaded. */
+export const EXPENSE_CLAIMS: RowTable = {
+  table: 'expense_claims',
+  ...CLAIMED,
+  references: { ...CLAIMED.references, receipt_file_id: { table: 'files', where: 'upload_id IS NOT NULL' } },
+  past: ['expense_date'],
+};
 
 /** Decides what tutors claim: trips and expenses. */
 @Injectable()

@@ -6,7 +6,7 @@ const LOGIN_COLUMNS = 'email, email_normalized, placeholder_email, first_name, l
 export const account: Grants = {
   tables: {
     organizations: {
-      api: 'SELECT',
+      api: 'SELECT, UPDATE (name, time_zone, currency, payment_terms_days, updated_at)',
       worker: 'SELECT (id, postal_address, phone)',
       portal: 'SELECT, UPDATE (app_url, postal_address, phone, privacy_url, updated_at)',
     },
@@ -18,7 +18,7 @@ export const account: Grants = {
     },
     // Keys are looked up by hash (api_key_by_hash). No process may extend the rights of one.
     api_keys: {
-      api: `SELECT (id, organization_id, last_used_at, created_by, revoked_at, expires_at), UPDATE (last_used_at, revoked_at)`,
+      api: `SELECT (id, organization_id, name, last_used_at, created_by, revoked_at, expires_at), UPDATE (last_used_at, revoked_at)`,
       worker: `SELECT (id, organization_id, name, first_four, last_four, expires_at, revoked_at, last_used_at,
         expiry_warned_days), UPDATE (expiry_warned_days)`,
       portal: `SELECT (id, organization_id, name, first_four, last_four, scopes, platform_blog, created_by, created_at,

@@ -23,6 +23,7 @@ export const jobs: Grants = {
     refuse_address: ['worker'],
     is_suppressed: [],
     purge_expired: ['worker'],
+    expire_booking_requests: ['worker'],
     sample_organization_bytes: ['worker'],
     // Managers of the organization of the transaction.
     queue_notices: ['api', 'worker', 'portal'],

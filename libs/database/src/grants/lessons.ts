@@ -5,10 +5,11 @@ export const lessons: Grants = {
   tables: {
     lesson_plans: {
       api: `SELECT, INSERT, UPDATE (scope, classroom_id, group_id, student_id, session_id, title, status, plan_data,
-        scheduled_for, updated_at)`,
+        scheduled_for, updated_at), DELETE`,
     },
-    files: { api: 'SELECT' },
-    questions: { api: 'SELECT, INSERT' },
+    files: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    uploads: { api: 'SELECT, INSERT' },
+    questions: { api: 'SELECT, INSERT, UPDATE, DELETE' },
   },
-  functions: {},
+  functions: { delete_unnamed_uploads: ['worker'] },
 };

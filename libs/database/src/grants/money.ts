@@ -6,7 +6,7 @@ export const money: Grants = {
     adjustments: { api: 'SELECT, INSERT, UPDATE (voided, voided_at)', portal: 'SELECT' },
     payouts: { api: 'SELECT, INSERT, UPDATE (taken_back, taken_back_at, void_reason)', portal: 'SELECT' },
     invoices: {
-      api: 'SELECT, INSERT, UPDATE',
+      api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: `SELECT, INSERT, UPDATE (invoice_number, status, amount_due_cents, amount_paid_cents, due_date, sent_at, paid_at,
         collecting, rebilled)`,
     },
@@ -20,11 +20,11 @@ export const money: Grants = {
       portal: 'SELECT, INSERT, UPDATE (amount_cents), DELETE',
     },
     mileage_trips: {
-      api: 'SELECT, UPDATE (status, approved_at)',
+      api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: 'SELECT, UPDATE (status, approved_at)',
     },
     expense_claims: {
-      api: 'SELECT, UPDATE (status, approved_at, approved_amount_cents)',
+      api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: 'SELECT, UPDATE (status, approved_at, approved_amount_cents)',
     },
   },

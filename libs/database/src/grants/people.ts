@@ -32,6 +32,8 @@ export const people: Grants = {
     hold_ties_elsewhere: ['api', 'portal'],
     kept_elsewhere: ['api', 'portal'],
     must_accept: ['api', 'portal'],
+    is_established: ['api'],
+    await_address: ['api'],
     // Called by triggers and other functions, as the owner.
     only_organization_of: [],
     tied_elsewhere: [],

@@ -12,12 +12,12 @@ export const scheduling: Grants = {
       api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: 'SELECT, UPDATE (status, attendance, rate_cents, surcharge_cents, billed_cents, cancelled_at)',
     },
-    rate_cells: { api: 'SELECT', portal: 'SELECT' },
-    session_feedback: { api: 'SELECT' },
+    rate_cells: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
+    session_feedback: { api: 'SELECT, INSERT, UPDATE (is_public)' },
     availabilities: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
     time_off: { api: 'SELECT, INSERT, DELETE' },
     // Maintained by triggers.
-    session_students: {},
+    session_students: { api: 'SELECT' },
   },
   functions: {},
 };

@@ -3,14 +3,14 @@ import type { Grants } from './grants.js';
 /** Subjects, classrooms, groups, homework and results. */
 export const teaching: Grants = {
   tables: {
-    subjects: { api: 'SELECT', portal: 'SELECT' },
+    subjects: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
     tutor_subjects: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
     tutor_students: {
       api: 'SELECT, INSERT, UPDATE (status, archived_at)',
       portal: 'SELECT, INSERT, UPDATE (status, archived_at)',
     },
     classrooms: {
-      api: 'SELECT, INSERT, UPDATE (tutor_id, updated_at)',
+      api: `SELECT, INSERT, UPDATE (name, tutor_id, subject_id, price_cents, billing_interval, is_archived, updated_at)`,
       portal: 'SELECT, UPDATE (tutor_id, updated_at)',
     },
     classroom_members: {
@@ -19,16 +19,19 @@ export const teaching: Grants = {
     },
     // Who leaves hands over what they led.
     student_groups: {
-      api: 'SELECT, INSERT, UPDATE (owner_organization_id, tutor_id, classroom_id, subject_id, updated_at)',
+      api: `SELECT, INSERT, UPDATE (owner_organization_id, name, tutor_id, classroom_id, subject_id, rate_per_student_cents, color,
+        avatar_url, is_archived, updated_at)`,
       portal: 'SELECT, UPDATE (owner_organization_id, tutor_id, classroom_id, subject_id, updated_at)',
     },
     student_group_members: {
       api: 'SELECT, INSERT, UPDATE (role), DELETE',
       portal: 'SELECT, INSERT, UPDATE (role), DELETE',
     },
-    homework: { api: 'SELECT' },
+    homework: { api: 'SELECT, INSERT, UPDATE, DELETE' },
     // Shown through organization_results, which triggers maintain.
-    results: {},
+    results: {
+      api: 'SELECT, INSERT, UPDATE (status, grade, vce_exam_id, curriculum_level_id, started_at, completed_at)',
+    },
     organization_results: { api: 'SELECT' },
   },
   functions: {

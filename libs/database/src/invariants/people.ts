@@ -97,7 +97,7 @@ export const PEOPLE = {
   'members who wait': {
     says: 'A member who waits for an approval is pending, and came by an invite that somebody can decide about.',
     broken: `SELECT x.organization_id, x.user_id AS id FROM members x WHERE x.approval_requested_at IS NOT NULL
-      AND (x.status <> 'pending' OR (x.approval_requested_at > now() - interval '30 days' AND NOT EXISTS (
+      AND x.readdressed_at IS NULL AND (x.status <> 'pending' OR (x.approval_requested_at > now() - interval '30 days' AND NOT EXISTS (
         SELECT FROM joins j WHERE j.organization_id = x.organization_id AND j.user_id = x.user_id AND j.approval = 'waiting')))`,
   },
   'what a code gives': {

@@ -34,7 +34,7 @@ export const SIGHT = {
       `SELECT s.organization_id, r.id, ${listed(RESULT_COPY, 'r')} FROM session_students s
         JOIN results r ON r.student_id = s.student_id
         JOIN members m ON m.organization_id = s.organization_id AND m.user_id = r.student_id
-        WHERE m.accepted_at IS NOT NULL OR (m.frozen_at IS NOT NULL AND ${ownResult('s.organization_id', 'r.homework_assignment_id')})`,
+        WHERE m.accepted_at IS NOT NULL OR (m.frozen_at IS NOT NULL AND ${ownResult('s.organization_id', 'r.id')})`,
     )}) n WHERE NOT EXISTS (SELECT FROM organization_results o
       JOIN members k ON k.organization_id = o.organization_id AND k.user_id = o.student_id
       WHERE o.organization_id = n.organization_id AND o.result_id = n.id AND k.accepted_at IS NULL AND o.completed_at <= k.frozen_at)`,

@@ -56,9 +56,10 @@ export function seenConversations(seen: string): string {
       WHERE NOT v.outlived OR v.written > 0`;
 }
 
-/** Whether a result belongs to homework of an organization, which therefore sees it whoever has left. */
-export function ownResult(organization: string, homework: string): string {
-  return /* sql */ `EXISTS (SELECT FROM homework h WHERE h.id = ${homework} AND h.organization_id = ${organization})`;
+/** Whether an organization made a result, or the homework that it is of, and therefore sees it whoever has left. */
+export function ownResult(organization: string, result: string): string {
+  return /* sql */ `EXISTS (SELECT FROM results x LEFT JOIN homework h ON h.id = x.homework_assignment_id
+    WHERE x.id = ${result} AND ${organization} IN (x.made_by_organization_id, h.organization_id))`;
 }
 
 /** The organizations that a login has accepted, as member or parent. @param id SQL for the login's id, with alias */

@@ -48,7 +48,20 @@ export const lessons = /* sql */ `
   CREATE INDEX lesson_plans_session ON lesson_plans (organization_id, session_id) WHERE session_id IS NOT NULL;
   ${secure('lesson_plans')}
 
-  -- Files by reference: what is behind the addresses is stored elsewhere.
+  -- Documents in the private storage, at <organization_id>/<id>. The worker deletes those that no file names.
+  CREATE TABLE uploads (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+    mime text NOT NULL CHECK (char_length(mime) BETWEEN 1 AND 100),
+    size_bytes integer NOT NULL CHECK (size_bytes > 0),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE (organization_id, id)
+  );
+  CREATE INDEX uploads_size ON uploads (organization_id) INCLUDE (size_bytes);
+  ${secure('uploads')}
+
+  -- Files: uploaded, or by reference, and what is behind such addresses is stored elsewhere.
   CREATE TABLE files (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -62,11 +75,33 @@ export const lessons = /* sql */ `
     classroom_id uuid,
     group_id uuid REFERENCES student_groups,
     folder_id uuid,
+    upload_id uuid,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE (organization_id, id),
+    FOREIGN KEY (organization_id, upload_id) REFERENCES uploads (organization_id, id),
     FOREIGN KEY (organization_id, owner_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id)
   );
+  ${['classroom', 'group']
+    .map((scope) =>
+      rule(
+        'files',
+        scope,
+        `(scope = '${scope}') = (${scope}_id IS NOT NULL)`,
+        `${scope}_id`,
+        `must be given with the scope ${scope}, and only then`,
+      ),
+    )
+    .join('\n  ')}
+  ${rule('files', 'student', `student_id IS NULL OR scope IN ('private', 'personal')`, 'student_id', 'must be null unless scope is private or personal')}
+  ${rule('files', 'owner', `owner_id IS NOT NULL OR scope NOT IN ('private', 'personal')`, 'owner_id', 'must be given with the scopes private and personal')}
+  ${rule('files', 'link', `link_url IS NOT NULL OR resource_type NOT IN ('link', 'google_drive')`, 'link_url', 'must be given with the resource types link and google_drive')}
+  ${rule('files', 'file', `num_nonnulls(file_url, upload_id) > 0 OR resource_type <> 'file'`, 'file_url', 'must be given with the resource type file, unless it was uploaded')}
+  ${rule('files', 'video', `num_nonnulls(file_url, link_url) > 0 OR resource_type <> 'video'`, 'link_url', 'must be given with the resource type video, unless file_url is')}
+  ${rule('files', 'uploaded', `upload_id IS NULL OR file_url IS NULL`, 'file_url', 'must be null for what was uploaded')}
+  ${rule('files', 'kept', `upload_id IS NULL OR resource_type = 'file'`, 'resource_type', 'must be file for what was uploaded')}
+  CREATE UNIQUE INDEX files_upload ON files (organization_id, upload_id);
   CREATE INDEX files_keyset ON files (organization_id, created_at, id);
   CREATE INDEX files_type_keyset ON files (organization_id, resource_type, created_at, id) INCLUDE (scope);
   CREATE INDEX files_scope_keyset ON files (organization_id, scope, created_at, id) INCLUDE (resource_type);

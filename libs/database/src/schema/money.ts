@@ -222,11 +222,15 @@ export const money = /* sql */ `
     approved_amount_cents bigint ${amount('approved_amount_cents')},
     status text NOT NULL DEFAULT 'logged' CHECK (${CLAIM.check('status')}),
     receipt_photo_url text,
+    receipt_file_id uuid,
     approved_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
-    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
+    FOREIGN KEY (organization_id, receipt_file_id) REFERENCES files (organization_id, id)
   );
+  CREATE INDEX expense_claims_receipt ON expense_claims (organization_id, receipt_file_id) WHERE receipt_file_id IS NOT NULL;
+  ${rule('expense_claims', 'receipt', 'receipt_photo_url IS NULL OR receipt_file_id IS NULL', 'receipt_file_id', 'must be null with receipt_photo_url')}
   ${rule('expense_claims', 'approved', 'approved_amount_cents <= amount_cents', 'approved_amount_cents', 'must not be more than amount_cents')}
   CREATE INDEX expense_claims_keyset ON expense_claims (organization_id, created_at, id) INCLUDE (category, expense_date);
   CREATE INDEX expense_claims_status_keyset ON expense_claims (organization_id, status, created_at, id)

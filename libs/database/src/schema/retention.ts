@@ -35,6 +35,7 @@ export const RETENTION: Retention[] = [
   { table: 'outbox', column: 'finished_at', days: 'OUTBOX_DAYS' },
   { table: 'idempotency_keys', column: 'expires_at', days: 0 },
   { table: 'api_key_handovers', column: 'expires_at', days: 0, by: 'purge_api_key_handovers' },
+  { table: 'uploads', column: 'created_at', days: 1, where: 'no file names it', by: 'delete_unnamed_uploads' },
   // Whoever opens one late is told so.
   { table: 'invites', column: 'expires_at', days: 30, where: 'NOT standing' },
   { table: 'joins', column: 'joined_at', days: 30, by: 'the end of its invite' },

@@ -26,7 +26,8 @@ export const scheduling = /* sql */ `
     tutor_pay_pct numeric(5, 2) CHECK (tutor_pay_pct BETWEEN 0 AND 100),
     tutor_flat_rate_cents bigint ${amount('tutor_flat_rate_cents')},
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    UNIQUE NULLS NOT DISTINCT (organization_id, band_id, tutor_tier_id, subject_id, session_kind),
+    updated_at timestamptz(3) NOT NULL DEFAULT now(),
+    CONSTRAINT rate_cells_combination UNIQUE NULLS NOT DISTINCT (organization_id, band_id, tutor_tier_id, subject_id, session_kind),
     FOREIGN KEY (organization_id, band_id) REFERENCES rate_bands (organization_id, id),
     FOREIGN KEY (organization_id, tutor_tier_id) REFERENCES tutor_tiers (organization_id, id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)

@@ -42,6 +42,13 @@ export const CLAIM = states(['logged', 'approved', 'rejected', 'reimbursed'], {
   reimburse: { from: ['approved'], to: 'reimbursed' },
 });
 
+/** The states of a result: an attempt goes forward, step by step. */
+export const RESULT = states(['not_started', 'in_progress', 'submitted', 'completed'], {
+  start: { from: ['not_started'], to: 'in_progress' },
+  submit: { from: ['in_progress'], to: 'submitted' },
+  complete: { from: ['submitted'], to: 'completed' },
+});
+
 /** The states of a message in the organization's inbox. */
 export const INBOX = states(['unread', 'read', 'archived'], {
   read: { from: ['unread'], to: 'read' },

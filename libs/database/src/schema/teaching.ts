@@ -1,20 +1,23 @@
 import { amount, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
+import { RESULT } from './states.js';
 
 const STUDENT_IN_SESSION = `EXISTS (SELECT FROM session_students v
     WHERE v.organization_id = current_organization_id() AND v.student_id = results.student_id)`;
 const STUDENT_ACCEPTED = `EXISTS (SELECT FROM members m
     WHERE m.organization_id = current_organization_id() AND m.user_id = results.student_id AND m.accepted_at IS NOT NULL)`;
+const MADE_HERE = `results.made_by_organization_id = current_organization_id()`;
 const STUDENT_IS_MEMBER = `EXISTS (SELECT FROM members v
     WHERE v.organization_id = current_organization_id() AND v.user_id = results.student_id)`;
 
 /** Subjects, classrooms and groups, homework and results. */
 export const teaching = /* sql */ `
-  -- code: a readable key, made from the name if it is left out.
+  -- code: a readable key, made from the name if it is left out. is_archived: nothing new names it; what did still does.
   CREATE TABLE subjects (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
     code text NOT NULL DEFAULT '' CHECK (code ~ '^[a-z0-9]+(_[a-z0-9]+)*$' AND char_length(code) <= 100),
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+    is_archived boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, code),
@@ -50,6 +53,7 @@ export const teaching = /* sql */ `
     UNIQUE NULLS NOT DISTINCT (organization_id, tutor_id, student_id, subject_id)
   );
   CREATE INDEX tutor_students_pair ON tutor_students (tutor_id, student_id);
+  CREATE INDEX tutor_students_tutor ON tutor_students (organization_id, tutor_id, created_at, id) INCLUDE (status);
   CREATE INDEX tutor_students_student ON tutor_students (organization_id, student_id);
   ${secure('tutor_students')}
 
@@ -61,6 +65,7 @@ export const teaching = /* sql */ `
     subject_id uuid,
     price_cents bigint ${amount('price_cents')},
     billing_interval text CHECK (billing_interval IN ('session', 'week', 'month', 'term', 'year')),
+    is_archived boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id),
@@ -68,7 +73,8 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
   CREATE INDEX classrooms_keyset ON classrooms (organization_id, created_at, id);
-  CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id);
+  CREATE INDEX classrooms_live_keyset ON classrooms (organization_id, created_at, id) WHERE NOT is_archived;
+  CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id) INCLUDE (is_archived);
   ${secure('classrooms')}
 
   CREATE TABLE classroom_members (
@@ -98,6 +104,7 @@ export const teaching = /* sql */ `
     rate_per_student_cents bigint ${amount('rate_per_student_cents')},
     color text,
     avatar_url text,
+    is_archived boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     FOREIGN KEY (owner_organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
@@ -105,10 +112,11 @@ export const teaching = /* sql */ `
   );
   ${rule('student_groups', 'belonging', 'owner_organization_id IS NOT NULL OR tutor_id IS NOT NULL', 'tutor_id', 'must not be null unless owned is true')}
   CREATE INDEX student_groups_keyset ON student_groups (organization_id, created_at, id);
+  CREATE INDEX student_groups_live_keyset ON student_groups (organization_id, created_at, id) WHERE NOT is_archived;
   CREATE INDEX student_groups_subject ON student_groups (organization_id, subject_id, created_at, id)
-    INCLUDE (classroom_id);
+    INCLUDE (classroom_id, is_archived);
   CREATE INDEX student_groups_classroom ON student_groups (organization_id, classroom_id, created_at, id)
-    INCLUDE (subject_id);
+    INCLUDE (subject_id, is_archived);
   CREATE INDEX student_groups_unowned ON student_groups (tutor_id) WHERE owner_organization_id IS NULL;
   CREATE TRIGGER derive_organization BEFORE INSERT OR UPDATE ON student_groups
     FOR EACH ROW EXECUTE FUNCTION derive_group_organization();
@@ -159,15 +167,17 @@ export const teaching = /* sql */ `
   ${secure('homework', MINE, MINE_OR_NOBODYS)}
 
   -- An attempt belongs to a student, not to an organization: see organization_results for who sees it.
+  -- made_by_organization_id: the only organization that changes it; nobody does if there is none.
   CREATE TABLE results (
     id uuid PRIMARY KEY,
     student_id uuid NOT NULL REFERENCES users,
-    status text NOT NULL CHECK (status IN ('not_started', 'in_progress', 'submitted', 'completed')),
+    status text NOT NULL CHECK (${RESULT.check('status')}),
     grade integer CHECK (grade BETWEEN 0 AND 100),
     mode text NOT NULL CHECK (mode IN ('vce_exam', 'topic_practice', 'sac', 'homework')),
     vce_exam_id uuid,
     curriculum_level_id uuid,
     homework_assignment_id uuid REFERENCES homework,
+    made_by_organization_id uuid DEFAULT nullif(current_setting('app.organization_id', true), '')::uuid REFERENCES organizations,
     started_at timestamptz(3),
     completed_at timestamptz(3),
     created_at timestamptz(3) NOT NULL DEFAULT now()
@@ -175,7 +185,11 @@ export const teaching = /* sql */ `
   CREATE INDEX results_student ON results (student_id);
   ${onRows('results', 'show_results', ['INSERT', 'UPDATE'])}
   -- Through the student rather than organization_results: a result that was just inserted can be returned.
-  ${secure('results', `${STUDENT_IN_SESSION} AND ${STUDENT_ACCEPTED}`, STUDENT_IS_MEMBER)}
+  ${secure(
+    'results',
+    `(${STUDENT_IN_SESSION} AND ${STUDENT_ACCEPTED}) OR ${MADE_HERE}`,
+    `${STUDENT_IS_MEMBER} AND (results.made_by_organization_id IS NULL OR ${MADE_HERE})`,
+  )}
 
   -- Results as an organization sees them: one row for each organization in which the student has a session. It has
   -- the columns that pages show and filter, so that every page is a scan of one index: looking into results for each row

@@ -31,8 +31,8 @@ export class InviteTargets {
   async has(organizationId: string, scope: Tables['invites']['scope'], id: string): Promise<boolean> {
     const targets: Record<Tables['invites']['scope'], Sql | null> = {
       organization: null,
-      classroom: sql`SELECT FROM classrooms WHERE organization_id = ${organizationId} AND id = ${id}`,
-      group: sql`SELECT FROM student_groups WHERE organization_id = ${organizationId} AND id = ${id}`,
+      classroom: sql`SELECT FROM classrooms WHERE organization_id = ${organizationId} AND id = ${id} AND NOT is_archived`,
+      group: sql`SELECT FROM student_groups WHERE organization_id = ${organizationId} AND id = ${id} AND NOT is_archived`,
       tutor_student: sql`SELECT FROM tutor_profiles t JOIN members m USING (organization_id, user_id)
         WHERE organization_id = ${organizationId} AND user_id = ${id} AND m.status = 'accepted'`,
       parent: sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id}

@@ -24,6 +24,13 @@ export interface OrganizationChange {
   paymentTermsDays?: number;
 }
 
+/** A column that changed. */
+export interface ChangedColumn {
+  column: string;
+  before: string;
+  after: string;
+}
+
 export interface Organization extends Required<NewOrganization> {
   id: string;
   createdAt: Date;
@@ -89,26 +96,30 @@ export class Organizations {
   }
 
   /**
-   * Changes an organization, in the ambient transaction. @returns the names of the columns that changed
+   * Changes an organization, in the ambient transaction. @returns the columns that changed, with what they were and are
    * @throws Refused for an invalid value, and another currency once there is money
    */
-  async change(organizationId: string, wanted: OrganizationChange): Promise<string[]> {
+  async change(organizationId: string, wanted: OrganizationChange): Promise<ChangedColumn[]> {
     const { name, timeZone, currency, paymentTermsDays } = checked(wanted);
     // Whoever records money refers to the row, and is waited for.
     const [row] = await this.db.query<Record<string, unknown>>(sql`
       SELECT name, time_zone, currency, payment_terms_days FROM organizations WHERE id = ${organizationId} FOR UPDATE`);
     const asked = { name, time_zone: timeZone, currency, payment_terms_days: paymentTermsDays };
-    const fields = Object.entries(asked).flatMap(([at, to]) => (to !== undefined && to !== row![at] ? [at] : []));
-    if (fields.includes('currency') && (await this.hasMoney(organizationId))) {
-      throw Refused.invalid('There is money already: the currency stays', 'currency');
+    const changes = Object.entries(asked).flatMap(([column, after]): ChangedColumn[] =>
+      after !== undefined && after !== row![column]
+        ? [{ column, before: String(row![column]), after: String(after) }]
+        : [],
+    );
+    if (changes.some(({ column }) => column === 'currency') && (await this.hasMoney(organizationId))) {
+      throw Refused.conflict('has_money', 'There is money already: the currency stays');
     }
-    if (fields.length > 0) {
+    if (changes.length > 0) {
       await this.db.query(sql`
         UPDATE organizations SET name = coalesce(${name}, name), time_zone = coalesce(${timeZone}, time_zone),
           currency = coalesce(${currency}, currency), payment_terms_days = coalesce(${paymentTermsDays}::integer, payment_terms_days),
           updated_at = now() WHERE id = ${organizationId}`);
     }
-    return fields;
+    return changes;
   }
 
   /** Whether an amount of money has been written down, prices aside. */

@@ -69,7 +69,7 @@ export class AccountMails {
     by: Provisioner,
     kind: EmailKind,
     role: Email['role'],
-    people: { to: string; firstName: string | null }[],
+    people: ({ to: string; firstName: string | null } & Pick<Email, 'membership'>)[],
     path: string | null = null,
   ): Promise<void> {
     const link = path === null ? null : { url: `${this.env.portalUrl}${path}` };

@@ -25,7 +25,7 @@ export interface NewLogin extends Person {
 }
 
 /** A pending person is not mailed again within this time. */
-const PAUSE_BETWEEN_MAILS = '24 hours';
+export const PAUSE_BETWEEN_MAILS = '24 hours';
 
 /** What an organization may know of the platform's logins. */
 @Injectable()

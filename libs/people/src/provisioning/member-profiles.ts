@@ -1,19 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { Database, IS_STAFF, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
+import { Database, IS_STAFF, MANAGES, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
 import type { Admission } from '@app/jobs';
 import { type Refusal, Refused } from '@app/rules';
 import { visibleColumns } from '../visible-person.js';
 import { placeholderOf } from '../email.js';
-import { AccountMails } from './account-mails.js';
+import { ManagerNotices } from '../organizations/manager-notices.js';
+import { type AccountMail, AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
 import type { Person, Provisioner } from './people.js';
 
 /** The fields to change; undefined ones stay. */
 export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };
 
+/** What the caller may do beyond the change itself; each throws if not. */
+export interface MayChange {
+  /** Asked before other names of an owner or admin are written. */
+  managers: () => void;
+  /** Asked before another address is written. */
+  addresses: () => void;
+}
+
 interface MemberRow {
-  role: Tables['members']['role'];
+  role: Tables['members']['role'] | 'parent';
   status: Tables['members']['status'];
   first_name: string | null;
   last_name: string | null;
@@ -25,6 +34,7 @@ const ARCHIVED = 'This person is archived. Add them again first.';
 const SHARED = 'This login is shared with another organization, so only the person can change it.';
 const INVITED =
   'This person was invited at their current address and has not accepted yet, so the address cannot be changed.';
+const MANAGER = 'Address and phone of an owner or admin are not changed by API.';
 const TAKEN = 'This address cannot be used for this person.';
 
 /** Changes what an organization may change about its members: its own data, or a login without other memberships. */
@@ -34,6 +44,7 @@ export class MemberProfiles {
     private readonly db: Database,
     private readonly logins: Logins,
     private readonly mails: AccountMails,
+    private readonly managers: ManagerNotices,
   ) {}
 
   /**
@@ -42,9 +53,15 @@ export class MemberProfiles {
    * @param rateBandId by which prices differ; undefined stays
    * @throws Refused, which must roll it back
    */
-  async changeStudent(by: Provisioner, id: string, change: ProfileChange, rateBandId?: string | null): Promise<void> {
+  async changeStudent(
+    by: Provisioner,
+    id: string,
+    change: ProfileChange,
+    may: MayChange,
+    rateBandId?: string | null,
+  ): Promise<void> {
     const { organizationId } = by;
-    const writeLogin = await this.change(by, id, sql`role = 'student'`, change);
+    const writeLogin = await this.change(by, id, studentRow, change, may);
     if (rateBandId !== undefined) {
       const bands = await this.db.query(
         sql`SELECT FROM rate_bands WHERE organization_id = ${organizationId} AND id = ${rateBandId}`,
@@ -56,42 +73,50 @@ export class MemberProfiles {
     await writeLogin();
   }
 
+  /** Changes a parent with a child here, inside the ambient transaction. @throws Refused, which must roll it back */
+  async changeParent(by: Provisioner, id: string, change: ProfileChange, may: MayChange): Promise<void> {
+    const writeLogin = await this.change(by, id, parentRow, change, may);
+    await writeLogin();
+  }
+
   /**
-   * Changes an owner's, admin's or tutor's names inside the ambient transaction, and locks the person until its end.
+   * Changes an owner, admin or tutor inside the ambient transaction, and locks the person until its end.
    *
-   * @param mayRenameManager called before another name of an owner or admin is written; throws if that is not allowed
    * @returns the last step, to be taken once all else is written: it locks the login, for which other organizations may wait
    * @throws Refused, which must roll it back
    */
-  changeStaff(
-    by: Provisioner,
-    id: string,
-    names: Pick<ProfileChange, 'firstName' | 'lastName'>,
-    mayRenameManager: () => void,
-  ): Promise<() => Promise<void>> {
-    return this.change(by, id, IS_STAFF, names, mayRenameManager);
+  changeStaff(by: Provisioner, id: string, change: ProfileChange, may: MayChange): Promise<() => Promise<void>> {
+    return this.change(by, id, staffRow, change, may);
   }
 
   private async change(
     by: Provisioner,
     id: string,
-    role: Sql,
+    { table, where }: Kind,
     change: ProfileChange,
-    mayRenameManager?: () => void,
+    may: MayChange,
   ): Promise<() => Promise<void>> {
     const { organizationId } = by;
     await this.logins.lockOrganization(organizationId);
     await this.db.lockPeople(organizationId, [], [id]);
     // The login may still change, by its person or another organization: the database decides again once it is locked.
-    const [member] = await this.db.query<MemberRow & { shared: boolean; offered: boolean }>(sql`
-      SELECT m.role, m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])},
-        kept_elsewhere(m.user_id, false) AS shared, kept_elsewhere(m.user_id, true) AS offered
-      FROM members m LEFT JOIN users u ON u.id = m.user_id
-      WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND ${role}`);
+    const [member] = await this.db.query<
+      MemberRow & Record<'shared' | 'offered' | 'manages' | 'established', boolean>
+    >(sql`
+      SELECT ${table === 'parents' ? sql`'parent' AS role` : sql`m.role`}, m.status,
+        ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])}, kept_elsewhere(m.user_id, false) AS shared,
+        kept_elsewhere(m.user_id, true) AS offered, is_established(m.user_id) AS established,
+        EXISTS (SELECT FROM members a WHERE a.organization_id = ${organizationId} AND a.user_id = ${id} AND a.${MANAGES}
+          AND a.status <> 'archived') AS manages
+      FROM ${raw(table)} m LEFT JOIN users u ON u.id = m.user_id
+      WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND ${where}`);
     if (!member) throw Refused.notFound();
     if (member.status === 'archived') throw Refused.invalid(ARCHIVED);
     const wanted = differences(member, change);
-    if (member.role !== 'tutor' && Object.keys(wanted).length > 0) mayRenameManager?.();
+    const moves = 'email' in wanted && !sameAddress(member.email, wanted.email ?? null);
+    if (member.manages && (moves || 'phone' in wanted)) throw Refused.conflict('is_manager', MANAGER);
+    if (member.manages && Object.keys(wanted).length > 0) may.managers();
+    if (moves) may.addresses();
     const pending = member.status === 'pending';
     const kept = member.shared ? wanted : member.offered && 'email' in wanted ? { email: wanted.email } : {};
     const refusals = pending ? refusedOfPending(member, wanted) : refusedWith('shared', kept);
@@ -100,23 +125,24 @@ export class MemberProfiles {
     if (Object.keys(wanted).length === 0) return nothing;
     const merged = { ...member, ...wanted };
     if (pending) {
-      await this.changeSupplied(organizationId, id, merged);
+      await this.changeSupplied(organizationId, table, id, merged);
       return nothing;
     }
-    const moved = !sameAddress(member.email, merged.email);
     // The lock of mails comes before the login's.
     const addresses = [member.email, merged.email].filter((email) => email !== null);
-    const admit = moved ? await this.mails.admission(by, addresses) : null;
+    const admit = moves ? await this.mails.admission(by, addresses) : null;
+    if (moves && member.established) await this.tellManagers(by, id, member.email, merged);
     return async () => {
-      const hindrance = await this.changeLogin(id, wanted);
+      const { hindrance, established } = await this.changeLogin(id, wanted);
       if (hindrance) throw Refused.invalidAt(refusedWith(hindrance, wanted));
-      if (admit) await this.tell(by, id, member.email, merged, admit);
+      if (moves && established) await this.db.query(sql`SELECT await_address(${id})`);
+      if (admit) await this.tell(by, id, member.email, merged, admit, established);
     };
   }
 
-  private async changeSupplied(organizationId: string, id: string, to: MemberRow): Promise<void> {
+  private async changeSupplied(organizationId: string, table: Kind['table'], id: string, to: MemberRow): Promise<void> {
     await this.db.query(sql`
-      UPDATE members SET supplied_first_name = ${to.first_name}, supplied_last_name = ${to.last_name},
+      UPDATE ${raw(table)} SET supplied_first_name = ${to.first_name}, supplied_last_name = ${to.last_name},
         supplied_email = ${to.email}, supplied_phone = ${to.phone}
       WHERE organization_id = ${organizationId} AND user_id = ${id}`);
   }
@@ -124,9 +150,12 @@ export class MemberProfiles {
   /**
    * Changes the login. A trigger removes everything that the former address gave access to.
    *
-   * @returns why the database rejects it, or null
+   * @returns why the database rejects it, or null; and whether the login had been used
    */
-  private async changeLogin(id: string, { email, ...to }: Differences): Promise<Hindrance | null> {
+  private async changeLogin(
+    id: string,
+    { email, ...to }: Differences,
+  ): Promise<{ hindrance: Hindrance | null; established: boolean }> {
     const address = email ?? placeholderOf(id);
     const assigned = Object.entries(to).map(([column, value]) => sql`${raw(column)} = ${value}`);
     if (email !== undefined) {
@@ -136,14 +165,15 @@ export class MemberProfiles {
     }
     try {
       // A login with a new membership elsewhere is hidden by the policy, or refused by the trigger: both look once it is locked.
-      const [, changed] = await Promise.all([
+      const [, [login], changed] = await Promise.all([
         this.db.query(sql`SELECT FROM hold_ties_elsewhere(ARRAY[${id}::uuid])`),
+        this.db.query<{ established: boolean }>(sql`SELECT is_established(${id}) AS established`),
         this.db.count(sql`UPDATE users SET ${join(assigned, ', ')}, updated_at = now() WHERE id = ${id}`),
       ]);
-      return changed === 0 ? 'shared' : null;
+      return { hindrance: changed === 0 ? 'shared' : null, established: login!.established };
     } catch (error) {
       const hindrance = HINDRANCES[sqlStateOf(error) ?? ''];
-      if (hindrance) return hindrance;
+      if (hindrance) return { hindrance, established: true };
       throw error;
     }
   }
@@ -155,13 +185,36 @@ export class MemberProfiles {
     former: string | null,
     to: MemberRow,
     admit: Admission,
+    established: boolean,
   ): Promise<void> {
-    const { email, first_name: firstName } = to;
+    const { email, first_name: firstName, role } = to;
     if (email !== null) {
-      const asking = { kind: 'address_confirmation', role: 'student', id, to: email, firstName } as const;
+      // Nobody who manages gets here.
+      const asking = {
+        kind: 'address_confirmation',
+        role: role as AccountMail['role'],
+        id,
+        to: email,
+        firstName,
+      } as const;
       await this.mails.queueAdmitted(by, admit([asking]));
     }
-    if (former !== null) await this.mails.notify(by, 'address_changed', 'student', [{ to: former, firstName }]);
+    if (former === null) return;
+    const membership = { person: nameOf(to), by: null, email };
+    await this.mails.notify(by, 'address_changed', role, [
+      { to: former, firstName, ...(established && { membership }) },
+    ]);
+  }
+
+  /** Whoever has the new address is let in by a manager alone. */
+  private async tellManagers(by: Provisioner, id: string, formerEmail: string | null, to: MemberRow): Promise<void> {
+    const membership = { person: nameOf(to), by: null, email: to.email, formerEmail };
+    await this.managers.tell(by.organizationId, {
+      kind: 'person_readdressed',
+      page: `/people/${id}`,
+      role: to.role,
+      about: () => ({ membership }),
+    });
   }
 }
 
@@ -171,6 +224,18 @@ const HINDRANCES: Record<string, Hindrance> = {
   [SQLSTATE.insufficientPrivilege]: 'shared',
 };
 type Hindrance = 'taken' | 'shared';
+
+interface Kind {
+  table: 'members' | 'parents';
+  where: Sql;
+}
+
+const studentRow: Kind = { table: 'members', where: sql`m.role = 'student'` };
+const staffRow: Kind = { table: 'members', where: sql`m.${IS_STAFF}` };
+/** Without a child here, nobody sees them. */
+const parentRow: Kind = { table: 'parents', where: sql`m.enrolled_at IS NOT NULL` };
+
+const nameOf = ({ first_name, last_name }: MemberRow) => [first_name, last_name].filter(Boolean).join(' ');
 
 type Differences = Partial<Pick<MemberRow, 'first_name' | 'last_name' | 'email' | 'phone'>>;
 

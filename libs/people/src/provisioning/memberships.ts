@@ -4,6 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 import type { Plan, PlannedMembership } from './plan.js';
 
+type Written = Pick<Plan, 'members' | 'returning' | 'reminded' | 'profiles' | 'parents' | 'links'>;
+
 /** Writes memberships, tutor profiles, parents and their links. */
 @Injectable()
 export class Memberships {
@@ -13,7 +15,7 @@ export class Memberships {
    * Writes a plan in one statement, each table's rows in the order of the people, so that concurrent writers cannot deadlock.
    * @param mailed people to whom a mail was queued @returns false if another writer has changed the same people meanwhile
    */
-  async write(organizationId: string, plan: Plan, mailed: ReadonlySet<string>): Promise<boolean> {
+  async write(organizationId: string, plan: Written, mailed: ReadonlySet<string>): Promise<boolean> {
     const members = plan.members.map(({ role, ...tie }) => ({
       ...membershipRow(tie, mailed),
       member_id: uuidv7(),

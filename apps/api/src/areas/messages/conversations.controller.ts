@@ -1,8 +1,10 @@
 import sql from 'sql-template-tag';
 import { VALUES } from '@app/database';
+import { FIELDS } from '@app/fields';
+import { Conversations } from '@app/messaging';
 import {
-  byValue, instant, json, like, list, listController, nullable, objectOf, oneOf, Source, text, UUID, uuid,
-  View,
+  byValue, changeOf, Fault, field, inputOf, instant, type Interdependent, json, like, list, listController, nullable, objectOf, oneOf, recordController, type RecordDeclaration, Source, text,
+  TOGETHER, UUID, uuid, View, writeController,
 } from '../../http/kit.js'; // prettier-ignore
 
 /** PostgreSQL puts a line break between participants; ids and roles contain no whitespace. */
@@ -37,4 +39,82 @@ const CONVERSATIONS = list({
   parameters: [byValue('type', VALUES.conversations.type, 'Only threads of this type.')],
 });
 
-export const CONVERSATIONS_CONTROLLERS = [listController(CONVERSATIONS)];
+const CONVERSATION: RecordDeclaration = {
+  id: 'get_conversation',
+  path: 'v1/conversations/:conversation_id',
+  summary: 'Returns one message thread',
+  view: CONVERSATIONS.view,
+  source: CONVERSATIONS.source,
+  versioned: true,
+};
+
+const WHO =
+  'Accepted members, and parents who have accepted and are linked to a child (others: 404); one of them teaches or manages here.';
+
+class CreateConversation implements Interdependent {
+  @field.OneOf(['group', 'classroom_feed'], { required: true })
+  type: 'group' | 'classroom_feed';
+
+  @field.bodyField(FIELDS.conversations.title, { nullable: true })
+  title?: string | null;
+
+  @field.Uuid({ nullable: true, description: 'Required for a `classroom_feed`.' })
+  classroom_id?: string | null;
+
+  @field.Uuids({ min: 1, max: 200 }, { required: true, description: WHO })
+  participant_ids: string[];
+
+  [TOGETHER](): Fault[] {
+    if (this.type === 'group' || (this.classroom_id ?? null) !== null) return [];
+    return [new Fault('missing', 'Required for a classroom_feed.', ['classroom_id'])];
+  }
+}
+
+/** Omitted fields stay unchanged. */
+class UpdateConversation {
+  @field.bodyField(FIELDS.conversations.title, { nullable: true })
+  title?: string | null;
+
+  @field.Uuids({ min: 1, max: 200 }, { description: `All who take part; who is missing leaves. ${WHO}` })
+  participant_ids?: string[];
+}
+
+export const CONVERSATIONS_CONTROLLERS = [
+  listController(CONVERSATIONS),
+  recordController(CONVERSATION),
+  writeController({
+    id: 'create_conversation',
+    route: 'POST /v1/conversations',
+    scope: 'messages:write',
+    summary: 'Opens a message thread of several people',
+    description:
+      'Owners and admins see every thread that a student takes part in. A direct one is opened by its first message.',
+    example: {
+      type: 'group',
+      title: 'Year 11 Methods',
+      participant_ids: ['0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30'],
+    },
+    body: CreateConversation,
+    rules: [Conversations],
+    answers: CONVERSATION,
+    versions: CONVERSATION,
+    idName: 'conversation_id',
+    run: ({ organizationId, body }, conversations) => conversations.open(organizationId, inputOf(body)),
+  }),
+  writeController({
+    id: 'update_conversation',
+    route: 'PATCH /v1/conversations/:conversation_id',
+    scope: ['messages:write', 'read'],
+    summary: 'Changes the title or the participants of a thread of several people',
+    description:
+      'Omitted fields stay unchanged. `participant_ids` replaces those of this organization; people whom only another one knows ' +
+      'stay. A direct thread is a 404.',
+    example: { title: 'Year 12 Methods' },
+    body: UpdateConversation,
+    rules: [Conversations],
+    answers: CONVERSATION,
+    versions: CONVERSATION,
+    run: ({ organizationId, ids, body }, conversations) =>
+      conversations.change(organizationId, ids.conversation_id, changeOf(body)),
+  }),
+];

@@ -1,6 +1,9 @@
 import { INBOX } from '@app/database';
+import { FIELDS } from '@app/fields';
+import { Inbox } from '@app/messaging';
 import {
-  byValue, instant, like, list, listController, nullable, oneOf, Source, text, uuid, View,
+  byValue, field, inputOf, instant, like, list, listController, nullable, oneOf, recordController, type RecordDeclaration, Source,
+  text, uuid, View, writeController,
 } from '../../http/kit.js'; // prettier-ignore
 
 /** What was written to the organization itself. */
@@ -26,4 +29,72 @@ const INBOX_MESSAGES = list({
   parameters: [byValue('status', INBOX.values, 'Only messages in this state.')],
 });
 
-export const ORG_INBOX_CONTROLLERS = [listController(INBOX_MESSAGES)];
+const INBOX_MESSAGE: RecordDeclaration = {
+  id: 'get_org_inbox_message',
+  path: 'v1/org-inbox/:inbox_message_id',
+  summary: 'Returns one message of the inbox',
+  view: INBOX_MESSAGES.view,
+  source: INBOX_MESSAGES.source,
+  versioned: true,
+};
+
+/** What a guest writes. */
+class CreateInboxMessage {
+  @field.bodyField(FIELDS.inbox_messages.guest_name, { required: true })
+  guest_name: string;
+
+  @field.bodyField(FIELDS.inbox_messages.guest_email, { required: true })
+  guest_email: string;
+
+  @field.bodyField(FIELDS.inbox_messages.message, { required: true })
+  message: string;
+
+  @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner whom it is about.' })
+  subject_tutor_id?: string | null;
+}
+
+const ACTIONS = { read: 'read', archived: 'archive' } as const;
+
+class UpdateInboxMessage {
+  @field.OneOf(['read', 'archived'], { required: true, description: 'Nothing leads back.' })
+  status: keyof typeof ACTIONS;
+}
+
+export const ORG_INBOX_CONTROLLERS = [
+  listController(INBOX_MESSAGES),
+  recordController(INBOX_MESSAGE),
+  writeController({
+    id: 'create_org_inbox_message',
+    route: 'POST /v1/org-inbox',
+    scope: 'leads:write',
+    summary: 'Records what a guest writes to the organization',
+    description: 'For the form of a website: it is `unread`, and nobody is mailed.',
+    example: {
+      guest_name: 'Mia Nguyen',
+      guest_email: 'mia@example.org',
+      message: 'Do you have a place in Year 10 Maths on Tuesdays?',
+    },
+    body: CreateInboxMessage,
+    rules: [Inbox],
+    answers: INBOX_MESSAGE,
+    versions: INBOX_MESSAGE,
+    idName: 'inbox_message_id',
+    run: ({ organizationId, body }, inbox) => inbox.receive(organizationId, inputOf(body)),
+  }),
+  writeController({
+    id: 'update_org_inbox_message',
+    route: 'PATCH /v1/org-inbox/:inbox_message_id',
+    scope: ['leads:write', 'read'],
+    summary: 'Marks a message of the inbox as read, or archives it',
+    description: 'An archived message cannot be marked as read: 409. Again: unchanged.',
+    example: { status: 'read' },
+    body: UpdateInboxMessage,
+    rules: [Inbox],
+    answers: INBOX_MESSAGE,
+    versions: INBOX_MESSAGE,
+    conflicts: ['invalid_state'],
+    async run({ organizationId, ids, body }, inbox) {
+      return { changed: await inbox.change(organizationId, ids.inbox_message_id, ACTIONS[body.status]) };
+    },
+  }),
+];

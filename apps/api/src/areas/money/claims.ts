@@ -1,4 +1,5 @@
 import { type ClaimAction, Claims } from '@app/billing';
+import { kinds } from '../../http/kit.js';
 
 const DESCRIPTIONS: Record<ClaimAction, string> = {
   approve: 'Only a `logged` one. Again: unchanged.',
@@ -21,3 +22,22 @@ export const decision = (claim: string, action: ClaimAction) => ({
   rules: [Claims] as [typeof Claims],
   conflicts: ['invalid_state' as const],
 });
+
+/** Fields that all kinds of claims have. */
+export const CLAIMED = {
+  tutor_id: { required: true, description: 'A tutor, admin or owner (user id), archived ones too.' },
+  session_id: { nullable: true, description: 'The session that it was for.' },
+};
+
+export const DAY = {
+  kind: kinds.day,
+  required: true,
+  description: 'Not later than today in the organization’s time zone.',
+};
+
+/** What is said of all kinds of claims that are written. */
+export const NOTES = {
+  create: 'It is `logged`, and waits for a decision.',
+  change: 'Only while it is `logged`.',
+  remove: 'Only while it is `logged`.',
+};

@@ -8,3 +8,8 @@ export const accountInviteSentShape: Shape = {
     email: kept(orNull(textLike('mia@example.org'))),
   }),
 };
+
+/** What becomes of somebody whose address is changed. */
+export const ANOTHER_ADDRESS =
+  'A new `email` is confirmed by email, and the previous address, which is told, loses all access. If the login had been used, ' +
+  'its person is `pending` until they have confirmed the address and an owner or admin has approved it in the portal.';

@@ -1,7 +1,7 @@
 import { VALUES } from '@app/database';
+import { LOCATIONS as KIND } from '@app/enquiries';
 import {
-  byId, byValue, flag, instant, like, list, listController, nullable, oneOf, recordController, Source, text,
-  uuid, View,
+  byId, byValue, flag, instant, kinds, like, list, listController, nullable, oneOf, rows, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
 const { owner_type: OWNERS } = VALUES.locations;
@@ -32,12 +32,53 @@ const LOCATIONS = list({
   ],
 });
 
-const LOCATION = recordController({
-  id: 'get_location',
-  path: 'v1/locations/:location_id',
-  summary: 'Returns one location',
-  view: LOCATIONS.view,
-  source: LOCATIONS.source,
-});
+/** Whoever sets up the owner sets up where they are. */
+const SCOPES = { org: 'settings:write', tutor: 'tutors:write', student: 'students:write' } as const;
 
-export const LOCATIONS_CONTROLLERS = [listController(LOCATIONS), LOCATION];
+export const LOCATIONS_CONTROLLERS = [
+  listController(LOCATIONS),
+  ...rows({
+    path: 'locations/:location_id',
+    noun: 'location',
+    kind: KIND,
+    scope: {
+      anyOf: ['settings:write', 'tutors:write', 'students:write'],
+      of: (row) => [SCOPES[(row as { owner_type?: keyof typeof SCOPES }).owner_type ?? 'org']],
+    },
+    shown: LOCATIONS,
+    fields: {
+      owner_type: { kind: kinds.oneOf(OWNERS), default: 'org', fixed: true },
+      tutor_id: {
+        nullable: true,
+        fixed: true,
+        description: 'With `owner_type` `tutor`: an accepted tutor, admin or owner.',
+      },
+      student_id: { nullable: true, fixed: true, description: 'With `owner_type` `student`: an accepted student.' },
+      label: { nullable: true },
+      suburb: { nullable: true },
+      state: { nullable: true },
+      postcode: { nullable: true },
+      is_default: {
+        kind: kinds.boolean,
+        default: false,
+        description: 'A new default of an owner takes the place of the former.',
+      },
+    },
+    examples: {
+      create: {
+        owner_type: 'student',
+        student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
+        label: 'Home',
+        suburb: 'Brunswick',
+        postcode: '3056',
+      },
+      change: { suburb: 'Coburg', postcode: '3058' },
+    },
+    notes: {
+      create:
+        'Needs `settings:write` for the organization’s own, `tutors:write` for a tutor’s, `students:write` for a student’s. Never a street line.',
+      change: 'Needs the scope of its owner, who stays.',
+      remove: 'Needs the scope of its owner.',
+    },
+  }),
+];

@@ -1,4 +1,5 @@
 import { type Departure, Offboarding } from '@app/access';
+import { Restoring } from '@app/people';
 import {
   BOOLEAN, type Caller, Fault, field, type Interdependent, objectOf, one, orNull, type Shape,
   textLike, TOGETHER,
@@ -75,3 +76,19 @@ export const OFFBOARDED = {
   answers: one(offboardShape),
   idName: 'user_id',
 };
+
+/** What taking people of all kinds back has in common. */
+export const RESTORED = {
+  status: 200,
+  scope: 'accounts:write' as const,
+  rules: [Restoring] as [typeof Restoring],
+};
+
+export const RESTORES =
+  'Works like adding them again: they are `pending` until they accept if they have used their login, and shown as they were ' +
+  'until then. Links to children, places, relations and codes do not come back.';
+
+export async function restored(restoring: Restoring, caller: Caller, id: string, as: 'student' | 'staff' | 'parent') {
+  const { changed, invited } = await restoring.restore(caller, id, as);
+  return { changed, audit: { invited } };
+}

@@ -1,7 +1,8 @@
-import type { NewParent, NewStudent, NewTutor, Person } from '@app/people';
+import type { Scope } from '@app/access';
+import type { MayChange, NewParent, NewStudent, NewTutor, Person } from '@app/people';
 import { VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
-import { field, inputOf } from '../../http/kit.js';
+import { type Caller, field, inputOf, requireScopes } from '../../http/kit.js';
 
 /** The request fields of a person, shared by every way to provision people. */
 
@@ -55,6 +56,30 @@ export class ParentFields extends PersonFields {
     description: 'Accepted, but has no effect: invite the parent after linking them to a child.',
   })
   send_invite = true;
+}
+
+/** Fields to change of a login that is nobody's employee; omitted ones stay unchanged. */
+export class ChangedPerson {
+  @field.bodyField(FIELDS.users.first_name)
+  first_name?: string;
+
+  @field.bodyField(FIELDS.users.last_name)
+  last_name?: string;
+
+  @field.bodyField(FIELDS.users.email, {
+    nullable: true,
+    description: 'Needs `accounts:write`. Null removes the address: no email can reach the account after that.',
+  })
+  email?: string | null;
+
+  @field.bodyField(FIELDS.users.phone, { nullable: true })
+  phone?: string | null;
+}
+
+/** What a key may change of a login beyond what `scope` allows, if it has `accounts:write` as well. */
+export function may(caller: Caller, scope: Scope): MayChange {
+  const need = () => requireScopes(caller, [scope, 'accounts:write']);
+  return { managers: need, addresses: need };
 }
 
 export function toStudent(fields: StudentFields): NewStudent {

@@ -1,11 +1,14 @@
 import { AccessModule } from '@app/access';
 import { EnquiriesModule } from '@app/enquiries';
+import { RowsModule } from '@app/rows';
+import { TeachingModule as Teaching } from '@app/teaching';
 import { Area, HttpModule } from '../../http/kit.js';
 import { CoverageGuard } from './coverage/coverage.guard.js';
 import { CoverageService } from './coverage/coverage.service.js';
 import { COVERAGE_CONTROLLERS } from './coverage/coverage.controller.js';
 import { INVITES_CONTROLLERS } from './invites/invites.controller.js';
 import { LOCATIONS_CONTROLLERS } from './locations.controller.js';
+import { ORG_CONTROLLERS } from './org.controller.js';
 import { PARENTS_CONTROLLERS } from './parents/parents.controller.js';
 import { STUDENTS_CONTROLLERS } from './students/students.controller.js';
 import { TUTORS_CONTROLLERS } from './tutors/tutors.controller.js';
@@ -13,12 +16,13 @@ import { USERS_CONTROLLERS } from './users/users.controller.js';
 
 /** Who belongs to the organization, and how they join. */
 @Area({
-  imports: [HttpModule, AccessModule, EnquiriesModule],
+  imports: [HttpModule, AccessModule, EnquiriesModule, RowsModule, Teaching],
   controllers: [
     ...USERS_CONTROLLERS,
     ...INVITES_CONTROLLERS,
     ...STUDENTS_CONTROLLERS,
     ...TUTORS_CONTROLLERS,
+    ...ORG_CONTROLLERS,
     ...PARENTS_CONTROLLERS,
     ...LOCATIONS_CONTROLLERS,
     ...COVERAGE_CONTROLLERS,
@@ -27,7 +31,7 @@ import { USERS_CONTROLLERS } from './users/users.controller.js';
   tags: {
     users: ['Users', 'Find a person; create or invite up to 100 students, tutors and parents in one request.'],
     invites: ['Invites', 'Join links and codes, for one person or for many.'],
-    org: ['Organization', 'The permanent join links of the organization.'],
+    org: ['Organization', 'The organization itself, and its permanent join links.'],
     students: ['Students', 'Students of the organization, whether pending, accepted or archived.'],
     tutors: ['Tutors', 'Owners, admins and tutors of the organization, and the public reviews of tutors.'],
     parents: ['Parents', 'Parents, the children they are linked to, and what they owe.'],

@@ -1,7 +1,17 @@
 import { VALUES } from '@app/database';
+import { FIELDS, listOf } from '@app/fields';
+import { HOMEWORK as KIND, Homework } from '@app/teaching';
 import {
-  byId, byValue, instant, jsonb, like, list, listController, nullable, oneOf, Source, text, uuid, View,
+  byId, byValue, field, instant, jsonb, kinds, like, list, listController, nullable, object, oneOf, rows, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
+
+class HomeworkFile {
+  @field.bodyField(FIELDS.files.title, { required: true })
+  name: string;
+
+  @field.bodyField(FIELDS.files.link_url, { required: true, description: 'Where it is: nothing is uploaded.' })
+  url: string;
+}
 
 export const HOMEWORK = list({
   id: 'list_homework',
@@ -32,4 +42,50 @@ export const HOMEWORK = list({
   ],
 });
 
-export const HOMEWORK_CONTROLLERS = [listController(HOMEWORK)];
+export const HOMEWORK_CONTROLLERS = [
+  listController(HOMEWORK),
+  ...rows({
+    path: 'homework/:homework_id',
+    noun: 'homework assignment',
+    kind: KIND,
+    rule: Homework,
+    scope: 'coursework:write',
+    shown: HOMEWORK,
+    fields: {
+      title: { required: true },
+      homework_type: { required: true, kind: kinds.oneOf(VALUES.homework.homework_type) },
+      scope: {
+        required: true,
+        kind: kinds.oneOf(VALUES.homework.scope),
+        description: 'Requires the id of its kind, and no other.',
+      },
+      classroom_id: { nullable: true, description: 'With the scope `classroom`.' },
+      group_id: { nullable: true, description: 'With the scope `group`.' },
+      student_id: { nullable: true, description: 'With the scope `student`: an accepted student.' },
+      assigned_by: {
+        nullable: true,
+        fixed: true,
+        description: 'An accepted tutor, admin or owner. The first owner, if it is left out.',
+      },
+      description: { nullable: true },
+      due_date: { nullable: true, kind: kinds.instant },
+      files: { default: [], kind: listOf(object(HomeworkFile), { max: 50 }), description: 'References to files.' },
+    },
+    examples: {
+      create: {
+        title: 'Quadratics, exercises 1 to 12',
+        homework_type: 'text',
+        scope: 'classroom',
+        classroom_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
+        due_date: '2026-05-08T06:00:00.000Z',
+      },
+      change: { title: 'Quadratics, exercises 1 to 10' },
+    },
+    notes: {
+      create:
+        'For the classroom, group or student that its `scope` says. What is set for a student by somebody who belongs to several ' +
+        'organizations needs a relation of the two in this one.',
+      change: 'A new `scope` drops the former target, and requires its own. The author stays.',
+    },
+  }),
+];

@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag';
 import { IS_STAFF, VALUES } from '@app/database';
+import { FEEDBACK as KIND, Feedback } from '@app/teaching';
 import {
-  byId, flag, instant, integer, like, list, listController, nullable, oneOf, Source, text, texts, toggle,
+  byId, flag, instant, integer, kept, kinds, like, list, listController, nullable, oneOf, rows, Source, text, texts, toggle,
   uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -12,6 +13,12 @@ const NAME = `${FIRST} || ' ' || ${LAST}`;
 const INITIALS = `${FIRST} || ' ' || left(${LAST}, 1) || '.'`;
 
 const rating = like(integer('f.rating', { minimum: 1, maximum: 5 }), 5);
+
+/** Not for a key that may write but not read. */
+function nameOf(name: string) {
+  const column = nullable(text(name, 'Mia Nguyen'));
+  return { ...column, schema: kept(column.schema) };
+}
 
 /** Shows reviewers with their full name, or as "First L.". */
 function feedback(name: string) {
@@ -27,7 +34,7 @@ function feedback(name: string) {
     comment: nullable(text('f.comment', 'Explains it until it clicks.')),
     is_public: flag('f.is_public'),
     reviewer_role: nullable(oneOf('f.reviewer_role', VALUES.session_feedback.reviewer_role)),
-    reviewer_name: nullable(text(name, 'Mia Nguyen')),
+    reviewer_name: nameOf(name),
     created_at: nullable(instant('f.created_at')),
   });
 }
@@ -93,4 +100,46 @@ const REVIEWS = list({
   }),
 });
 
-export const SESSION_FEEDBACK_CONTROLLERS = [listController(FEEDBACK), listController(REVIEWS)];
+export const SESSION_FEEDBACK_CONTROLLERS = [
+  listController(FEEDBACK),
+  listController(REVIEWS),
+  ...rows({
+    path: 'session-feedback/:feedback_id',
+    noun: 'session feedback',
+    kind: KIND,
+    rule: Feedback,
+    scope: 'sessions:write',
+    scopeToChange: ['sessions:write', 'read'],
+    shown: FEEDBACK,
+    fields: {
+      session_id: { required: true, fixed: true, kind: kinds.uuid, description: 'A completed session.' },
+      reviewer_id: {
+        required: true,
+        fixed: true,
+        kind: kinds.uuid,
+        description: 'A student who takes part in it, or a linked parent of one.',
+      },
+      rating: { required: true, fixed: true },
+      recommend: { nullable: true, fixed: true, kind: kinds.boolean },
+      prepared: { nullable: true, fixed: true, kind: kinds.boolean },
+      positive_tags: { default: [], fixed: true },
+      improve_tags: { default: [], fixed: true },
+      comment: { nullable: true, fixed: true },
+      is_public: { default: false, kind: kinds.boolean, description: 'Whether its author lets everybody read it.' },
+    },
+    examples: {
+      create: {
+        session_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
+        reviewer_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31',
+        rating: 5,
+        comment: 'Explains it until it clicks.',
+      },
+      change: { is_public: false },
+    },
+    notes: {
+      create: 'About the tutor of the session; once for each reviewer and session.',
+      change: 'Only `is_public`, and only to false: that it is public is its author’s choice.',
+    },
+    without: ['remove'],
+  }),
+];

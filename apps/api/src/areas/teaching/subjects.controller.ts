@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
-import { list, listController, nullable, Source, text, uuid, View } from '../../http/kit.js';
+import { SUBJECTS as KIND } from '@app/teaching';
+import { flag, kinds, list, listController, nullable, rows, Source, text, toggle, uuid, View } from '../../http/kit.js';
 
 const SUBJECTS = list({
   id: 'list_subjects',
@@ -9,11 +10,32 @@ const SUBJECTS = list({
   view: new View('Subject', {
     id: uuid('s.id'),
     name: nullable(text('s.name', 'Mathematical Methods')),
-    code: text('s.code', 'mathematical_methods'),
+    code: nullable(text('s.code', 'mathematical_methods')),
+    is_archived: nullable(flag('s.is_archived')),
   }),
   source: new Source('subjects', 's'),
+  parameters: [toggle('include_archived', 'Also list archived subjects.', { without: 'is_archived' })],
   order: sql`lower(s.name), s.name`,
   bare: 'data',
 });
 
-export const SUBJECTS_CONTROLLERS = [listController(SUBJECTS)];
+export const SUBJECTS_CONTROLLERS = [
+  listController(SUBJECTS),
+  ...rows({
+    path: 'subjects/:subject_id',
+    noun: 'subject',
+    kind: KIND,
+    scope: 'settings:write',
+    shown: SUBJECTS,
+    fields: {
+      name: { required: true },
+      code: { fixed: true, description: 'Made from the name if it is left out. It stays when the name changes.' },
+      is_archived: { kind: kinds.boolean, default: false },
+    },
+    examples: { create: { name: 'Mathematical Methods', code: 'methods' }, change: { name: 'Methods' } },
+    notes: {
+      change: 'Whatever names an archived subject keeps it; anything else cannot name it any more, and gets 404.',
+      remove: 'Archive a subject that has been taught.',
+    },
+  }),
+];

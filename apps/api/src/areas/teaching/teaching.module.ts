@@ -1,8 +1,11 @@
 import { AccessModule } from '@app/access';
+import { RowsModule } from '@app/rows';
+import { StorageModule } from '@app/storage';
 import { TeachingModule as Teaching } from '@app/teaching';
 import { Area, HttpModule } from '../../http/kit.js';
 import { CLASSROOMS_CONTROLLERS } from './classrooms/classrooms.controller.js';
-import { FILES_CONTROLLERS } from './files.controller.js';
+import { FILES_CONTROLLERS } from './files/files.controller.js';
+import { FilesGuard } from './files/files.guard.js';
 import { GROUPS_CONTROLLERS } from './groups/groups.controller.js';
 import { HOMEWORK_CONTROLLERS } from './homework.controller.js';
 import { LESSON_PLANS_CONTROLLERS } from './lesson-plans/lesson-plans.controller.js';
@@ -13,7 +16,8 @@ import { SUBJECTS_CONTROLLERS } from './subjects.controller.js';
 
 /** What is taught to whom, and with what outcome. */
 @Area({
-  imports: [HttpModule, AccessModule, Teaching],
+  imports: [HttpModule, AccessModule, RowsModule, StorageModule, Teaching],
+  providers: [FilesGuard],
   controllers: [
     ...SUBJECTS_CONTROLLERS,
     ...CLASSROOMS_CONTROLLERS,
@@ -31,7 +35,7 @@ import { SUBJECTS_CONTROLLERS } from './subjects.controller.js';
     'student-groups': ['Student groups', 'Student groups with their members.'],
     groups: ['Groups', 'Create student groups, and add tutors and students to them.'],
     'lesson-plans': ['Lesson plans', 'What a lesson is to cover.'],
-    files: ['Files', 'Files and links for lessons, by reference.'],
+    files: ['Files', 'Files and links for lessons, uploaded or by reference.'],
     questions: ['Questions', 'Questions of the organization and of catalogues.'],
     homework: ['Homework', 'Assignments for students, classrooms and groups.'],
     results: ['Results', 'Attempts at exams and exercises.'],

@@ -16,6 +16,8 @@ export const STATUS = {
   session_overlap: 409,
   still_referenced: 409,
   is_manager: 409,
+  has_money: 409,
+  storage_full: 409,
   no_sender: 409,
   precondition_failed: 412,
   payload_too_large: 413,

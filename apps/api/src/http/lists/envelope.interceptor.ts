@@ -37,7 +37,7 @@ export function enveloped(answer: unknown, response: Response): unknown {
   const json = toJson(answer);
   if (json === null) return answer;
   response.setHeader('Content-Type', JSON_TYPE);
-  if (answer instanceof JsonText && answer.etag) response.setHeader('ETag', answer.etag);
+  if ((answer instanceof JsonText || answer instanceof Page) && answer.etag) response.setHeader('ETag', answer.etag);
   return json;
 }
 

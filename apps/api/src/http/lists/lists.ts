@@ -19,6 +19,8 @@ import {
   offsetPage,
   PART_BYTES,
   recordsById,
+  versionedPage,
+  versionOf,
   type CursorRow,
   type PageRow,
 } from './statements.js';
@@ -52,9 +54,8 @@ export class Lists {
     const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use()) : null;
     const counters = cursor === undefined && selected.total;
     const inOffsetMode = cursor === undefined;
-    const statements = [
-      inOffsetMode ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after),
-    ];
+    const rows = inOffsetMode ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after);
+    const statements = [list.whole ? versionedPage(caller, selected, rows) : rows];
     if (counters) {
       const { counted, totalWithout } = selected;
       statements.push(counted ? countOfRows(caller, selected) : countOf(caller, counters, totalWithout));
@@ -66,12 +67,12 @@ export class Lists {
     const records = this.recordsOf(caller, selected, page!);
     if (list.bare) return new Page(records, list.bare);
     const { limit, offset } = query;
-    const { count, more, created_at: createdAt, id } = page!;
+    const { count, more, created_at: createdAt, id, version } = page!;
     if (inOffsetMode) {
-      return new Page(records, { limit, offset, count, ...(counters && { total: results[1]![0]!.total }) });
+      return new Page(records, { limit, offset, count, ...(counters && { total: results[1]![0]!.total }) }, version);
     }
     const last: Position | null = more ? { at: createdAt!, id: id! } : null;
-    return new Page(records, { limit, count, next_cursor: last && this.cursors.encode(last, use()) });
+    return new Page(records, { limit, count, next_cursor: last && this.cursors.encode(last, use()) }, version);
   }
 
   /** All records of a list without pages, as the ambient transaction leaves them; what a write answers as `{data}`. */
@@ -82,6 +83,13 @@ export class Lists {
     const { ids } = row!;
     const [records] = ids ? await this.db.query<Part>(recordsById(caller, selected, ids)) : [row!];
     return new Page(this.unsealed(caller, records!), 'data');
+  }
+
+  /** The version of a list that is replaced as a whole, in the ambient transaction. @param lock until its end */
+  async version(caller: Caller, list: List, { lock = false } = {}): Promise<string> {
+    if (lock) await this.db.lock(list.source.lockFor(caller));
+    const [row] = await this.db.query<{ version: string }>(versionOf(caller, list));
+    return row!.version;
   }
 
   /** @throws ApiError 503 that suggests a cursor when an offset is too deep for PostgreSQL's time limit */

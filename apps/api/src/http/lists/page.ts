@@ -11,6 +11,8 @@ export class Page {
     readonly records: Part | AsyncIterable<Part>,
     /** `array` without an envelope, `data` for one without `meta`. */
     readonly meta: PageMeta | 'array' | 'data',
+    /** The version of the whole list, of those that are replaced as a whole. */
+    readonly etag?: string,
   ) {}
 }
 

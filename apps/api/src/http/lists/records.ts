@@ -24,15 +24,17 @@ export class Records {
     return this.found(rows, readsCodes(caller));
   }
 
-  /** The record as the ambient transaction leaves it, with the code that was made for it. @throws ApiError 404 */
-  async written(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
-    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), true);
+  /** The record as the ambient transaction leaves it, with the code that was made for it if it is new. @throws ApiError 404 */
+  async written(caller: Caller, shown: RecordSet, id?: string, isNew = false): Promise<JsonText> {
+    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), isNew || readsCodes(caller));
   }
 
   /** The record as it was written last, locked until the end of the ambient transaction. @throws ApiError 404 */
-  async locked(caller: Caller, shown: RecordSet, id: string): Promise<JsonText> {
-    const { alias } = typeof shown.source === 'function' ? shown.source(caller) : shown.source;
-    const statement = sql`${recordOf(caller, shown, id)} FOR NO KEY UPDATE OF ${raw(alias)}`;
+  async locked(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
+    const source = typeof shown.source === 'function' ? shown.source(caller) : shown.source;
+    // Before its row, as all who write to the table do.
+    if (shown.whole) await this.db.lock(source.lockFor(caller));
+    const statement = sql`${recordOf(caller, shown, id)} FOR NO KEY UPDATE OF ${raw(source.alias)}`;
     return this.found(await this.db.query<{ data: string }>(statement), readsCodes(caller));
   }
 

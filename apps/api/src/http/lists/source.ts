@@ -1,4 +1,5 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import { tableLock } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
 
@@ -22,6 +23,8 @@ export interface RecordSet {
   source: Source | ((caller: Caller) => Source);
   /** A condition that all of them meet. */
   where?: Sql;
+  /** They can be replaced all at once: their list has an `ETag`, for all of the organization's rows. */
+  whole?: boolean;
   /** An order: of several records, the first is the one. */
   first?: Sql;
 }
@@ -68,6 +71,11 @@ export class Source {
   get tables(): Map<string, string> {
     const inner = this.joins.sql.matchAll(/(?<!(?:LEFT|OUTER) )JOIN (\w+) (\w+) ON/g);
     return new Map([[this.alias, this.driving], ...[...inner].map(([, table, alias]) => [alias!, table!] as const)]);
+  }
+
+  /** The name of its lock: see {@link tableLock}. */
+  lockFor({ organizationId }: Caller): string {
+    return tableLock(this.driving, organizationId);
   }
 
   /** The rows that the caller may see. */

@@ -19,6 +19,8 @@ export interface PageRow {
   /** If too large: the page's ids and the sizes of its records, in order; else null. */
   ids?: string[] | null;
   sizes?: number[] | null;
+  /** Of lists that are replaced as a whole. */
+  version?: string;
 }
 
 /** The same in cursor mode: whether there is a next page, and where this one ends. */
@@ -45,6 +47,17 @@ export function cursorPage(caller: Caller, list: Selected, limit: number, after:
     FROM (SELECT least(count(*), ${limit})::int AS count, count(*) > ${limit} AS more${measured(view, sql`found`)}) p
     LEFT JOIN (SELECT id, listed_at FROM found LIMIT 1 OFFSET ${limit - 1}) last ON p.more`;
 }
+
+/** The version of all rows of the organization, whatever of them a page shows, in the column `version`. */
+export function versionOf(caller: Caller, { source }: Pick<Selected, 'source'>): Sql {
+  const { table, alias, id } = source;
+  return sql`SELECT '"' || coalesce(md5(string_agg(${raw(alias)}::text, ',' ORDER BY ${raw(id)})), 'none') || '"' AS version
+    FROM ${table} WHERE ${visible(caller, source, [])}`;
+}
+
+/** The page with that version, which is of the same moment because it is the same statement. */
+export const versionedPage = (caller: Caller, list: Selected, page: Sql): Sql =>
+  sql`SELECT page.*, (${versionOf(caller, list)}) AS version FROM (${page}) page`;
 
 /** Records by id, in this order. Leaves out deleted ones. */
 export function recordsById(caller: Caller, list: Selected, ids: string[]): Sql {

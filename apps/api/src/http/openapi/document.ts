@@ -76,13 +76,22 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     operation.parameters = parametersOf(path, queryClassOf(route.handler), {
       write: isWrite(route.method),
       read: documented.versioned === true && route.method === 'GET',
-      changed: documented.versioned === true && changes(route),
+      changed: changes(route) && (documented.versioned ?? false),
     });
     delete operation.requestBody;
     const body = requestBodyOf(route, documented, schemas);
     if (body) operation.requestBody = body;
     operation['x-codeSamples'] = [
-      { lang: 'shell', label: 'curl', source: curlOf({ method: route.method, path, body: sampleOf(body, schemas) }) },
+      {
+        lang: 'shell',
+        label: 'curl',
+        source: curlOf({
+          method: route.method,
+          path,
+          body: sampleOf(body, schemas),
+          ifMatch: documented.versioned === 'required',
+        }),
+      },
     ];
     operation.responses = { ...success(route, documented, answers, schemas), ...errorsOf(path, route, documented) };
   }
@@ -101,13 +110,14 @@ function success(
   schemas: Record<string, Schema>,
 ) {
   const declared = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
+  const status = declared ?? (method === 'POST' ? 201 : 200);
   const headers = refer([
     ...ANSWER_HEADERS,
     ...RATE_LIMIT_HEADERS,
     ...(versioned && answer ? ['ETag'] : []),
     ...(isWrite(method) ? ['Idempotency-Replayed'] : []),
+    ...(status === 302 ? ['Location'] : []),
   ]);
-  const status = declared ?? (method === 'POST' ? 201 : 200);
   if (!answer) return { [status]: { description: 'Done. The response has no body.', headers } };
   const schema = answers.of(method, answer, schemas);
   const content = { 'application/json': { schema, example: exampleOfAnswer({ ...answer, schema }, schemas) } };
@@ -156,7 +166,7 @@ function changes({ method }: Route): boolean {
 function errorsOf(path: string, route: Route, { versioned = false }: Operation): object {
   const { method, handler } = route;
   const write = isWrite(method);
-  const conditional = versioned && changes(route);
+  const conditional = versioned !== false && changes(route);
   const platform = platformBlogOf(handler) !== undefined;
   const applies: Partial<Record<FailureName, boolean>> = {
     BadRequest: write,

@@ -116,9 +116,11 @@ export const FAILURES = {
     ],
     RETRY,
   ),
-  PreconditionFailed: failure(412, 'The record has a different version from the one in `If-Match`.', [
-    ApiError.preconditionFailed(),
-  ]),
+  PreconditionFailed: failure(
+    412,
+    'The record has a different version from the one in `If-Match`, or the header is missing where it is required.',
+    [ApiError.preconditionFailed()],
+  ),
   PayloadTooLarge: failure(413, 'The body is too large.', [
     new ApiError('payload_too_large', 'The body is larger than 1048576 bytes.', { limit: 1_048_576 }),
   ]),

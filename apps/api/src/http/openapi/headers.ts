@@ -27,6 +27,7 @@ export const HEADERS: Record<string, Header> = {
     'Identifies this version of the record, for `If-Match` and `If-None-Match`.',
     '"0YhZz1kq3oWb5h2cT8vXnR6mJqA"',
   ),
+  Location: text('Where the content is.', '/files/AZCm8lwefTqbTy6MbRp_MAGQ'),
   'Idempotency-Replayed': {
     description: '`true` if this repeats the response to the first request with this `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },

@@ -22,8 +22,8 @@ export interface Operation {
   example?: object;
   /** What its rule may refuse with 409, besides a running request with the same idempotency key. */
   conflicts?: ConflictCode[];
-  /** The record has an `ETag`: its GET supports `If-None-Match`, and its changes support `If-Match`. */
-  versioned?: boolean;
+  /** The record has an `ETag`: its GET supports `If-None-Match`, and its changes support `If-Match`, or require it. */
+  versioned?: boolean | 'required';
 }
 
 /** Documents a route. Adds the required scope from the route's access. */

@@ -23,7 +23,7 @@ const IDEMPOTENCY_KEY = header(
 );
 const IF_MATCH = header(
   'If-Match',
-  'The `ETag` of the version to change. If the post has a different version, nothing is changed (412).',
+  'The `ETag` of the version to change. If the record has a different version, nothing is changed (412).',
 );
 const IF_NONE_MATCH = header(
   'If-None-Match',
@@ -37,7 +37,7 @@ const IF_NONE_MATCH = header(
 export function parametersOf(
   path: string,
   query: Type<object> | undefined,
-  { write, read, changed }: { write: boolean; read: boolean; changed: boolean },
+  { write, read, changed }: { write: boolean; read: boolean; changed: boolean | 'required' },
 ): Parameter[] {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: ID })),
@@ -46,7 +46,7 @@ export function parametersOf(
     }),
     ...(write ? [IDEMPOTENCY_KEY] : []),
     ...(read ? [IF_NONE_MATCH] : []),
-    ...(changed ? [IF_MATCH] : []),
+    ...(changed ? [{ ...IF_MATCH, required: changed === 'required' }] : []),
   ];
 }
 

@@ -23,7 +23,7 @@ export function listController(list: List): Type {
 
     @Get()
     @RequireScopes('read')
-    @Documented({ id, summary, description, list, answer: pageOf(list) })
+    @Documented({ id, summary, description, list, answer: pageOf(list), versioned: list.whole })
     list(@CurrentCaller() caller: Caller, @ValidQuery(queryClass) query: PageQuery, ...ids: string[]) {
       return this.lists.page(caller, list, query, byName(parameters, ids));
     }

@@ -1,17 +1,22 @@
-import { Controller, Inject, Res, type Type } from '@nestjs/common';
+import { Controller, Inject, Res, type Type, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Scope } from '@app/access';
 import { type ApiOperation, doneOf, type Exactly, type IdNames, type Result, type Worded } from '@app/audit';
 import { CurrentCaller, RequireAnyScope, RequireScopes } from '../auth/access.decorators.js';
 import type { Caller } from '../auth/caller.js';
 import type { Answer } from '../lists/answer.js';
+import type { List } from '../lists/list.js';
+import { Lists } from '../lists/lists.js';
 import { Records } from '../lists/records.js';
 import type { RecordSet } from '../lists/source.js';
+import { JsonText } from '../views/json-text.js';
+import type { View } from '../views/view.js';
 import { ValidBody } from '../validation/declared.js';
 import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { Audit } from '../writes/audit.js';
-import { type Expected, IfMatch, requireVersion, tagged } from '../writes/etag.js';
+import { type Expected, IfMatch, requireVersion, requireVersionOfList, tagged } from '../writes/etag.js';
 import { Delete, Patch, Post, Put } from '../writes/write-methods.js';
+import { storedScopes } from '../writes/stored-scopes.js';
 import { Documented, one, type Operation } from './operation.decorator.js';
 
 /** A write that has words for the audit page: one without does not compile. */
@@ -36,17 +41,25 @@ export interface WriteDeclaration<
   /** Of a success, if it is not the method's usual one. */
   status?: number;
   /** One that is needed, or all of several; or some of several, depending on the body. */
-  scope: Scope | [Scope, ...Scope[]] | { anyOf: [Scope, Scope, ...Scope[]]; by: (body: Body) => Scope[] };
+  scope:
+    | Scope
+    | [Scope, ...Scope[]]
+    | { anyOf: [Scope, Scope, ...Scope[]]; by: (body: Body) => Scope[] }
+    | { anyOf: [Scope, Scope, ...Scope[]]; byStored: (row: object) => Scope[] };
   /** The request class. */
   body?: Type<Body>;
   /** Who decides and writes: injected. */
   rules: { [K in keyof Rules]: Type<Rules[K]> };
   /** The record that is answered as the write leaves it, or an answer of its own; null for none (204). */
   answers: RecordSet | Answer | null;
+  /** The record as this request may see it: a view of the same name and schema. */
+  written?: (body: Body) => View;
   /** What the audit row calls the record's id, if not like the path's first parameter. */
   idName?: string;
   /** The record of the path, whose version `If-Match` names; or a new one. Its answer has an `ETag`. */
   versions?: RecordSet;
+  /** The list that it replaces as a whole, whose version `If-Match` must name. Its answer has the new `ETag`. */
+  replaces?: List;
   run: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Exactly<Made> | Promise<Exactly<Made>>;
 }
 
@@ -59,14 +72,28 @@ export function writeController<
   Rules extends unknown[] | [],
   Made extends Result,
 >(write: WriteDeclaration<R, Body, Rules, Made>): Type {
-  const { route, scope, status, body: bodyClass, rules, answers, idName, versions, run, ...operation } = write;
+  const {
+    route,
+    scope,
+    status,
+    body: bodyClass,
+    rules,
+    answers,
+    written,
+    idName,
+    versions,
+    replaces,
+    run,
+    ...operation
+  } = write;
   const [method, path] = route.split(' /') as [keyof typeof METHODS, string];
   const names = idsIn<R>(route);
   const Method = METHODS[method];
-  const Requires =
-    typeof scope === 'object' && 'anyOf' in scope
-      ? RequireAnyScope(scope.anyOf, scope.by)
-      : RequireScopes(...([scope].flat() as [Scope, ...Scope[]]));
+  const some = typeof scope === 'object' && 'anyOf' in scope ? scope : null;
+  const Requires = some
+    ? RequireAnyScope(some.anyOf, 'by' in some ? some.by : () => [])
+    : RequireScopes(...([scope].flat() as [Scope, ...Scope[]]));
+  const stored = some && 'byStored' in some ? [storedScopes(versions!, some.byStored)] : [];
   const record = answers && 'view' in answers ? answers : null;
   const name = idName ?? names[0];
   if (record && !name) throw new Error(`${route}: say what its audit row calls the new record`);
@@ -78,6 +105,7 @@ export function writeController<
     constructor(
       private readonly records: Records,
       private readonly audit: Audit,
+      private readonly lists: Lists,
       ...injected: unknown[]
     ) {
       this.rules = injected as Rules;
@@ -85,10 +113,11 @@ export function writeController<
 
     @Method(undefined, answers ? status : 204)
     @Requires
+    @UseGuards(...stored)
     @Documented({
       ...operation,
       answer: record ? one(record.view) : (answers as Answer | null),
-      versioned: versions !== undefined,
+      versioned: replaces ? 'required' : versions !== undefined,
     })
     async write(
       @CurrentCaller() caller: Caller,
@@ -97,22 +126,27 @@ export function writeController<
       ...[body, ...values]: [body: unknown, ...ids: string[]]
     ) {
       const ids = byName(names, values);
-      if (versions && expected !== null && values[0] !== undefined) {
+      if (versions && expected !== null && method !== 'POST') {
         requireVersion(await this.records.locked(caller, versions, values[0]), expected);
       }
+      if (replaces) requireVersionOfList(await this.lists.version(caller, replaces, { lock: true }), expected);
       const call = { caller, organizationId: caller.organizationId, ids, body: body as Body };
       const { id: made, changed, existed, audit, answer } = doneOf(await run(call, ...this.rules));
       const id = made ?? values[0];
       const others = Object.fromEntries(Object.entries<string>(ids).slice(made === undefined ? 1 : 0));
       this.audit.note({ ...others, ...(name && id && { [name]: id }), ...audit }, changed);
       if (existed) response.status(200);
+      if (replaces) return new JsonText(JSON.stringify(answer), await this.lists.version(caller, replaces));
       if (!record) return answer;
-      const written = await this.records.written(caller, record, id);
-      return versions ? tagged(written) : written;
+      const stored = await this.records.written(caller, record, id, method === 'POST');
+      const answered = written
+        ? await this.records.written(caller, { ...record, view: written(call.body) }, id, method === 'POST')
+        : stored;
+      return versions ? new JsonText(answered.text, tagged(stored).etag) : answered;
     }
   }
 
-  for (const [at, rule] of rules.entries()) Inject(rule)(WriteController, undefined, at + 2);
+  for (const [at, rule] of rules.entries()) Inject(rule)(WriteController, undefined, at + 3);
   if (bodyClass) ValidBody(bodyClass)(WriteController.prototype, 'write', 3);
   for (const [at, name] of names.entries()) PathId(name)(WriteController.prototype, 'write', at + 4);
   return WriteController;

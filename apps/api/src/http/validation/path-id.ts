@@ -1,4 +1,4 @@
-import { Param, type PipeTransform } from '@nestjs/common';
+import { Param } from '@nestjs/common';
 import type { IdNames } from '@app/audit';
 import { canonicalUuid } from '@app/database';
 
@@ -6,7 +6,9 @@ import { canonicalUuid } from '@app/database';
 const NO_RECORD = '00000000-0000-0000-0000-000000000000';
 
 /** Treats a malformed id as the id of no record, which takes the same path to the same 404. */
-const toUuid: PipeTransform<string, string> = { transform: (text) => canonicalUuid(text) ?? NO_RECORD };
+export const toUuid: { transform: (text: string) => string } = {
+  transform: (text) => canonicalUuid(text) ?? NO_RECORD,
+};
 
 /** The id in a path, as a canonical UUID. */
 export const PathId = (name: string) => Param(name, toUuid);

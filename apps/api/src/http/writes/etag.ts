@@ -25,6 +25,12 @@ export function tagged({ text }: JsonText): JsonText & { etag: string } {
   return new JsonText(text, etag) as JsonText & { etag: string };
 }
 
+/** @throws ApiError 412 unless this is the version of a list that the caller expects; it must expect one */
+export function requireVersionOfList(version: string, expected: Expected): void {
+  if (expected === null) throw new ApiError('precondition_failed', 'Send the ETag of the list in If-Match.');
+  if (expected !== '*' && !expected.includes(version)) throw ApiError.preconditionFailed();
+}
+
 /** @throws ApiError 412 when the record's version is not the one that the caller expects */
 export function requireVersion(record: JsonText, expected: Expected): void {
   if (expected === null || expected === '*' || expected.includes(tagged(record).etag)) return;

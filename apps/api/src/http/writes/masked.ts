@@ -56,8 +56,14 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
   }
 
   function visitRecord(record: Fields, of: Schema): Fields {
-    if (record.created_at === now) return record;
+    if (record.created_at === now) return visitNew(record, of);
     return without(record, before?.id === record.id ? before : null, of);
+  }
+
+  /** What a new record shows of others, such as a person's name, was there before. */
+  function visitNew(record: Fields, of: Schema): Fields {
+    const seen = mapped(record, of, (value, property) => (isKept(property) ? null : value));
+    return same(seen, record) ? record : { ...seen, masked: true };
   }
 
   /** @param was the object as it was; null if that is unknown */

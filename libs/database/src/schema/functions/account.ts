@@ -134,4 +134,22 @@ export const account = /* sql */ `
     SELECT CASE WHEN count(*) = 20000 THEN beyond ELSE (SELECT b.id FROM batch b ORDER BY b.id DESC LIMIT 1) END,
       count(*) FROM trimmed
   $$;
+
+  -- Changes the names of whoever has this session, with an audit row in each organization that shows them: those that the
+  -- person has accepted. The others go on showing what they supplied. False when the session is over.
+  CREATE FUNCTION change_name(secret bytea, first text, last text, request text) RETURNS boolean
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE login uuid := (SELECT s.user_id FROM portal_session(secret) s);
+  BEGIN
+    UPDATE users u SET first_name = first, last_name = last
+      WHERE u.id = login AND (u.first_name, u.last_name) IS DISTINCT FROM (first, last);
+    IF FOUND THEN
+      INSERT INTO audit_log (id, organization_id, user_id, operation, request_id, status, result, details)
+        SELECT gen_random_uuid(), t.organization_id, login, 'change_name', request, 200, 'done',
+          json_build_object('user_id', login)
+        FROM (SELECT m.organization_id FROM members m WHERE m.user_id = login AND m.status = 'accepted'
+          UNION SELECT p.organization_id FROM parents p WHERE p.user_id = login AND p.status = 'accepted') t;
+    END IF;
+    RETURN login IS NOT NULL;
+  END $$;
 `;

@@ -227,6 +227,16 @@ export const jobs = /* sql */ `
     RETURN FOUND;
   END $$;
 
+  -- Requests that have waited for so many days without a change have expired, 5,000 at a time. @returns how many
+  CREATE FUNCTION expire_booking_requests(days integer) RETURNS bigint LANGUAGE sql ${AS_OWNER} AS $$
+    WITH expired AS (
+      UPDATE booking_requests SET status = 'expired', updated_at = now()
+      WHERE id = ANY (ARRAY(SELECT id FROM booking_requests
+        WHERE status = 'pending' AND updated_at < now() - days * interval '1 day' LIMIT 5000 FOR UPDATE SKIP LOCKED))
+      RETURNING 1)
+    SELECT count(*) FROM expired
+  $$;
+
   -- Deletes what RETENTION does not keep any longer. days: the settings with other days than usual.
   -- The 20 organizations whose rows fill most of the largest tables, with estimated bytes: of each table at most some 500
   -- pages are read. Indexes, dead rows and rows that name no organization do not count.
@@ -244,6 +254,15 @@ export const jobs = /* sql */ `
       FROM (' || parts || ') t GROUP BY id ORDER BY 2 DESC, 1 LIMIT 20) s' INTO sample;
     RETURN sample;
   END $$;
+
+  -- Forgets documents that no file has named for a day, and names them to the worker, which deletes their bytes before its
+  -- transaction ends. Who is about to name one holds its lock.
+  CREATE FUNCTION delete_unnamed_uploads(most integer) RETURNS SETOF text LANGUAGE sql ${AS_OWNER} AS $$
+    DELETE FROM uploads WHERE id IN (SELECT u.id FROM uploads u WHERE u.created_at < now() - interval '1 day'
+      AND NOT EXISTS (SELECT FROM files f WHERE f.organization_id = u.organization_id AND f.upload_id = u.id)
+      ORDER BY u.id LIMIT most FOR UPDATE OF u SKIP LOCKED)
+    RETURNING organization_id || '/' || id
+  $$;
 
   CREATE FUNCTION purge_expired(days jsonb DEFAULT '{}') RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
     ${PURGE}

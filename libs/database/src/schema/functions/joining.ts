@@ -4,6 +4,10 @@ import { AS_OWNER } from '../rules.js';
 const ACCEPTED = `SELECT organization_id, user_id FROM members WHERE status = 'accepted'
           UNION ALL SELECT organization_id, user_id FROM parents WHERE status = 'accepted'`;
 
+/** Whether somebody whose address was changed has yet to prove it: then they are let in when they do. */
+const UNPROVEN = (tie: string) => `${tie}.readdressed_at IS NOT NULL
+        AND NOT EXISTS (SELECT FROM users u WHERE u.id = ${tie}.user_id AND u.email_verified_at IS NOT NULL)`;
+
 /** Joining organizations: invites, consent and approval. Each function does one thing and enforces its own rule. */
 export const joining = /* sql */ `
   -- A person accepts the organization of this transaction, as member or as parent. A login with an unverified address
@@ -20,10 +24,12 @@ export const joining = /* sql */ `
       RETURN false;
     END IF;
     IF as_parent THEN
-      UPDATE parents SET status = 'accepted' WHERE organization_id = here AND user_id = login AND status <> 'accepted';
+      UPDATE parents SET status = 'accepted' WHERE organization_id = here AND user_id = login AND status <> 'accepted'
+        AND readdressed_at IS NULL;
     ELSE
       UPDATE members SET status = 'accepted', archived_at = NULL
-      WHERE organization_id = here AND user_id = login AND status <> 'accepted' AND approval_requested_at IS NULL;
+      WHERE organization_id = here AND user_id = login AND status <> 'accepted' AND approval_requested_at IS NULL
+        AND readdressed_at IS NULL;
     END IF;
     RETURN true;
   END $$;
@@ -59,7 +65,7 @@ export const joining = /* sql */ `
       LATERAL (SELECT m.organization_id, m.role, false AS as_parent FROM members m
           WHERE m.user_id = s.user_id AND m.status = 'pending' AND m.approval_requested_at IS NULL
         UNION ALL SELECT p.organization_id, 'parent', true FROM parents p
-          WHERE p.user_id = s.user_id AND p.status = 'pending' AND p.enrolled_at IS NOT NULL) t
+          WHERE p.user_id = s.user_id AND p.status = 'pending' AND p.enrolled_at IS NOT NULL AND p.readdressed_at IS NULL) t
       JOIN organizations o ON o.id = t.organization_id
     WHERE s.verified ORDER BY o.name, o.id, t.as_parent LIMIT 100
   $$;
@@ -80,6 +86,8 @@ export const joining = /* sql */ `
     SELECT o.name, t.role, t.since, contact_of(o) FROM portal_session(secret) s,
       LATERAL (SELECT m.organization_id, m.role, m.approval_requested_at AS since FROM members m
           WHERE m.user_id = s.user_id AND m.status = 'pending' AND m.approval_requested_at IS NOT NULL
+        UNION ALL SELECT p.organization_id, 'parent', p.readdressed_at FROM parents p
+          WHERE p.user_id = s.user_id AND p.status = 'pending' AND p.readdressed_at IS NOT NULL
         UNION ALL SELECT j.organization_id, 'parent', min(j.joined_at) FROM joins j
           JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
           WHERE j.user_id = s.user_id AND j.approval = 'waiting' AND i.role = 'parent' GROUP BY 1) t
@@ -108,12 +116,29 @@ export const joining = /* sql */ `
           AND t.organization_id <> here);
   END $$;
 
+  -- An API key has given a login of this organization another address, or none. Whoever has it now waits, as member and as
+  -- parent, for a proof and a manager.
+  CREATE FUNCTION await_address(login uuid) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE
+    here uuid := current_organization_id();
+    reachable boolean := EXISTS (SELECT FROM users WHERE id = login AND NOT placeholder_email);
+  BEGIN
+    PERFORM lock_people(ARRAY[login]);
+    UPDATE members SET readdressed_at = now(), status = CASE WHEN reachable THEN 'pending' ELSE status END,
+      approval_requested_at = CASE WHEN reachable THEN now() END
+    WHERE organization_id = here AND user_id = login AND status = 'accepted';
+    UPDATE parents SET readdressed_at = now(), status = CASE WHEN reachable THEN 'pending' ELSE status END
+    WHERE organization_id = here AND user_id = login AND status = 'accepted';
+  END $$;
+
   -- The organization approves somebody who waits.
   -- The lock: somebody who proves the address at the same time comes before or after, never in between.
   CREATE FUNCTION approve_member(login uuid) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     PERFORM lock_people(ARRAY[login]);
-    UPDATE members SET status = 'accepted', approval_requested_at = NULL WHERE organization_id = current_organization_id()
+    UPDATE members m SET status = CASE WHEN ${UNPROVEN('m')} THEN 'pending' ELSE 'accepted' END, approval_requested_at = NULL,
+      readdressed_at = NULL
+    WHERE organization_id = current_organization_id()
       AND user_id = login AND status = 'pending' AND approval_requested_at IS NOT NULL;
     RETURN FOUND;
   END $$;
@@ -123,6 +148,11 @@ export const joining = /* sql */ `
   DECLARE here uuid := current_organization_id();
   BEGIN
     PERFORM lock_people(ARRAY[login]);
+    UPDATE parents p SET status = CASE WHEN ${UNPROVEN('p')} THEN 'pending' ELSE 'accepted' END, readdressed_at = NULL
+    WHERE organization_id = here AND user_id = login AND status = 'pending' AND readdressed_at IS NOT NULL;
+    IF FOUND THEN
+      RETURN true;
+    END IF;
     IF NOT EXISTS (SELECT FROM joins j JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
       WHERE j.organization_id = here AND j.user_id = login AND j.approval = 'waiting' AND i.role = 'parent') THEN
       RETURN false;

@@ -95,6 +95,63 @@ export const messages = /* sql */ `
     RETURN conversation;
   END $$;
 
+  -- Who of these people may take part in a conversation of this organization, and as what: accepted members, and parents
+  -- who have accepted and are linked to a child. Locked: somebody whose membership is ending comes before or after.
+  CREATE FUNCTION may_talk(people uuid[]) RETURNS TABLE (user_id uuid, role text) LANGUAGE plpgsql ${AS_OWNER} AS $$
+  #variable_conflict use_column
+  DECLARE here uuid := current_organization_id();
+  BEGIN
+    PERFORM lock_people(people);
+    RETURN QUERY SELECT p.id, coalesce(
+        (SELECT CASE m.role WHEN 'student' THEN 'student' ELSE 'teacher' END FROM members m
+          WHERE m.organization_id = here AND m.user_id = p.id AND m.status = 'accepted'),
+        (SELECT 'parent' FROM parents a WHERE a.organization_id = here AND a.user_id = p.id AND a.status = 'accepted'
+          AND a.enrolled_at IS NOT NULL))
+      FROM unnest(people) AS p (id);
+  END $$;
+
+  -- Opens a conversation of these people, or changes who of this organization takes part in one that it sees: who is missing
+  -- has left, but for people whom only other organizations know. A direct one has its two people. False if there is none, or
+  -- somebody may not take part. seats: new ids, one for each.
+  CREATE FUNCTION seat_people(conversation uuid, people uuid[], seats uuid[]) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE here uuid := current_organization_id();
+  BEGIN
+    PERFORM lock_people(people || ARRAY(SELECT p.user_id FROM conversation_participants p WHERE p.conversation_id = conversation));
+    IF conversation_of_others(conversation) OR EXISTS (SELECT FROM may_talk(people) t WHERE t.role IS NULL)
+      OR NOT EXISTS (SELECT FROM conversations c WHERE c.id = conversation AND c.type IN ('group', 'classroom_feed')) THEN
+      RETURN false;
+    END IF;
+    UPDATE conversation_participants p SET left_at = now() WHERE p.conversation_id = conversation AND p.left_at IS NULL
+      AND p.user_id <> ALL (people) AND EXISTS (SELECT FROM members m WHERE m.organization_id = here AND m.user_id = p.user_id
+        UNION ALL SELECT FROM parents a WHERE a.organization_id = here AND a.user_id = p.user_id);
+    INSERT INTO conversation_participants AS p (id, conversation_id, user_id, role)
+      SELECT seats[t.n], conversation, t.user_id, t.role FROM may_talk(people) WITH ORDINALITY AS t (user_id, role, n)
+      ON CONFLICT (conversation_id, user_id) DO UPDATE SET left_at = NULL, role = excluded.role WHERE p.left_at IS NOT NULL;
+    RETURN true;
+  END $$;
+
+  CREATE FUNCTION open_conversation(new_id uuid, kind text, room uuid, name text, people uuid[], seats uuid[]) RETURNS boolean
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    IF current_organization_id() IS NULL OR kind NOT IN ('group', 'classroom_feed') OR room IS NOT NULL AND NOT EXISTS (
+      SELECT FROM classrooms r WHERE r.id = room AND r.organization_id = current_organization_id())
+      OR EXISTS (SELECT FROM may_talk(people) t WHERE t.role IS NULL) THEN
+      RETURN false;
+    END IF;
+    INSERT INTO conversations (id, type, classroom_id, title) VALUES (new_id, kind, room, name);
+    RETURN seat_people(new_id, people, seats);
+  END $$;
+
+  -- Another title for a conversation that this organization sees. False without one.
+  CREATE FUNCTION title_conversation(conversation uuid, name text) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    IF conversation_of_others(conversation) THEN
+      RETURN false;
+    END IF;
+    UPDATE conversations c SET title = name, updated_at = now() WHERE c.id = conversation AND c.type IN ('group', 'classroom_feed');
+    RETURN FOUND;
+  END $$;
+
   -- Keeps the copies when a conversation changes.
   CREATE FUNCTION copy_conversation() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN

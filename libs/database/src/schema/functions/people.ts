@@ -53,9 +53,16 @@ export const people = /* sql */ `
   -- Whether only the person may accept a tie to this login: somebody has used it or proved its address, or another
   -- organization knows it.
   CREATE FUNCTION must_accept(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT is_used(login) OR tied_elsewhere(login)
-      OR EXISTS (SELECT FROM users WHERE id = login AND email_verified_at IS NOT NULL)
+    SELECT is_established(login) OR tied_elsewhere(login)
   $$;
+
+  -- Whether somebody has used this login or proved its address, or did before a key changed it.
+  CREATE FUNCTION is_established(login uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT is_used(login) OR EXISTS (SELECT FROM users WHERE id = login AND email_verified_at IS NOT NULL)
+      OR EXISTS (SELECT FROM members WHERE user_id = login AND readdressed_at IS NOT NULL)
+      OR EXISTS (SELECT FROM parents WHERE user_id = login AND readdressed_at IS NOT NULL)
+  $$;
+
 
   -- Those of these people whom other organizations have a tie to. They are locked first: of two organizations that change
   -- the same login, the later sees what the earlier did.
@@ -109,6 +116,14 @@ export const people = /* sql */ `
     END IF;
     IF NEW.accepted_at IS NOT NULL AND NOT imported THEN
       NEW.accepted_at := coalesce(had, now());
+    END IF;
+    IF TG_OP = 'UPDATE' AND NEW.readdressed_at IS NOT NULL THEN
+      IF NEW.status = 'accepted' AND OLD.status <> 'accepted' THEN
+        NEW.readdressed_at := NULL;
+      ELSIF NEW.status = 'pending' AND OLD.status = 'archived' AND TG_TABLE_NAME = 'members' THEN
+        -- Whoever comes back still waits for a manager.
+        NEW.approval_requested_at := now();
+      END IF;
     END IF;
     IF NEW.status = 'accepted' THEN
       NEW.accepted_at := coalesce(NEW.accepted_at, now());
@@ -278,23 +293,4 @@ export const people = /* sql */ `
     END LOOP;
     RETURN NULL;
   END $$;
-
-  -- Changes the names of whoever has this session, with an audit row in each organization that shows them: those that the
-  -- person has accepted. The others go on showing what they supplied. False when the session is over.
-  CREATE FUNCTION change_name(secret bytea, first text, last text, request text) RETURNS boolean
-    LANGUAGE plpgsql ${AS_OWNER} AS $$
-  DECLARE login uuid := (SELECT s.user_id FROM portal_session(secret) s);
-  BEGIN
-    UPDATE users u SET first_name = first, last_name = last
-      WHERE u.id = login AND (u.first_name, u.last_name) IS DISTINCT FROM (first, last);
-    IF FOUND THEN
-      INSERT INTO audit_log (id, organization_id, user_id, operation, request_id, status, result, details)
-        SELECT gen_random_uuid(), t.organization_id, login, 'change_name', request, 200, 'done',
-          json_build_object('user_id', login)
-        FROM (SELECT m.organization_id FROM members m WHERE m.user_id = login AND m.status = 'accepted'
-          UNION SELECT p.organization_id FROM parents p WHERE p.user_id = login AND p.status = 'accepted') t;
-    END IF;
-    RETURN login IS NOT NULL;
-  END $$;
-
 `;

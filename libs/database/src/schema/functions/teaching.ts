@@ -131,8 +131,7 @@ export const teaching = /* sql */ `
   CREATE FUNCTION hide_unaccepted_results() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     IF EXISTS (SELECT FROM members WHERE organization_id = NEW.organization_id AND user_id = NEW.student_id
-      AND (accepted_at IS NOT NULL OR (frozen_at IS NOT NULL AND EXISTS (SELECT FROM results r
-        WHERE r.id = NEW.result_id AND ${ownResult('NEW.organization_id', 'r.homework_assignment_id')})))) THEN
+      AND (accepted_at IS NOT NULL OR (frozen_at IS NOT NULL AND ${ownResult('NEW.organization_id', 'NEW.result_id')}))) THEN
       RETURN NEW;
     END IF;
     RETURN NULL;
@@ -152,7 +151,7 @@ export const teaching = /* sql */ `
     DELETE FROM organization_results r USING unnest(changed) c
       WHERE r.organization_id = c.organization_id AND r.student_id = c.user_id AND c.accepted_at IS NULL
         AND NOT coalesce(c.status = 'archived' AND (r.completed_at <= c.frozen_at
-          OR ${ownResult('r.organization_id', 'r.homework_assignment_id')}), false);
+          OR ${ownResult('r.organization_id', 'r.result_id')}), false);
     INSERT INTO organization_results (organization_id, result_id, ${listed(RESULT_COLUMNS)})
     SELECT c.organization_id, r.id, ${listed(RESULT_COLUMNS, 'r')}
     FROM unnest(changed) c

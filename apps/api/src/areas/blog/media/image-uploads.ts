@@ -6,9 +6,10 @@ import { Database } from '@app/database';
 import { type EncodedImage, FORMATS, ImageEncoder, TemporaryFile, TemporaryFileError } from '@app/images';
 import { Log } from '@app/logging';
 import { Storage } from '@app/storage';
-import { ApiError, contentHashOf, whileWaiting } from '../../../http/kit.js';
+import {
+  ApiError, contentHashOf, endedEarly, type Received, receiveFile, StoredUpload, whileWaiting,
+} from '../../../http/kit.js'; // prettier-ignore
 import { toApiError } from './image-errors.js';
-import { type Received, receiveFile } from './multipart.js';
 import { storedName } from './stored-name.js';
 
 declare module 'express-serve-static-core' {
@@ -17,37 +18,20 @@ declare module 'express-serve-static-core' {
   }
 }
 
-const endedEarly = () => new ApiError('bad_request', 'The request ended before its answer.');
+/** 10 MB for the file alone. */
+const MOST_IMAGE_BYTES = 10_485_760;
 
-/** A stored image without an owner yet: the unit of work that takes it owns it, and one that nobody takes is removed with the request. */
-export class UploadedImage {
-  private taken = false;
-  private over = false;
-
+/** An image that has been stored. */
+export class UploadedImage extends StoredUpload {
   constructor(
     readonly id: string,
     readonly path: string,
     readonly url: string,
     readonly size: number,
-    private readonly removal: () => Promise<void>,
-    private readonly db: Database,
-  ) {}
-
-  /** Gives it to the ambient unit of work; a rollback removes it. */
-  take(): void {
-    // The client has left.
-    if (this.over) throw endedEarly();
-    this.taken = true;
-    this.db.onRollback(async () => {
-      this.taken = false;
-      if (this.over) await this.removal();
-    });
-  }
-
-  /** Called when the request is over. */
-  async release(): Promise<void> {
-    this.over = true;
-    if (!this.taken) await this.removal();
+    removal: () => Promise<void>,
+    db: Database,
+  ) {
+    super(removal, db);
   }
 }
 
@@ -84,7 +68,7 @@ export class ImageUploads implements OnModuleInit {
     // The client may have left already, while its key was looked up: then no event follows.
     if (response.destroyed) leave();
     else response.once('close', leave);
-    const received = await receiveFile(request);
+    const received = await receiveFile(request, { most: MOST_IMAGE_BYTES, what: 'image' });
     try {
       request.contentHash = contentHashOf(request.query, received.name, received.sha256.toString('hex'));
       const encoded = await this.encoder.encode(received.file, owner, gone.signal).catch((error: unknown) => {

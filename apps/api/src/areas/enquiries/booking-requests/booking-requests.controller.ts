@@ -1,12 +1,19 @@
 import { TutorSearch } from '@app/enquiries';
 import { BookingRequests } from '@app/scheduling';
-import { listController, one, readController, writeController } from '../../../http/kit.js';
-import { CreateBookingRequest, lessonOf, RecommendedQuery } from './booking-requests.dto.js';
-import { BOOKING_REQUESTS } from './booking-requests.queries.js';
+import { listController, one, readController, recordController, writeController } from '../../../http/kit.js';
+import {
+  CreateBookingRequest,
+  lessonOf,
+  RecommendedQuery,
+  UpdateBookingRequest,
+  wishesOf,
+} from './booking-requests.dto.js';
+import { BOOKING_REQUEST_RECORD, BOOKING_REQUESTS } from './booking-requests.queries.js';
 import { recommendedTutorShape, recommendedTutorsShape } from './booking-requests.view.js';
 
 export const BOOKING_REQUESTS_CONTROLLERS = [
   listController(BOOKING_REQUESTS),
+  recordController(BOOKING_REQUEST_RECORD),
   writeController({
     id: 'create_booking_request',
     route: 'POST /v1/booking-requests',
@@ -29,6 +36,25 @@ export const BOOKING_REQUESTS_CONTROLLERS = [
     answers: BOOKING_REQUESTS,
     idName: 'booking_request_id',
     run: ({ organizationId, body }, requests) => requests.add(organizationId, lessonOf(body)),
+  }),
+  writeController({
+    id: 'update_booking_request',
+    route: 'PATCH /v1/booking-requests/:request_id',
+    scope: ['leads:write', 'read'],
+    summary: 'Declines a booking request, lets it wait again, or corrects what is wished for',
+    description:
+      'Omitted fields stay unchanged. `pending` lets a declined, expired or matched request wait again; the session of a matched ' +
+      'one stays. Wishes can be changed while the request is, or becomes, pending; otherwise 409.',
+    example: { preferred_days: ['tuesday'], preferred_times: { tuesday: ['17:00-19:00'] }, duration_minutes: 90 },
+    body: UpdateBookingRequest,
+    rules: [BookingRequests],
+    answers: BOOKING_REQUEST_RECORD,
+    versions: BOOKING_REQUEST_RECORD,
+    idName: 'booking_request_id',
+    conflicts: ['invalid_state'],
+    async run({ organizationId, ids, body }, requests) {
+      return { changed: await requests.patch(organizationId, ids.request_id, body.status, wishesOf(body)) };
+    },
   }),
   readController({
     id: 'get_recommended_tutors',

@@ -2,6 +2,7 @@ import { VALUES } from '@app/database';
 import { FIELDS, hoursOfDay } from '@app/fields';
 import type { WantedLesson } from '@app/scheduling';
 import {
+  changeOf,
   Fault,
   field,
   inputOf,
@@ -39,17 +40,7 @@ export class PreferredTimes implements Interdependent {
   }
 }
 
-/** A lesson that somebody wants. */
-export class CreateBookingRequest implements Interdependent {
-  @field.Uuid({ nullable: true, description: 'Required without `student_display_name`.' })
-  student_id?: string | null;
-
-  @field.bodyField(FIELDS.booking_requests.student_display_name, {
-    nullable: true,
-    description: 'Somebody who is not a student yet. Required without `student_id`.',
-  })
-  student_display_name?: string | null;
-
+class Wishes {
   @field.IdOrCode({ nullable: true, description: 'The subject’s id or code.' })
   subject_id?: string | null;
 
@@ -67,6 +58,24 @@ export class CreateBookingRequest implements Interdependent {
 
   @field.bodyField(FIELDS.booking_requests.message, { nullable: true })
   message?: string | null;
+}
+
+/** Omitted fields stay unchanged. */
+export class UpdateBookingRequest extends Wishes {
+  @field.OneOf(['pending', 'declined'])
+  status?: 'pending' | 'declined';
+}
+
+/** A lesson that somebody wants. */
+export class CreateBookingRequest extends Wishes implements Interdependent {
+  @field.Uuid({ nullable: true, description: 'Required without `student_display_name`.' })
+  student_id?: string | null;
+
+  @field.bodyField(FIELDS.booking_requests.student_display_name, {
+    nullable: true,
+    description: 'Somebody who is not a student yet. Required without `student_id`.',
+  })
+  student_display_name?: string | null;
 
   [TOGETHER](): Fault[] {
     const known = (this.student_id ?? this.student_display_name ?? null) !== null;
@@ -75,13 +84,35 @@ export class CreateBookingRequest implements Interdependent {
 }
 
 export function lessonOf(body: CreateBookingRequest): WantedLesson {
-  const times = Object.entries((body.preferred_times ?? {}) as Record<string, string[] | null | undefined>);
   return {
     ...inputOf(body),
     subject: body.subject_id ?? null,
     preferredDays: body.preferred_days ?? [],
-    preferredTimes: Object.fromEntries(times.filter((entry): entry is [string, string[]] => Array.isArray(entry[1]))),
+    preferredTimes: hoursIn(body.preferred_times ?? null),
   };
+}
+
+/** What is to change; undefined fields stay. */
+export function wishesOf(body: UpdateBookingRequest): Partial<WantedLesson> {
+  const { preferred_days: days, preferred_times: times } = body;
+  const {
+    status: _status,
+    subjectId: subject,
+    preferredDays: _days,
+    preferredTimes: _times,
+    ...others
+  } = changeOf(body);
+  return {
+    ...others,
+    ...(subject !== undefined && { subject }),
+    ...(days !== undefined && { preferredDays: days ?? [] }),
+    ...(times !== undefined && { preferredTimes: hoursIn(times) }),
+  };
+}
+
+function hoursIn(times: PreferredTimes | null): WantedLesson['preferredTimes'] {
+  const given = Object.entries((times ?? {}) as Record<string, string[] | null | undefined>);
+  return Object.fromEntries(given.filter((entry): entry is [string, string[]] => Array.isArray(entry[1])));
 }
 
 export const RecommendedQuery = queryOf([

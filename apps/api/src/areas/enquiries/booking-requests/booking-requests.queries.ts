@@ -1,5 +1,5 @@
 import { BOOKING_REQUEST } from '@app/database';
-import { byIdOrCode, byValue, list, Source } from '../../../http/kit.js';
+import { byIdOrCode, byValue, list, type RecordDeclaration, Source } from '../../../http/kit.js';
 import { bookingRequestView } from './booking-requests.view.js';
 
 export const BOOKING_REQUESTS = list({
@@ -14,3 +14,12 @@ export const BOOKING_REQUESTS = list({
     byIdOrCode('subject_id', 'subjects', 'Only requests for this subject, by its id or code.'),
   ],
 });
+
+export const BOOKING_REQUEST_RECORD: RecordDeclaration = {
+  id: 'get_booking_request',
+  path: 'v1/booking-requests/:request_id',
+  summary: 'Returns one booking request',
+  view: BOOKING_REQUESTS.view,
+  source: BOOKING_REQUESTS.source,
+  versioned: true,
+};

@@ -43,10 +43,22 @@ export const LEADS_CONTROLLERS = [
     body: UpdateLead,
     rules: [Leads],
     answers: LEAD,
+    versions: LEAD,
     conflicts: ['invalid_state'],
     async run({ organizationId, ids, body }, leads) {
       // The values that a lead has are a change, too, as in every PATCH.
       await leads.change(organizationId, ids.lead_id, changeOf(body));
     },
+  }),
+  writeController({
+    id: 'remove_lead',
+    route: 'DELETE /v1/leads/:lead_id',
+    scope: ['leads:write', 'read'],
+    summary: 'Deletes a lead',
+    description: 'With all that they wrote, and what the staff noted.',
+    rules: [Leads],
+    answers: null,
+    versions: LEAD,
+    run: ({ organizationId, ids }, leads) => leads.remove(organizationId, ids.lead_id),
   }),
 ];

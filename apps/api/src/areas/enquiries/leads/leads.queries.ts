@@ -44,4 +44,5 @@ export const LEAD: RecordDeclaration = {
   summary: 'Returns one lead',
   view: LEADS.view,
   source: LEADS.source,
+  versioned: true,
 };

@@ -10,7 +10,11 @@ export class CreateMessage implements Interdependent {
   @field.bodyField(FIELDS.messages.content, { required: true })
   content: string;
 
-  @field.Uuid({ nullable: true, description: 'An accepted owner or admin. The first owner, if it is left out.' })
+  @field.Uuid({
+    nullable: true,
+    description:
+      'An accepted owner or admin, or a tutor who takes part in `conversation_id` and is told by email. The first owner, if it is left out.',
+  })
   sender_id?: string | null;
 
   @field.Uuid({ nullable: true, description: 'A conversation in which the sender takes part.' })

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { VALUES } from '@app/database';
 import {
-  instant, kinds, like, list, nullable, oneOf, parameter, type RecordSet, Source, text, uuid, View,
+  instant, kinds, like, list, nullable, oneOf, parameter, type RecordDeclaration, type RecordSet, Source, text, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
 const { message_type, visibility } = VALUES.messages;
@@ -47,3 +47,14 @@ export const MESSAGES = list({
     within: { source: CONVERSATIONS, where: sql`o.conversation_id = ${conversation_id}` },
   }),
 });
+
+/** One that everyone in a conversation may read that the organization sees. */
+export const READABLE_MESSAGE: RecordDeclaration = {
+  ...MESSAGE,
+  id: 'get_message',
+  path: 'v1/messages/:message_id',
+  summary: 'Returns one message',
+  description: 'A private or deleted message is a 404.',
+  where: sql`m.visibility = 'everyone' AND m.deleted_at IS NULL AND EXISTS (SELECT FROM organization_conversations o
+    WHERE o.organization_id = m.organization_id AND o.conversation_id = m.conversation_id)`,
+};

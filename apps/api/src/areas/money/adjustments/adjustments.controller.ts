@@ -1,10 +1,17 @@
 import { Adjustments } from '@app/billing';
-import { inputOf, listController, writeController } from '../../../http/kit.js';
+import { inputOf, listController, recordController, writeController } from '../../../http/kit.js';
 import { CreateAdjustment } from './adjustments.dto.js';
 import { ADJUSTMENTS } from './adjustments.queries.js';
 
 export const ADJUSTMENTS_CONTROLLERS = [
   listController(ADJUSTMENTS),
+  recordController({
+    ...ADJUSTMENTS,
+    id: 'get_adjustment',
+    path: 'v1/adjustments/:adjustment_id',
+    summary: 'Returns one payroll adjustment',
+    description: 'Also one that is voided.',
+  }),
   writeController({
     id: 'create_adjustment',
     route: 'POST /v1/adjustments',

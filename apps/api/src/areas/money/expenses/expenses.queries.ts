@@ -18,7 +18,13 @@ export const EXPENSES = list({
     amount_cents: like(nullable(cents('e.amount_cents')), 1250),
     approved_amount_cents: like(nullable(cents('e.approved_amount_cents')), null),
     status: nullable(oneOf('e.status', status)),
-    receipt_photo_url: nullable(text('e.receipt_photo_url', 'https://files.example.com/receipts/42.jpg')),
+    receipt_photo_url: nullable(
+      text(
+        `CASE WHEN e.receipt_file_id IS NULL THEN e.receipt_photo_url ELSE '/v1/files/' || e.receipt_file_id || '/content' END`,
+        'https://files.example.com/receipts/42.jpg',
+      ),
+    ),
+    receipt_file_id: like(nullable(uuid('e.receipt_file_id')), null),
     session_id: nullable(uuid('e.session_id')),
     approved_at: like(nullable(instant('e.approved_at')), null),
     created_at: nullable(instant('e.created_at')),

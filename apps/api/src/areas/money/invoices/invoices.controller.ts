@@ -48,6 +48,19 @@ export const INVOICES_CONTROLLERS = [
     run: ({ organizationId, ids }, invoices) => invoices.removeLine(organizationId, ids.invoice_id, ids.line_id),
   }),
   writeController({
+    id: 'remove_invoice',
+    route: 'DELETE /v1/invoices/:invoice_id',
+    scope: 'payments:write',
+    summary: 'Deletes a draft with its lines',
+    description:
+      'An invoice that has been issued is a 409, and so is a draft on which lessons are billed (`still_referenced`): remove ' +
+      'these lines, or reopen the sessions, first.',
+    rules: [Invoices],
+    answers: null,
+    conflicts: ['invalid_state', 'still_referenced'],
+    run: ({ organizationId, ids }, invoices) => invoices.remove(organizationId, ids.invoice_id),
+  }),
+  writeController({
     id: 'finalize_invoice',
     route: 'POST /v1/invoices/:invoice_id/finalize',
     status: 200,

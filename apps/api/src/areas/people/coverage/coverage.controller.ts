@@ -17,8 +17,12 @@ const SUMMARY = readController({
   query: SummaryQuery,
   answer: one(summaryShape),
   rules: [Coverage],
-  async run({ caller, query: { subject = null, postcode = null } }, coverage) {
-    const { subjectId, total, inPerson, online, coveringArea } = await coverage.summary(caller, subject, postcode);
+  async run({ caller, query: { subject_id, subject = null, postcode = null } }, coverage) {
+    const { subjectId, total, inPerson, online, coveringArea } = await coverage.summary(
+      caller,
+      subject_id ?? subject,
+      postcode,
+    );
     return { subject_id: subjectId, postcode, total, in_person: inPerson, online, covering_area: coveringArea };
   },
 });
@@ -33,8 +37,8 @@ const GAPS = readController({
   query: GapsQuery,
   answer: paged(gapShape),
   rules: [Coverage],
-  async run({ caller, query: { subject = null, min_tutors: minTutors, limit } }, coverage) {
-    const gaps = await coverage.gaps(caller, { subject, minTutors, limit });
+  async run({ caller, query: { subject_id, subject = null, min_tutors: minTutors, limit } }, coverage) {
+    const gaps = await coverage.gaps(caller, { subject: subject_id ?? subject, minTutors, limit });
     const shown = gaps.map(({ postcode, suburb, subjectId, demandScore, requestCount, supplyCount }) =>
       JSON.stringify({
         postcode,

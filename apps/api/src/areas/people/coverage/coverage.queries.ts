@@ -16,7 +16,12 @@ const SUBJECT_NAMED = {
   ...kinds.idOrCode,
   schema: { ...kinds.idOrCode.schema, examples: ['mathematical_methods'] },
 };
-const subject = (description: string) => parameter('subject', SUBJECT_NAMED, description);
+/** Both names are taken; `subject_id` wins. */
+const subject = (description: string) =>
+  [
+    parameter('subject', SUBJECT_NAMED, description),
+    parameter('subject_id', SUBJECT_NAMED, 'The same as `subject`, which it replaces.'),
+  ] as const;
 const postcode = (description: string) => parameter('postcode', text(20, '3056'), description);
 
 const KM = distanceBetween('home', 'there');
@@ -58,9 +63,11 @@ export const COVERAGE = list({
   sizes: { limit: 100, most: 500 },
   where: sql`m.${IS_STAFF} AND m.status = 'accepted' AND ${profiled(sql`true`)}`,
   parameters: [
-    parameter('subject', SUBJECT_NAMED, 'Only tutors who teach this subject, by its id or code.', {
-      where: (named, _alias, { organizationId }) => teach(idOf('subjects', organizationId, named)),
-    }),
+    ...(['subject', 'subject_id'] as const).map((name) =>
+      parameter(name, SUBJECT_NAMED, 'Only tutors who teach this subject, by its id or code.', {
+        where: (named, _alias, { organizationId }) => teach(idOf('subjects', organizationId, named)),
+      }),
+    ),
     parameter('mode', kinds.oneOf(MODES), 'Only tutors who teach this way. Who teaches both ways is in either.', {
       where: (mode) => TEACHING[mode as keyof typeof TEACHING],
     }),
@@ -79,20 +86,20 @@ export const COVERAGE = list({
 });
 
 export const SummaryQuery = queryOf([
-  subject('Only tutors who teach this subject, by its id or code.'),
+  ...subject('Only tutors who teach this subject, by its id or code.'),
   postcode('The place of `covering_area`. Without it, that is everybody.'),
 ]);
 export type SummaryQuery = InstanceType<typeof SummaryQuery>;
 
 export const GapsQuery = queryOf([
   orDefault(parameter('limit', kinds.integer(1, 200), 'How many postcodes at most.'), 50),
-  subject('Only requests for this subject, by its id or code.'),
+  ...subject('Only requests for this subject, by its id or code.'),
   orDefault(parameter('min_tutors', kinds.integer(1, 1000), 'How many tutors are enough: fewer are a gap.'), 1),
 ]);
 export type GapsQuery = InstanceType<typeof GapsQuery>;
 
 export const RefreshQuery = queryOf([
-  subject('Only tutors who teach this subject, by its id or code.'),
+  ...subject('Only tutors who teach this subject, by its id or code.'),
   orDefault(parameter('minutes', kinds.integer(1, 240), 'How long a drive may take.'), 30),
 ]);
 export type RefreshQuery = InstanceType<typeof RefreshQuery>;

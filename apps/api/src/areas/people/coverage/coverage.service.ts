@@ -17,10 +17,10 @@ export class CoverageService {
   ) {}
 
   /** Asks the routing service before the write begins. Null without one. */
-  async ask(request: Request, { subject, minutes }: RefreshQuery): Promise<Refreshed | null> {
+  async ask(request: Request, { subject_id, subject, minutes }: RefreshQuery): Promise<Refreshed | null> {
     if (!this.isochrones.enabled) return null;
     const caller = request.caller!;
-    const plan = await this.isochrones.plan(caller, subject ?? null, minutes);
+    const plan = await this.isochrones.plan(caller, subject_id ?? subject ?? null, minutes);
     const found = await whileWaiting(request, () => this.isochrones.compute(caller.organizationId, plan));
     if (found.problem) this.log.failure(found.problem, request.id, 'routing_failed');
     return { ...found, considered: plan.considered, cached: plan.cached };

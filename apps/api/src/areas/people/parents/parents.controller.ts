@@ -1,10 +1,10 @@
 import { Offboarding } from '@app/access';
-import { AccountInvites, Families, Provisioning } from '@app/people';
-import { listController, one, recordController, Records, writeController } from '../../../http/kit.js';
-import { accountInviteSentShape } from '../account-invite.js';
-import { ended, OFFBOARDED } from '../offboard.js';
-import { toParent } from '../people.dto.js';
-import { CreateParent, LinkStudent } from './parents.dto.js';
+import { AccountInvites, Families, MemberProfiles, Provisioning } from '@app/people';
+import { changeOf, listController, one, recordController, Records, writeController } from '../../../http/kit.js';
+import { accountInviteSentShape, ANOTHER_ADDRESS } from '../account-invite.js';
+import { ended, OFFBOARDED, RESTORED, restored, RESTORES } from '../offboard.js';
+import { may, toParent } from '../people.dto.js';
+import { CreateParent, LinkStudent, UpdateParent } from './parents.dto.js';
 import { ANY_PARENT, BALANCE, linkOf, PARENT, PARENTS, parentStudentLinkView } from './parents.queries.js';
 
 export const PARENTS_CONTROLLERS = [
@@ -29,6 +29,26 @@ export const PARENTS_CONTROLLERS = [
     async run({ caller, body }, provisioning) {
       const { id, created, known } = await provisioning.provisionOne(caller, toParent(body));
       return { id, existed: known, audit: { created } };
+    },
+  }),
+  writeController({
+    id: 'update_parent',
+    route: 'PATCH /v1/parents/:parent_id',
+    scope: 'students:write',
+    summary: 'Changes a parent’s names, email or phone',
+    description:
+      'As for a student: omitted fields stay unchanged; of a `pending` parent it changes what the organization supplied, but not the ' +
+      'address they were invited at; a login that another organization has a membership for is a 422. Another `email` needs ' +
+      `\`accounts:write\` as well, as do names of one who is an owner or admin here, whose \`email\` and \`phone\` are a 409. ${ANOTHER_ADDRESS}`,
+    example: { phone: '+61 400 000 000' },
+    body: UpdateParent,
+    rules: [MemberProfiles],
+    answers: PARENT,
+    conflicts: ['is_manager'],
+    run: ({ caller, ids, body }, profiles) => {
+      const { phone, ...change } = changeOf(body);
+      const changed = { ...change, phone: phone === '' ? null : phone };
+      return profiles.changeParent(caller, ids.parent_id, changed, may(caller, 'students:write'));
     },
   }),
   writeController({
@@ -75,6 +95,15 @@ export const PARENTS_CONTROLLERS = [
       'The parent sees nothing of the organization any more; their account stays theirs. Links to children and ' +
       'open invites end; invoices stay. Again: zeros.',
     run: ({ caller, ids }, offboarding) => ended(offboarding, caller, { userId: ids.parent_id, as: 'parent' }),
+  }),
+  writeController({
+    ...RESTORED,
+    id: 'restore_parent',
+    route: 'POST /v1/parents/:parent_id/restore',
+    summary: 'Takes back a parent who has left',
+    description: `${RESTORES} Nobody is mailed: link the parent to a child, then send the invite. A parent who has not left is returned unchanged.`,
+    answers: ANY_PARENT,
+    run: ({ caller, ids }, restoring) => restored(restoring, caller, ids.parent_id, 'parent'),
   }),
   writeController({
     id: 'unlink_student_from_parent',

@@ -1,8 +1,8 @@
 import { AccountInvites, MemberProfiles, Provisioning } from '@app/people';
 import { changeOf, listController, one, recordController, writeController } from '../../../http/kit.js';
-import { accountInviteSentShape } from '../account-invite.js';
-import { ended, OFFBOARDED } from '../offboard.js';
-import { toStudent } from '../people.dto.js';
+import { accountInviteSentShape, ANOTHER_ADDRESS } from '../account-invite.js';
+import { ended, OFFBOARDED, RESTORED, restored, RESTORES } from '../offboard.js';
+import { may, toStudent } from '../people.dto.js';
 import { CreateStudent, UpdateStudent } from './students.dto.js';
 import { STUDENT_BALANCE, STUDENTS } from './students.queries.js';
 
@@ -46,8 +46,7 @@ export const STUDENTS_CONTROLLERS = [
     description:
       'Omitted fields stay unchanged. For a `pending` student, this changes what the organization supplied, but ' +
       'not the address they were invited at. If another organization has a membership for the login, only the ' +
-      'person can change it, and an archived student cannot be changed: 422. A new `email` is confirmed by ' +
-      'email, and the previous address loses all access.',
+      `person can change it, and an archived student cannot be changed: 422. Another \`email\` needs \`accounts:write\` as well. ${ANOTHER_ADDRESS}`,
     example: { phone: '+61 400 000 000' },
     body: UpdateStudent,
     rules: [MemberProfiles],
@@ -58,6 +57,7 @@ export const STUDENTS_CONTROLLERS = [
         caller,
         ids.student_id,
         { ...change, phone: phone === '' ? null : phone },
+        may(caller, 'students:write'),
         rateBandId,
       );
     },
@@ -90,5 +90,14 @@ export const STUDENTS_CONTROLLERS = [
       'and one without other students is cancelled. What was taught, results, messages and invoices stay. Again: ' +
       'zeros.',
     run: ({ caller, ids }, offboarding) => ended(offboarding, caller, { userId: ids.student_id, as: 'student' }),
+  }),
+  writeController({
+    ...RESTORED,
+    id: 'restore_student',
+    route: 'POST /v1/students/:student_id/restore',
+    summary: 'Takes back a student who has left',
+    description: `${RESTORES} They are mailed as in the bulk invite. A student who has not left is returned unchanged.`,
+    answers: STUDENTS,
+    run: ({ caller, ids }, restoring) => restored(restoring, caller, ids.student_id, 'student'),
   }),
 ];

@@ -1,9 +1,11 @@
 import { Provisioning, TutorProfiles } from '@app/people';
-import { given, listController, recordController, requireScopes, writeController } from '../../../http/kit.js';
-import { ended, OFFBOARDED, OffboardTutor } from '../offboard.js';
-import { toTutor } from '../people.dto.js';
-import { CreateTutor, UpdateTutor } from './tutors.dto.js';
-import { STAFF } from './tutors.queries.js';
+import { TutorStudents } from '@app/teaching';
+import { given, listController, recordController, writeController } from '../../../http/kit.js';
+import { ANOTHER_ADDRESS } from '../account-invite.js';
+import { ended, OFFBOARDED, RESTORED, restored, RESTORES, OffboardTutor } from '../offboard.js';
+import { may, toTutor } from '../people.dto.js';
+import { CreateTutor, CreateTutorStudent, UpdateTutor } from './tutors.dto.js';
+import { STAFF, TUTOR_STUDENTS } from './tutors.queries.js';
 
 const TUTOR = recordController({
   ...STAFF,
@@ -43,8 +45,9 @@ export const TUTORS_CONTROLLERS = [
       'Omitted fields stay unchanged; a list replaces the stored one. Somebody without a tutor profile gets one. ' +
       'Another `home_suburb` or `home_postcode` clears the coordinates. Names change what the organization ' +
       'supplied of a `pending` person, and otherwise the login, unless another organization has a membership for ' +
-      'it (422). Another name of an owner or admin needs `accounts:write` as well (403). Archived people cannot be ' +
-      'changed (422).',
+      'it (422); so do `email` and `phone`. Another name of an owner or admin, and another `email`, need ' +
+      '`accounts:write` as well (403); `email` and `phone` of an owner or admin are a 409. ' +
+      `${ANOTHER_ADDRESS} Archived people cannot be changed (422).`,
     example: {
       bio: 'Patient and precise; eleven years of Methods.',
       is_published: true,
@@ -58,9 +61,11 @@ export const TUTORS_CONTROLLERS = [
     body: UpdateTutor,
     rules: [TutorProfiles],
     answers: STAFF,
+    conflicts: ['is_manager'],
     run: ({ caller, ids, body }, profiles) => {
-      const mayRenameManager = () => requireScopes(caller, ['tutors:write', 'accounts:write']);
-      return profiles.change(caller, ids.tutor_id, given(body), mayRenameManager);
+      const { phone, ...change } = given(body);
+      const changed = phone === undefined ? change : { ...change, phone: phone || null };
+      return profiles.change(caller, ids.tutor_id, changed, may(caller, 'tutors:write'));
     },
   }),
   writeController({
@@ -78,5 +83,44 @@ export const TUTORS_CONTROLLERS = [
     body: OffboardTutor,
     run: ({ caller, ids, body }, offboarding) =>
       ended(offboarding, caller, { userId: ids.tutor_id, as: 'staff', sessions: body.ahead }),
+  }),
+  writeController({
+    ...RESTORED,
+    id: 'restore_tutor',
+    route: 'POST /v1/tutors/:tutor_id/restore',
+    summary: 'Takes back a tutor who has left',
+    description: `${RESTORES} They are mailed as in the bulk invite. Owners and admins are a 409. A tutor who has not left is returned unchanged.`,
+    conflicts: ['is_manager'],
+    answers: STAFF,
+    run: ({ caller, ids }, restoring) => restored(restoring, caller, ids.tutor_id, 'staff'),
+  }),
+  listController(TUTOR_STUDENTS),
+  writeController({
+    id: 'create_tutor_student',
+    route: 'POST /v1/tutors/:tutor_id/students',
+    scope: 'tutors:write',
+    summary: 'Relates a student to a tutor',
+    description:
+      'Once for each subject, and once without one: again, it is the same relation (200). It says whose homework is that the tutor sets.',
+    example: { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
+    body: CreateTutorStudent,
+    rules: [TutorStudents],
+    answers: TUTOR_STUDENTS,
+    idName: 'tutor_student_id',
+    async run({ organizationId, ids: { tutor_id }, body: { student_id, subject_id = null } }, students) {
+      const { id, changed } = await students.relate(organizationId, tutor_id, student_id, subject_id);
+      return { id, changed, existed: !changed, audit: { student_id } };
+    },
+  }),
+  writeController({
+    id: 'remove_tutor_student',
+    route: 'DELETE /v1/tutors/:tutor_id/students/:student_id',
+    scope: 'tutors:write',
+    summary: 'Ends what relates a student to a tutor',
+    description:
+      'In every subject. Lessons stay as they are, and homework that was set before stays with its organization.',
+    rules: [TutorStudents],
+    answers: null,
+    run: ({ organizationId, ids }, students) => students.part(organizationId, ids.tutor_id, ids.student_id),
   }),
 ];

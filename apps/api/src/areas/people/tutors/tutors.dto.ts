@@ -14,6 +14,15 @@ export class UpdateTutor implements TutorChange {
   @field.bodyField(FIELDS.users.last_name)
   last_name?: string;
 
+  @field.bodyField(FIELDS.users.email, {
+    nullable: true,
+    description: 'Needs `accounts:write`. Null removes the address.',
+  })
+  email?: string | null;
+
+  @field.bodyField(FIELDS.users.phone, { nullable: true })
+  phone?: string | null;
+
   @field.bodyField(FIELDS.tutor_profiles.bio, { nullable: true })
   bio?: string | null;
 
@@ -52,4 +61,12 @@ export class UpdateTutor implements TutorChange {
 
   @field.bodyField(FIELDS.tutor_profiles.specialisations)
   specialisations?: string[];
+}
+
+export class CreateTutorStudent {
+  @field.Uuid({ required: true, description: 'An accepted student.' })
+  student_id: string;
+
+  @field.IdOrCode({ nullable: true, description: 'Id or code.' })
+  subject_id?: string | null;
 }

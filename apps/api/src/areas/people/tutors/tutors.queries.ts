@@ -1,8 +1,14 @@
 import sql from 'sql-template-tag';
-import { type Counter, IS_STAFF } from '@app/database';
-import { byFlag, list, Source } from '../../../http/kit.js';
+import { type Counter, idOf, IS_STAFF } from '@app/database';
+import { teach } from '@app/enquiries';
+import { byFlag, instant, kinds, like, list, nullable, parameter, Source, uuid, View } from '../../../http/kit.js';
 import { BY_PERSON, isFiltered } from '../people.view.js';
 import { tutorView } from '../tutor.view.js';
+
+const SUBJECT_NAMED = {
+  ...kinds.idOrCode,
+  schema: { ...kinds.idOrCode.schema, examples: ['mathematical_methods'] },
+};
 
 const PUBLISHED: Counter[] = ['tutor_profiles:published'];
 
@@ -22,13 +28,38 @@ export const STAFF = list({
   }),
   where: sql`m.${IS_STAFF}`,
   parameters: [
+    parameter('subject_id', SUBJECT_NAMED, 'Only staff who teach this subject, by its id or code.', {
+      where: (named, _alias, { organizationId }) => teach(idOf('subjects', organizationId, named)),
+    }),
     byFlag('is_published', 'Only staff with a published profile, or only those without one.', 'profile_published'),
     ...BY_PERSON,
   ],
   total: ['members:owner', 'members:admin', 'members:tutor'],
-  select: ({ is_published, ...others }) => ({
-    counted: isFiltered(others),
+  select: ({ is_published, subject_id, ...others }) => ({
+    counted: subject_id !== undefined || isFiltered(others),
     ...(is_published === true && { total: PUBLISHED }),
     ...(is_published === false && { totalWithout: PUBLISHED }),
+  }),
+});
+
+const MEMBERS = new Source('members', 'm', { id: 'user_id' });
+
+export const TUTOR_STUDENTS = list({
+  id: 'list_tutor_students',
+  path: 'v1/tutors/:tutor_id/students',
+  summary: 'Lists the students of a tutor, newest first',
+  description: 'Once for each subject, and once without one. Relations that have ended are not listed.',
+  view: new View('TutorStudent', {
+    id: uuid('r.id'),
+    tutor_id: uuid('r.tutor_id'),
+    student_id: uuid('r.student_id'),
+    subject_id: like(nullable(uuid('r.subject_id')), null),
+    created_at: nullable(instant('r.created_at')),
+  }),
+  source: new Source('tutor_students', 'r'),
+  where: sql`r.status = 'active'`,
+  select: (_query, _caller, { tutor_id }) => ({
+    filters: [sql`r.tutor_id = ${tutor_id}`],
+    within: { source: MEMBERS, where: sql`m.user_id = ${tutor_id} AND m.${IS_STAFF}` },
   }),
 });

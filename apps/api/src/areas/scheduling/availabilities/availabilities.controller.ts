@@ -36,7 +36,10 @@ const SLOTS = readController({
   query: SlotsQuery,
   answer: one(availableSlotsShape),
   rules: [Database],
-  async run({ caller, ids: { tutor_id }, query: { from, to, duration } }, db) {
+  async run(
+    { caller, ids: { tutor_id }, query: { from, to, duration: short, duration_minutes: duration = short } },
+    db,
+  ) {
     const zone = caller.organization.timeZone;
     const [first, last] = [dayIn(from, zone), dayIn(to, zone)];
     // A slot ends at most 12 hours after the last day: within the next one.

@@ -69,6 +69,7 @@ const MOST_DAYS = 62;
 export class SlotsQuery extends queryOf([
   ...days(MOST_DAYS, { from: 'The first day.', to: `The last day, at most ${MOST_DAYS} days later.` }),
   orDefault(parameter('duration', kinds.integer(5, 720), 'Minutes of a lesson.'), 60),
+  parameter('duration_minutes', kinds.integer(5, 720), 'The same as `duration`, which it replaces.'),
 ]) {}
 
 /** What a tutor's slots depend on between two instants: status, weekly hours, sessions (at most a day long), time off. */

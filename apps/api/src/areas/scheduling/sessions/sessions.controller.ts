@@ -1,8 +1,9 @@
 import { Completion } from '@app/billing';
-import { Bookings, SessionChanges } from '@app/scheduling';
-import { listController, recordController, writeController } from '../../../http/kit.js';
+import { Bookings, PriceSettling, SessionChanges, startOfDay } from '@app/scheduling';
+import { listController, one, recordController, writeController } from '../../../http/kit.js';
 import { changeBy, CreateSession, UpdateSession, wantedBy } from '../booking.dto.js';
-import { attendedBy, CancelSession, CompleteSession } from './sessions.dto.js';
+import { attendedBy, CancelSession, CompleteSession, SettlePrices } from './sessions.dto.js';
+import { settledShape, shownAs } from './sessions.view.js';
 import { SESSION, SESSION_LIST } from './sessions.queries.js';
 
 export const SESSIONS_CONTROLLERS = [
@@ -97,6 +98,28 @@ export const SESSIONS_CONTROLLERS = [
     async run({ organizationId, ids, body: { reason = null, charge_percent: percent = null } }, completion) {
       const changed = await completion.cancel(organizationId, ids.session_id, reason, percent);
       return { changed, audit: changed ? { charge_percent: percent ?? 0 } : undefined };
+    },
+  }),
+  writeController({
+    id: 'settle_session_prices',
+    route: 'POST /v1/sessions/settle-prices',
+    status: 200,
+    scope: ['settings:write', 'sessions:write'],
+    summary: 'Settles what upcoming sessions cost by the prices of now',
+    description:
+      'For sessions ahead that are pending or scheduled, at most 2,000 at once (422 with their number). A rate or a pay that a ' +
+      'request gave stays. Answers the sessions whose prices change; with `dry_run` nothing is written.',
+    example: { from: '2027-03-01', student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
+    body: SettlePrices,
+    rules: [PriceSettling],
+    answers: one(settledShape),
+    async run({ organizationId, caller, body }, settling) {
+      const { from, student_id: studentId = null, tutor_id: tutorId = null, dry_run } = body;
+      const at = from.wholeDay ? startOfDay(from.at.toISOString().slice(0, 10), caller.organization.timeZone) : from.at;
+      const { sessions, changed } = await settling.settle(organizationId, { from: at, studentId, tutorId }, dry_run);
+      const ids = dry_run ? [] : changed.map(({ sessionId }) => sessionId);
+      const answer = { dry_run, sessions, changed: changed.map(shownAs) };
+      return { changed: !dry_run, audit: { session_ids: ids }, answer };
     },
   }),
   writeController({

@@ -1,7 +1,7 @@
 import type { Attended } from '@app/billing';
-import { VALUES } from '@app/database';
+import { type DateBound, VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
-import { Fault, field, inputOf, type Interdependent, TOGETHER } from '../../../http/kit.js';
+import { Fault, field, inputOf, type Interdependent, kinds, TOGETHER } from '../../../http/kit.js';
 
 /** Why a session does not take place. */
 export class CancelSession {
@@ -47,3 +47,21 @@ export class CompleteSession implements Interdependent {
 }
 
 export const attendedBy = ({ participants }: CompleteSession): Attended[] => participants.map((one) => inputOf(one));
+
+/** Which sessions ahead are settled anew. */
+export class SettlePrices {
+  @field.bodyField(kinds.dateBound, {
+    required: true,
+    description: 'The sessions ahead that start at or after this; a day is one of the organization’s time zone.',
+  })
+  from: DateBound;
+
+  @field.Uuid({ nullable: true, description: 'Only those in which this student takes part (user id).' })
+  student_id?: string | null;
+
+  @field.Uuid({ nullable: true, description: 'Only those of this tutor (user id).' })
+  tutor_id?: string | null;
+
+  @field.Flag({ default: false, description: 'Only say what would change.' })
+  dry_run = false;
+}

@@ -23,3 +23,24 @@ export class CreateClassroom {
   @field.OneOf(VALUES.classrooms.billing_interval, { nullable: true, description: 'What `price_cents` is for.' })
   billing_interval?: (typeof VALUES.classrooms.billing_interval)[number] | null;
 }
+
+/** Omitted fields stay unchanged. */
+export class UpdateClassroom {
+  @field.bodyField(FIELDS.classrooms.name)
+  name?: string;
+
+  @field.Uuid({ nullable: true, description: 'An accepted tutor, admin or owner, who leads it from now on.' })
+  tutor_id?: string | null;
+
+  @field.IdOrCode({ nullable: true, description: 'Id or code.' })
+  subject_id?: string | null;
+
+  @field.bodyField(FIELDS.classrooms.price_cents, { nullable: true })
+  price_cents?: number | null;
+
+  @field.OneOf(VALUES.classrooms.billing_interval, { nullable: true, description: 'What `price_cents` is for.' })
+  billing_interval?: (typeof VALUES.classrooms.billing_interval)[number] | null;
+
+  @field.Flag()
+  is_archived?: boolean;
+}

@@ -1,6 +1,6 @@
 import { VALUES } from '@app/database';
 import {
-  byIdOrCode, cents, instant, joinCode, like, list, nullable, oneOf, Source, text, uuid, View,
+  byIdOrCode, cents, flag, instant, joinCode, like, list, nullable, oneOf, Source, text, toggle, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
 const GROUP = `(SELECT g.id FROM student_groups g WHERE g.organization_id = c.organization_id AND g.classroom_id = c.id
@@ -25,9 +25,13 @@ export const CLASSROOMS = list({
     price_cents: nullable(cents('c.price_cents')),
     billing_interval: like(nullable(oneOf('c.billing_interval', VALUES.classrooms.billing_interval)), 'month'),
     group_id: like(nullable(uuid(GROUP)), null),
+    is_archived: nullable(flag('c.is_archived')),
     created_at: nullable(instant('c.created_at')),
     updated_at: nullable(instant('c.updated_at')),
   }),
   source: new Source('classrooms', 'c'),
-  parameters: [byIdOrCode('subject_id', 'subjects', 'Only classrooms of this subject.')],
+  parameters: [
+    byIdOrCode('subject_id', 'subjects', 'Only classrooms of this subject.'),
+    toggle('include_archived', 'Include classrooms that are archived.', { without: 'is_archived' }),
+  ],
 });

@@ -1,5 +1,5 @@
 import {
-  byId, byIdOrCode, cents, instant, list, nullable, Source, text, texts, UUID, uuid, View,
+  byId, byIdOrCode, cents, flag, instant, list, nullable, Source, text, texts, UUID, toggle, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
 const STUDENTS = `ARRAY(SELECT m.user_id FROM student_group_members m WHERE m.group_id = g.id AND m.role = 'student'
@@ -15,6 +15,7 @@ const studentGroupView = new View('StudentGroup', {
   color: nullable(text('g.color', '#3366cc')),
   avatar_url: nullable(text('g.avatar_url', 'https://images.example.org/groups/year-10.png')),
   student_ids: texts(STUDENTS, UUID),
+  is_archived: nullable(flag('g.is_archived')),
   created_at: nullable(instant('g.created_at')),
   updated_at: nullable(instant('g.updated_at')),
 });
@@ -30,5 +31,6 @@ export const GROUPS = list({
   parameters: [
     byIdOrCode('subject_id', 'subjects', 'Only groups that learn this subject.'),
     byId('classroom_id', 'Only groups of this classroom.'),
+    toggle('include_archived', 'Include groups that are archived.', { without: 'is_archived' }),
   ],
 });

@@ -1,5 +1,5 @@
-import { LessonPlans } from '@app/teaching';
-import { changeOf, listController, writeController } from '../../../http/kit.js';
+import { LESSON_PLANS as KIND, LessonPlans } from '@app/teaching';
+import { changeOf, listController, rows, writeController } from '../../../http/kit.js';
 import { CreateLessonPlan, newPlanBy, UpdateLessonPlan } from './lesson-plans.dto.js';
 import { LESSON_PLANS } from './lesson-plans.queries.js';
 
@@ -36,7 +36,18 @@ export const LESSON_PLANS_CONTROLLERS = [
     body: UpdateLessonPlan,
     rules: [LessonPlans],
     answers: LESSON_PLANS,
+    versions: LESSON_PLANS,
     idName: 'lesson_plan_id',
     run: ({ organizationId, ids, body }, plans) => plans.change(organizationId, ids.plan_id, changeOf(body)),
+  }),
+  ...rows({
+    path: 'lesson-plans/:plan_id',
+    noun: 'lesson plan',
+    kind: KIND,
+    scope: 'coursework:write',
+    shown: LESSON_PLANS,
+    fields: {},
+    examples: { create: {}, change: {} },
+    without: ['create', 'change'],
   }),
 ];

@@ -1,5 +1,5 @@
-import { Questions } from '@app/teaching';
-import { inputOf, listController, writeController } from '../../../http/kit.js';
+import { Questions, QUESTIONS as KIND } from '@app/teaching';
+import { inputOf, listController, rows, writeController } from '../../../http/kit.js';
 import { CreateQuestion } from './questions.dto.js';
 import { QUESTIONS } from './questions.queries.js';
 
@@ -16,5 +16,22 @@ export const QUESTIONS_CONTROLLERS = [
     answers: QUESTIONS,
     idName: 'question_id',
     run: ({ organizationId, body }, questions) => questions.add(organizationId, inputOf(body)),
+  }),
+  ...rows({
+    path: 'questions/:question_id',
+    noun: 'question',
+    kind: KIND,
+    scope: 'coursework:write',
+    shown: QUESTIONS,
+    fields: {
+      topic: {},
+      intro_text: { nullable: true },
+      tags: {},
+      total_marks: { nullable: true },
+      curriculum_level_ids: {},
+    },
+    examples: { create: {}, change: { total_marks: 4 } },
+    notes: { change: 'A question of a catalogue is a 404.', remove: 'A question of a catalogue is a 404.' },
+    without: ['create'],
   }),
 ];

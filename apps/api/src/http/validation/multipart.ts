@@ -4,10 +4,17 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { TemporaryFile, TemporaryFileError } from '@app/images';
-import { ApiError, Fault, isUnencoded, ValidationFailed } from '../../../http/kit.js';
+import { Fault } from '@app/fields';
+import { ApiError, ValidationFailed } from '../errors/api-error.js';
+import { isUnencoded } from './unencoded.js';
 
-/** 10 MB for the file alone. */
-export const MOST_FILE_BYTES = 10_485_760;
+/** What is received. */
+export interface Wanted {
+  /** For the file alone (bytes). */
+  most: number;
+  /** For messages: "the image". */
+  what: string;
+}
 
 /** Allowance for boundaries and the part's headers. */
 const MOST_ENVELOPE_BYTES = 65_536;
@@ -24,16 +31,16 @@ export interface Received {
 }
 
 /** Receives the single file of a multipart body on disk, and reads no more than needed to see that it is too large. @throws ApiError 413, 415 */
-export async function receiveFile(request: IncomingMessage): Promise<Received> {
-  requireMultipart(request);
-  if (Number(request.headers['content-length'] ?? 0) > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) throw tooLarge();
-  return parse(request);
+export async function receiveFile(request: IncomingMessage, wanted: Wanted): Promise<Received> {
+  requireMultipart(request, wanted);
+  if (Number(request.headers['content-length'] ?? 0) > wanted.most + MOST_ENVELOPE_BYTES) throw tooLarge(wanted);
+  return parse(request, wanted);
 }
 
-function requireMultipart({ headers }: IncomingMessage): void {
+function requireMultipart({ headers }: IncomingMessage, { what }: Wanted): void {
   const [type] = (headers['content-type'] ?? '').toLowerCase().split(';');
   if (type?.trim() === 'multipart/form-data' && isUnencoded(headers)) return;
-  throw new ApiError('unsupported_media_type', 'Send the image as "Content-Type: multipart/form-data", unencoded.');
+  throw new ApiError('unsupported_media_type', `Send the ${what} as "Content-Type: multipart/form-data", unencoded.`);
 }
 
 /** A part, as the storage engine leaves it. */
@@ -51,42 +58,45 @@ class Body extends Transform {
   /** Settles when the file has been stored. */
   kept?: Promise<unknown>;
 
-  constructor(readonly headers: IncomingMessage['headers']) {
+  constructor(
+    readonly headers: IncomingMessage['headers'],
+    private readonly wanted: Wanted,
+  ) {
     super();
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
     this.size += chunk.length;
-    if (this.size > MOST_FILE_BYTES + MOST_ENVELOPE_BYTES) done(tooLarge());
+    if (this.size > this.wanted.most + MOST_ENVELOPE_BYTES) done(tooLarge(this.wanted));
     else done(null, chunk);
   }
 }
 
-async function parse(request: IncomingMessage): Promise<Received> {
+async function parse(request: IncomingMessage, wanted: Wanted): Promise<Received> {
   // No further event would follow.
   if (request.destroyed) throw new ApiError('bad_request', 'The request ended before its body was complete.');
-  const body = new Body(request.headers);
+  const body = new Body(request.headers, wanted);
   const abandon = () => {
     if (!request.readableEnded) body.destroy();
   };
   // The request closes when it was read completely, or when its client is gone, although the rest may have arrived.
   request.once('close', abandon).pipe(body);
   try {
-    await readParts(body);
+    await readParts(body, wanted);
   } catch (error) {
     // A file that cannot be written breaks its stream, and multer may report that first.
     const failure: unknown = await body.kept?.then(() => null, (reason: unknown) => reason); // prettier-ignore
-    throw explain(failure instanceof TemporaryFileError ? failure : error);
+    throw explain(failure instanceof TemporaryFileError ? failure : error, wanted);
   } finally {
     // The rest is read and thrown away, so that the connection can carry the response and the next request.
     request.off('close', abandon).unpipe(body).resume();
   }
   const [part] = body.files ?? [];
-  if (!part) throw notOneFile('missing');
+  if (!part) throw notOneFile('missing', wanted);
   return { file: part.temporary, name: part.originalname, sha256: part.sha256 };
 }
 
-function readParts(body: Body): Promise<void> {
+function readParts(body: Body, wanted: Wanted): Promise<void> {
   const abandon = () => body.destroy();
   const options: multer.Options & { streamHandler: (request: unknown, parser: Writable) => void } = {
     storage: {
@@ -106,7 +116,7 @@ function readParts(body: Body): Promise<void> {
         (part as unknown as Part).temporary.close().then(() => done(null), done);
       },
     },
-    limits: { files: 1, fields: 0, parts: 1, fileSize: MOST_FILE_BYTES, fieldNameSize: 100, headerPairs: 20 },
+    limits: { files: 1, fields: 0, parts: 1, fileSize: wanted.most, fieldNameSize: 100, headerPairs: 20 },
     defParamCharset: 'utf8',
     // Without this, a name that is only a path would not count as a file.
     preservePath: true,
@@ -115,7 +125,7 @@ function readParts(body: Body): Promise<void> {
         accept(null, true);
         return;
       }
-      accept(notOneFile('value_error'));
+      accept(notOneFile('value_error', wanted));
       abandon();
     },
     streamHandler: (_request, parser) => {
@@ -163,21 +173,21 @@ async function keep(stream: Readable): Promise<Omit<Part, 'originalname'>> {
   }
 }
 
-function explain(error: unknown): unknown {
+function explain(error: unknown, wanted: Wanted): unknown {
   if (error instanceof ApiError || error instanceof TemporaryFileError) return error;
   if (error instanceof multer.MulterError) {
-    return error.code === 'LIMIT_FILE_SIZE' ? tooLarge() : notOneFile('value_error');
+    return error.code === 'LIMIT_FILE_SIZE' ? tooLarge(wanted) : notOneFile('value_error', wanted);
   }
   const msg = 'The body is not complete multipart/form-data. Let your HTTP client build it, including the boundary.';
   return ValidationFailed.inBody(new Fault('value_error', msg));
 }
 
-function notOneFile(type: 'missing' | 'value_error'): ApiError {
-  const msg = `Send exactly one part, named "${PART}", with the image and its file name.`;
+function notOneFile(type: 'missing' | 'value_error', { what }: Wanted): ApiError {
+  const msg = `Send exactly one part, named "${PART}", with the ${what} and its file name.`;
   return ValidationFailed.inBody(new Fault(type, msg, [PART]));
 }
 
-function tooLarge(): ApiError {
-  const message = `The file is larger than ${MOST_FILE_BYTES} bytes (10 MB).`;
-  return new ApiError('payload_too_large', message, { limit: MOST_FILE_BYTES });
+function tooLarge({ most }: Wanted): ApiError {
+  const message = `The file is larger than ${most} bytes (${most / 1_048_576} MB).`;
+  return new ApiError('payload_too_large', message, { limit: most });
 }

@@ -1,0 +1,81 @@
+import { OrganizationSettings } from '@app/people';
+import {
+  field, instant, integer, kinds, nullable, one, recordController, Records, Source, text, uuid, View, writeController,
+} from '../../http/kit.js'; // prettier-ignore
+
+const columns = {
+  id: uuid('o.id'),
+  name: nullable(text('o.name', 'Demo Tutoring')),
+  slug: nullable(text('o.slug', 'demo')),
+  time_zone: nullable(text('o.time_zone', 'Australia/Melbourne')),
+  currency: nullable(text('o.currency', 'AUD')),
+  payment_terms_days: nullable(integer('o.payment_terms_days', { minimum: 0, maximum: 365, examples: [14] })),
+  app_url: nullable(text('o.app_url', 'https://app.example.org')),
+  privacy_url: nullable(text('o.privacy_url', 'https://example.org/privacy')),
+  postal_address: nullable(text('o.postal_address', '1 Example Street, Brunswick VIC 3056')),
+  phone: nullable(text('o.phone', '+61 3 9000 0000')),
+  created_at: nullable(instant('o.created_at')),
+};
+
+const ORG = {
+  id: 'get_org',
+  path: 'v1/org',
+  summary: 'Returns the organization of the key',
+  description:
+    'What families are shown of it (`app_url`, `privacy_url`, `postal_address`, `phone`) is changed in the portal only.',
+  source: Source.organization(),
+  view: new View('Organization', columns),
+  versioned: true,
+};
+
+/** `moved_sessions` is known to the rule alone. */
+const CHANGED = new View('ChangedOrganization', {
+  ...columns,
+  moved_sessions: integer('0', { minimum: 0, examples: [0] }),
+});
+
+/** What a key can change of its organization. */
+class UpdateOrg {
+  @field.Text({ min: 1, max: 200, trim: true })
+  name?: string;
+
+  @field.bodyField(kinds.timeZone, { description: 'Sessions keep their instant.' })
+  time_zone?: string;
+
+  @field.Text(
+    { max: 3, pattern: { shape: /^[A-Z]{3}$/, message: 'Must be an ISO 4217 code.' } },
+    { description: 'One with hundredths, while there is no money.' },
+  )
+  currency?: string;
+
+  @field.Integer(0, 365, { description: 'From the issue of an invoice until it is due.' })
+  payment_terms_days?: number;
+}
+
+export const ORG_CONTROLLERS = [
+  recordController(ORG),
+  writeController({
+    id: 'update_org',
+    route: 'PATCH /v1/org',
+    scope: 'settings:write',
+    summary: 'Changes the organization',
+    description:
+      'Omitted fields stay unchanged. Owners are told by mail. What families are told to open or pay is changed in the portal ' +
+      'only. The currency stays once there is money: 409 `has_money`. `moved_sessions` is how many lessons ahead are at another time by ' +
+      'the clocks of a new zone: they keep their instant.',
+    example: { name: 'Demo Tutoring', payment_terms_days: 21 },
+    conflicts: ['has_money'],
+    body: UpdateOrg,
+    rules: [OrganizationSettings, Records],
+    answers: one(CHANGED),
+    versions: ORG,
+    async run({ caller, organizationId, body }, settings, records) {
+      const { name, time_zone: timeZone, currency, payment_terms_days: paymentTermsDays } = body;
+      const change = { name, timeZone, currency, paymentTermsDays };
+      const done = await settings.change(organizationId, caller.keyId, change);
+      const stored = await records.written(caller, ORG);
+      const answer = { ...(JSON.parse(stored.text) as object), moved_sessions: done.moved };
+      return { changed: done.columns.length > 0, audit: { changed: done.columns }, answer };
+    },
+  }),
+];
