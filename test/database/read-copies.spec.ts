@@ -25,9 +25,10 @@ const STALE = `
   LEFT JOIN organization_results o ON o.result_id = r.id AND o.organization_id = g.id
   WHERE (${of('o', RESULT)}) IS DISTINCT FROM (${of('r', RESULT)}) AND o.result_id IS NOT NULL
     AND EXISTS (SELECT FROM members m WHERE m.organization_id = g.id AND m.user_id = r.student_id AND m.accepted_at IS NOT NULL)
-    OR (o.result_id IS NOT NULL AND o.completed_at IS NULL OR NOT EXISTS (SELECT FROM members m WHERE m.organization_id = g.id
-      AND m.user_id = r.student_id AND m.frozen_at IS NOT NULL)) AND (o.result_id IS NOT NULL) <> (
-      EXISTS (SELECT FROM members m WHERE m.organization_id = g.id AND m.user_id = r.student_id AND m.accepted_at IS NOT NULL)
+    OR (o.result_id IS NOT NULL AND o.completed_at IS NULL OR r.made_by_organization_id = g.id OR NOT EXISTS (SELECT FROM members m
+      WHERE m.organization_id = g.id AND m.user_id = r.student_id AND m.frozen_at IS NOT NULL)) AND (o.result_id IS NOT NULL) <> (
+      EXISTS (SELECT FROM members m WHERE m.organization_id = g.id AND m.user_id = r.student_id
+        AND (m.accepted_at IS NOT NULL OR m.frozen_at IS NOT NULL AND r.made_by_organization_id = g.id))
       AND EXISTS (SELECT FROM session_students s WHERE s.organization_id = g.id AND s.student_id = r.student_id))
   UNION ALL
   SELECT 'conversation', c.id FROM conversations c CROSS JOIN organizations g

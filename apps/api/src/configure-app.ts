@@ -1,3 +1,4 @@
+import { NotFoundException } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { Env } from '@app/config';
@@ -62,7 +63,8 @@ export function configureApp(app: NestExpressApplication): void {
   app.enableCors({ origin: origins.includes('*') ? '*' : origins, exposedHeaders: EXPOSED, maxAge: 600 });
   app.use((request: Request, response: Response, next: NextFunction) => {
     const fault = httpFaultOf(request, response);
-    next(fault && fromHttp(fault));
+    if (fault) next(fromHttp(fault));
+    else next(routes.isRefused(request.method, request.path) ? new NotFoundException() : undefined);
   });
   app.use(inTurn(app.get(Fairness).turnOf));
   serveDocs(app);

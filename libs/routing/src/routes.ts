@@ -33,6 +33,7 @@ export function declaredRoutes(discovery: DiscoveryService, scanner: MetadataSca
 
 /** Finds the route of a path without Express. */
 export class RouteMatcher<Route extends { method: string; path: string }> {
+  private readonly literal: Map<string, Map<string, Route>>;
   private readonly places: { pattern: RegExp; routes: Map<string, Route> }[];
 
   constructor(routes: Route[]) {
@@ -43,8 +44,10 @@ export class RouteMatcher<Route extends { method: string; path: string }> {
       if (route.method === 'GET') own.set('HEAD', route);
       byPath.set(route.path, own);
     }
-    // A literal segment wins over a parameter, as it does in the router.
+    this.literal = new Map([...byPath].filter(([path]) => !path.includes(':')));
+    // The path with fewer parameters wins.
     this.places = [...byPath]
+      .filter(([path]) => !this.literal.has(path))
       .sort(([a], [b]) => a.split(':').length - b.split(':').length)
       .map(([path, own]) => ({ pattern: patternOf(path), routes: own }));
   }
@@ -60,8 +63,16 @@ export class RouteMatcher<Route extends { method: string; path: string }> {
     return route && isReadable(path) ? route : undefined;
   }
 
+  /**
+   * Whether the path is one without parameters that does not support the method. Express does not ask: it would take
+   * the path's last segment for the id of another route.
+   */
+  isRefused(method: string, path: string): boolean {
+    return this.literal.get(path)?.has(method) === false;
+  }
+
   private at(path: string): Map<string, Route> | undefined {
-    return this.places.find(({ pattern }) => pattern.test(path))?.routes;
+    return this.literal.get(path) ?? this.places.find(({ pattern }) => pattern.test(path))?.routes;
   }
 }
 

@@ -16,7 +16,7 @@ const specs = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 function isSpecified(method: string, path: string): boolean {
   const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/\'"`\\s]+' : segment));
   const named = new RegExp(`${segments.join('/')}(?=['"\`?]|\\$\\{)`);
-  return specs.some((text) => named.test(text) && (method === 'POST' || new RegExp(`'${method}'|\\b${method.toLowerCase()}\\(`).test(text)));
+  return specs.some((text) => named.test(text) && (method === 'POST' || new RegExp(`'${method}'|\\b${method}\\(`, 'i').test(text)));
 } // prettier-ignore
 
 const api = await TestApi.shared();

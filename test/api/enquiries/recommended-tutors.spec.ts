@@ -20,7 +20,7 @@ const { make } = api;
 const { id: organizationId } = await make.organization({ timeZone: 'Australia/Melbourne' });
 const key = await api.key(organizationId);
 const subject = await make.subject(organizationId, { name: 'Physics', code: 'physics' });
-await make.query(`INSERT INTO places (postcode, lat, lng) VALUES ('9001', -37.0, 145.0), ('9002', -37.1, 145.0)`);
+await make.query(`INSERT INTO places (postcode, lat, lng) VALUES ('9001', -37.0, 145.0), ('9002', -37.1, 145.0) ON CONFLICT DO NOTHING`);
 const student = (await make.student(organizationId)).id;
 await make.row('locations', { organizationId, ownerType: 'student', studentId: student, postcode: '9002', isDefault: true });
 

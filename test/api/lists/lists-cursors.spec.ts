@@ -16,7 +16,9 @@ for (const { id, path } of [fixtures.a, fixtures.b]) {
   const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };
   await fixtures.make.feedback(id, path.tutor_id!, review);
   await fixtures.make.adjustment(id, path.tutor_id!);
-  await fixtures.make.participant(id, path.session_id!, (await fixtures.make.student(id)).id);
+  const { id: student } = await fixtures.make.student(id);
+  await fixtures.make.participant(id, path.session_id!, student);
+  await fixtures.make.tutorStudent(id, path.tutor_id!, student);
 }
 
 interface Body {
@@ -111,7 +113,8 @@ describe('a cursor', () => {
       await fixtures.make.feedback(fixtures.a.id, other.id, { comment, isPublic: true });
     }
     const nested = lists.filter(({ path }) => path.includes(':'));
-    expect(nested.map(nameOf).sort()).toEqual(['GET /v1/conversations/{conversation_id}/messages', 'GET /v1/tutors/{tutor_id}/reviews']);
+    const nestedNames = ['conversations/{conversation_id}/messages', 'tutors/{tutor_id}/reviews', 'tutors/{tutor_id}/students'];
+    expect(nested.map(nameOf).sort()).toEqual(nestedNames.map((path) => `GET /v1/${path}`));
     const reviews = nested.find(({ path }) => path.endsWith('/reviews'))!;
     const path = `/v1/tutors/${other.id}/reviews`;
     const cursor = await cursorOf(reviews, fixtures.a);

@@ -20,6 +20,10 @@ const outcome = ({ status, body }: Awaited<ReturnType<typeof send>>) =>
   [status, ...(body.detail ?? []).map(({ loc }) => loc.at(-1)), ...(body.error ? [body.error.code] : [])]; // prettier-ignore
 const idsIn = async (path: string) => ((await send('get', path)).body.data as Answer[]).map(({ id }) => id);
 
+/**
+ * What `/v1/classrooms/:classroom_id` and `/v1/groups/:group_id` do, and below them `/v1/classrooms/:classroom_id/students/:student_id`,
+ * `/v1/classrooms/:classroom_id/tutors/:tutor_id`, `/v1/groups/:group_id/students/:student_id` and `/v1/groups/:group_id/tutors/:tutor_id`.
+ */
 describe.each([
   { kind: 'classroom', writes: 'classrooms', reads: 'classrooms', field: 'classroomId', leads: 'teacher' },
   { kind: 'group', writes: 'groups', reads: 'student-groups', field: 'groupId', leads: 'tutor' },
@@ -117,6 +121,7 @@ it('a key that may not read codes is not shown one by changing its classroom', a
   expect((await send('patch', `classrooms/${id}`, { name: 'Secret' }, blind)).body).toMatchObject({ name: 'Secret', join_code: null });
 });
 
+/** `/v1/tutors/:tutor_id/students` and `/v1/tutors/:tutor_id/students/:student_id` */
 describe('the students of a tutor', () => {
   it('are related once for each subject, listed, and parted', async () => {
     const [student, subject] = [await make.student(school), await make.subject(school)];

@@ -92,8 +92,13 @@ describe.each<Role>(['owner', 'admin', 'tutor', 'student', 'parent'])('after som
 
     for (const { name, table, column, id } of naming) {
       if (THERE.includes(name)) continue;
-      const room = { scope: 'classroom', classroom_id: known.classroom_id };
-      const more = name === 'questions.author_id' ? own : name === 'lesson_plans.created_by' ? room : OTHERS[name];
+      const byName: Record<string, Row> = {
+        'files.owner_id': { scope: 'private' },
+        'files.student_id': { scope: 'personal', owner_id: tutor.id },
+        'lesson_plans.created_by': { scope: 'classroom', classroom_id: known.classroom_id },
+        'questions.author_id': own,
+      };
+      const more = byName[name] ?? OTHERS[name];
       await make.insert(table, [{ [column]: id, ...more }], known, organizationId);
     }
     const before = await open();

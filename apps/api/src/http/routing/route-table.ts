@@ -49,6 +49,11 @@ export class RouteTable {
     return this.matchers.match(method, path);
   }
 
+  /** Whether the path is one without parameters that does not support the method. */
+  isRefused(method: string, path: string): boolean {
+    return this.matchers.isRefused(method, path);
+  }
+
   private get matchers(): RouteMatcher<Target> {
     return (this.matcher ??= new RouteMatcher([
       ...this.routes().map(({ access, ...route }) => ({ ...route, public: access?.public === true })),

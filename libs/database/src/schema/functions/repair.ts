@@ -20,7 +20,7 @@ const ACTUAL_COUNTS = Object.entries(COUNTED)
 /** Whether the row `o` of organization_results shows what a student who has left had completed elsewhere by then. */
 const KEPT_RESULT = `(EXISTS (SELECT FROM members k WHERE k.organization_id = o.organization_id AND k.user_id = o.student_id
           AND k.accepted_at IS NULL AND o.completed_at <= k.frozen_at)
-          AND NOT ${ownResult('o.organization_id', 'o.homework_assignment_id')})`;
+          AND NOT ${ownResult('o.organization_id', 'o.result_id')})`;
 
 /** For the operator: finding and repairing counters and copies. */
 export const repair = /* sql */ `
@@ -53,7 +53,7 @@ export const repair = /* sql */ `
         SELECT s.organization_id, r.* FROM results r JOIN session_students s ON s.student_id = r.student_id
           JOIN members m ON m.organization_id = s.organization_id AND m.user_id = r.student_id
         WHERE m.accepted_at IS NOT NULL OR (m.frozen_at IS NOT NULL
-          AND ${ownResult('s.organization_id', 'r.homework_assignment_id')})) r
+          AND ${ownResult('s.organization_id', 'r.id')})) r
         ON r.organization_id = o.organization_id AND r.id = o.result_id
       WHERE NOT coalesce(${KEPT_RESULT}, false) AND (o.result_id IS NULL OR (${listed(RESULT_COPY, 'o')})
         IS DISTINCT FROM (${listed(RESULT_COPY, 'r')}))

@@ -137,8 +137,8 @@ export const teaching = /* sql */ `
     RETURN NULL;
   END $$;
 
-  -- Keeps organization_results when students accept, leave, or have to accept again. Of those who leave stays what they had
-  -- completed, and what the organization itself had them do.
+  -- Keeps organization_results when students accept, leave, or have to accept again. Of those who no longer belong stays what
+  -- they had completed, and what the organization itself had them do.
   CREATE FUNCTION follow_consent() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE changed members[];
   BEGIN
@@ -150,7 +150,7 @@ export const teaching = /* sql */ `
     PERFORM lock_people(ARRAY(SELECT user_id FROM unnest(changed)));
     DELETE FROM organization_results r USING unnest(changed) c
       WHERE r.organization_id = c.organization_id AND r.student_id = c.user_id AND c.accepted_at IS NULL
-        AND NOT coalesce(c.status = 'archived' AND (r.completed_at <= c.frozen_at
+        AND NOT coalesce(c.frozen_at IS NOT NULL AND (r.completed_at <= c.frozen_at
           OR ${ownResult('r.organization_id', 'r.result_id')}), false);
     INSERT INTO organization_results (organization_id, result_id, ${listed(RESULT_COLUMNS)})
     SELECT c.organization_id, r.id, ${listed(RESULT_COLUMNS, 'r')}
