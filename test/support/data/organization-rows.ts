@@ -9,6 +9,7 @@ export type Lesson = { tutorId: string; studentId: string };
 /** Creates one row of each kind with a value in every column, and one with only the required values. */
 export async function fill(make: Factories, school: string): Promise<Record<'path' | 'query', Record<string, string>>> {
   const subject = await make.subject(school);
+  await make.subject(school, { isArchived: true });
   const [tier, band] = [await make.tutorTier(school), await make.rateBand(school)];
   const { tutor, student, parent } = await people(make, school, subject.id, { tutorTierId: tier.id, rateBandId: band.id });
   const classroom = await make.classroom(school, { tutorId: tutor.id, subjectId: subject.id, priceCents: 12000, billingInterval: 'month' });
@@ -24,6 +25,8 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   });
   await make.groupMember(group.id, student.id);
   await make.groupMember(group.id, tutor.id, { role: 'tutor' });
+  await make.classroom(school, { isArchived: true });
+  await make.group(school, { isArchived: true });
   const lesson = { tutorId: tutor.id, studentId: student.id, subjectId: subject.id };
   const { session, participant } = await sessions(make, school, { ...lesson, groupId: group.id, classroomId: classroom.id, seriesId: uuidv7() });
 

@@ -25,8 +25,8 @@ const BY_NAME: Record<string, unknown> = {
 };
 
 /** Values that the sample of another column asks for. */
-const BY_TABLE: Record<string, Row> = {
-  files: { scope: 'org', file_url: 'https://files.example.org/sample.pdf' },
+const BY_TABLE: Record<string, (row: Row) => Row> = {
+  files: ({ upload_id }) => ({ scope: 'org', file_url: upload_id ? null : 'https://files.example.org/sample.pdf' }),
 };
 
 const BY_TYPE: Record<string, () => unknown> = {
@@ -72,7 +72,7 @@ export class SampleRows {
       ({ name, nullable, defaulted, generated }) => !nullable && !defaulted && !generated && row[name] === undefined,
     );
     const samples = needed.map((column) => [column.name, knownId(column, known) ?? sampleOf(column)] as const);
-    return { ...Object.fromEntries(samples), ...BY_TABLE[table], ...row };
+    return { ...Object.fromEntries(samples), ...BY_TABLE[table]?.(row), ...row };
   }
 
   /** The tables that have this column. */

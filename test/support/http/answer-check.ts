@@ -26,7 +26,7 @@ const INTERNALS: Record<string, RegExp> = {
 
 const FAULT_TYPES = new Set(
   `missing extra_forbidden string_type string_too_short string_too_long string_pattern_mismatch too_short too_long
-  int_parsing int_type bool_parsing bool_type list_type dict_type greater_than_equal less_than_equal enum literal_error
+  int_parsing int_type float_type bool_parsing bool_type list_type dict_type greater_than_equal less_than_equal enum literal_error
   uuid_parsing datetime_parsing date_parsing union_tag_not_found union_tag_invalid json_invalid value_error`.split(/\s+/),
 );
 
