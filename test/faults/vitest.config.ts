@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import ordinary from '../../vitest.config.js';
 import { PROMISES } from '../support/faults/promises.js';
 
-const report = process.env.PROMISES_REPORT !== undefined;
+// Every spec in full: see inReport().
+process.env.PROMISES_REPORT ??= '1';
+const report = process.env.PROMISES_TABLE !== undefined;
+const promised = [...new Set(PROMISES.flatMap(({ specs }) => specs))].map((spec) => `test/${spec}.spec.ts`);
 
-/** Specs that take too long for every run. They run one at a time because they measure time and kill processes. */
+/** Specs that take too long for every run, or do so in full. They run one at a time because they measure time and kill processes. */
 export default defineConfig({
   ...ordinary,
   test: {
@@ -13,7 +17,7 @@ export default defineConfig({
     globalSetup: './test/support/process/global-setup.ts',
     // Memory and time are measured in a new process.
     isolate: true,
-    include: report ? [...new Set(PROMISES.flatMap(({ specs }) => specs))].map((spec) => `test/${spec}.spec.ts`) : ['test/faults/**/*.spec.ts'],
+    include: ['test/faults/**/*.spec.ts', ...promised.filter((spec) => report || readFileSync(spec, 'utf8').includes('inReport('))],
     exclude: ['node_modules/**', 'dist/**'],
     reporters: ['default', ...(report ? ['./test/support/faults/promises.reporter.ts'] : []), './test/support/process/summary.reporter.ts'],
     maxWorkers: 1,

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { COPIED } from './invariants/sight.js';
 import { asOwner } from './migrate.js';
 
 /** The counters of the database (list_counts): rows of a table by category. */
@@ -31,7 +32,7 @@ export function recountLists(ownerUrl: string): Promise<string[]> {
 
 /** A row or column of a read copy that differs from its source. */
 export interface WrongCopy {
-  copy: 'users.seen_by' | 'organization_results' | 'organization_conversations';
+  copy: keyof typeof COPIED;
   /** The id of the login, the result or the conversation. */
   id: string;
 }

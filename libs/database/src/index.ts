@@ -12,6 +12,7 @@ export {
   INVARIANT_NAMES,
   type InvariantName,
   INVARIANTS,
+  OF_ROWS,
 } from './invariants/invariants.js';
 export { behind, type Page, pageOf, type Position } from './keyset.js';
 export { lockNumber, tableLock } from './locks.js';

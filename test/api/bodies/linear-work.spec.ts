@@ -1,19 +1,10 @@
-import { NOT_SQUARE, PROMISED, tell } from '../../support/load/metered.js';
+import { growsLinearly, PROMISED } from '../../support/load/metered.js';
 import { meteredApi } from '../../support/load/metered-api.js';
-import { Random } from '../../support/data/random.js';
 import { fixture } from '../../support/process/fixture.js';
-
-/** A sample of test/faults/input/linear-work.spec.ts, without any check on time. */
-/** Fixed, so that what lands does not depend on luck; the fault runs try others. */
-const seed = Number(process.env.SEED ?? 20_260_501);
 
 const api = await fixture(meteredApi());
 
-it(`work and memory grow no faster than the request (seed ${seed})`, async () => {
-  const findings = await api.examineSample(new Random(seed), NOT_SQUARE);
-  console.log(`seed ${seed}\n${tell(findings).join('\n')}`);
-  expect(findings.flatMap(({ complaints }) => complaints)).toEqual([]);
-});
+growsLinearly('the API', api);
 
 describe('the oracle catches what is planted in the real API', () => {
   it.each([

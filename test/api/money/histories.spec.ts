@@ -1,17 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import sql from 'sql-template-tag';
 import type { Database } from '@app/database';
 import { Completion } from '../../../libs/billing/src/completion.js';
 import { Invoices } from '../../../libs/billing/src/invoices.js';
 import { Payments } from '../../../libs/billing/src/payments.js';
 import { Settlement } from '../../../libs/billing/src/settlement.js';
+import { Random } from '../../support/data/random.js';
 import { withStatement } from '../../support/faults/belonging-runs.js';
+import { KilledApi } from '../../support/faults/killed-api.js';
 import { findWrongMoney } from '../../support/faults/money-model.js';
+import { inReport, reached, seedOf } from '../../support/faults/promise.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
+import { fixture, inTest } from '../../support/process/fixture.js';
 
 const api = await fixture(TestApi.start());
-/** Fixed, so that what lands does not depend on luck; the fault runs try others. */
-const seed = Number(process.env.SEED ?? 111_692_451);
+const seed = seedOf();
+const KILLED = Number(process.env.HISTORIES ?? 50);
 
 type Method = (...args: string[]) => Promise<unknown>;
 
@@ -28,6 +33,18 @@ describe(`no money is lost, made or rounded twice (seed ${seed})`, () => {
 
   it('in random histories by up to eight clients at once', async () => {
     expect(await findWrongMoney(api, { seed, runs: 12 })).toBeNull();
+  });
+
+  // About as long as a round takes, so that most kills interrupt a request.
+  it.each(inReport([0, 1, 2], []))('after every kill of the API, in as many histories (batch %d)', async (batch) => {
+    const random = new Random(seed + batch);
+    const own = await inTest(TestApi.start());
+    const killed = await inTest(KilledApi.start({ DATABASE_URL: own.database.applicationUrl, ENCRYPTION_KEY: randomBytes(32).toString('hex') }));
+    const strike = () => (killed.ready ? sleep(random.integer(80)).then(() => killed.kill()) : Promise.resolve());
+    const target = { port: () => killed.port, strike, failures: 0 };
+    expect(await findWrongMoney(own, { seed: seed + batch, runs: KILLED, target })).toBeNull();
+    reached(54, `${KILLED} histories of money, ${killed.kills} kills that broke ${target.failures} requests: 0 amounts, numbers or answers wrong`, seed + batch); // prettier-ignore
+    expect(target.failures).toBeGreaterThan(killed.kills / 2);
   });
 
   it('finds settling without a lock', async () => {

@@ -1,12 +1,12 @@
 import { TestApi } from '../../support/http/api.js';
 import { Blog } from '../../support/data/blog.js';
 import { Random } from '../../support/data/random.js';
-import { reached } from '../../support/faults/promise.js';
+import { reached, seedOf } from '../../support/faults/promise.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const BODIES = Number(process.env.BODIES ?? 5_000);
 
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+const seed = seedOf();
 
 let blog: Blog;
 

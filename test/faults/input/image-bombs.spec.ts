@@ -1,15 +1,15 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { type Bomb, BOMBS, flat } from '../../support/data/bombs.js';
-import { FORMATS, image } from '../../support/data/images.js';
+import { image } from '../../support/data/images.js';
 import { percentile } from '../../support/data/percentile.js';
 import { plantedBug } from '../../support/faults/planted-bug.js';
 import { forgetPeak, imageProcesses, memoryOf } from '../../support/process/processes.js';
 import { reached } from '../../support/faults/promise.js';
-import { Uploads } from '../../support/http/uploads.js';
+import { UploadProcess } from '../../support/http/upload-process.js';
+import { fixture, inTest } from '../../support/process/fixture.js';
 
 /** The promised limits: growth of the API's memory, size of the image process, time until the response. */
 const MAX_API_MB = 200;
@@ -23,37 +23,6 @@ const OVERSHOOT_SECONDS = 5;
 /** How much another organization's reads may slow down: the image process shares the cores. */
 const MAX_SLOWDOWN = 3;
 const NOISE_MS = 50;
-
-let uploads: Uploads;
-let folder: string;
-/** A key of another organization. */
-let otherKey: string;
-
-beforeAll(async () => {
-  await buildOnce();
-  uploads = await Uploads.open();
-  otherKey = await uploads.api.key((await uploads.make.organization()).id);
-  folder = mkdtempSync(join(tmpdir(), 'tutoring-bombs-'));
-}, 120_000);
-
-afterAll(async () => {
-  await uploads.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function serve(settings: Record<string, string> = {}): Promise<ApiProcess> {
-  const api = await ApiProcess.start({
-    DATABASE_URL: uploads.api.database.applicationUrl,
-    DATA_DIR: uploads.dataDir,
-    TMPDIR: folder,
-    LOG_LEVEL: 'silent',
-    ...settings,
-  });
-  uploads.port = api.port;
-  // Warms up the process: loading modules is not part of an upload's cost.
-  for (const { format } of FORMATS) expect((await uploads.send(await image(format))).status).toBe(201);
-  return api;
-}
 
 /** MB; 0 for a process that has ended. */
 function residentOf(pid: number): number {
@@ -74,13 +43,12 @@ interface Outcome {
 }
 
 /** Reads as another organization until `over` returns true. @returns the time of each read (ms) */
-async function readMeanwhile(api: ApiProcess, over: () => boolean): Promise<number[]> {
+async function readMeanwhile({ uploads, api }: UploadProcess, over: () => boolean): Promise<number[]> {
   const times: number[] = [];
+  const key = await uploads.api.key((await uploads.make.organization()).id);
   while (!over()) {
     const started = performance.now();
-    const response = await fetch(`http://127.0.0.1:${api.port}/v1/students`, {
-      headers: { Authorization: `Token token=${otherKey}` },
-    });
+    const response = await fetch(`http://127.0.0.1:${api.port}/v1/students`, { headers: { Authorization: `Token token=${key}` } });
     await response.arrayBuffer();
     expect(response.status).toBe(200);
     times.push(performance.now() - started);
@@ -89,13 +57,8 @@ async function readMeanwhile(api: ApiProcess, over: () => boolean): Promise<numb
   return times;
 }
 
-/** The same reads without uploads. */
-async function readAlone(api: ApiProcess): Promise<number[]> {
-  const end = performance.now() + 3_000;
-  return readMeanwhile(api, () => performance.now() > end);
-}
-
-async function measure(api: ApiProcess, file: Buffer): Promise<Outcome> {
+async function measure(target: UploadProcess, file: Buffer): Promise<Outcome> {
+  const { api, uploads } = target;
   forgetPeak(api.pid);
   const resting = memoryOf(api.pid, 'VmRSS');
   let processMb = 0;
@@ -106,7 +69,7 @@ async function measure(api: ApiProcess, file: Buffer): Promise<Outcome> {
       await sleep(5);
     }
   };
-  const watching = Promise.all([readMeanwhile(api, () => over), watch()]);
+  const watching = Promise.all([readMeanwhile(target, () => over), watch()]);
   const started = performance.now();
   const { status } = await uploads.send(file);
   const seconds = (performance.now() - started) / 1_000;
@@ -130,20 +93,17 @@ const starved = (alone: number[], beside: number[]) => p99(beside) > MAX_SLOWDOW
 
 const p99 = (values: number[]) => percentile(values, 0.99);
 
-describe('bombs of every accepted type', () => {
-  let api: ApiProcess;
-  beforeAll(async () => {
-    api = await serve();
-  });
-  afterAll(() => api.stop());
+const target = await fixture(UploadProcess.start());
 
+describe('bombs of every accepted type', () => {
   const families = [...new Set(BOMBS.map(({ family }) => family))];
   it.each(families)('%s', async (family) => {
-    const alone = await readAlone(api);
+    const end = performance.now() + 3_000;
+    const alone = await readMeanwhile(target, () => performance.now() > end);
     const outcomes: Outcome[] = [];
     const wrong: string[] = [];
     for (const bomb of BOMBS.filter((one) => one.family === family)) {
-      const outcome = await measure(api, await bomb.make());
+      const outcome = await measure(target, await bomb.make());
       outcomes.push(outcome);
       wrong.push(...breaches(bomb, outcome).map((breach) => `${bomb.format}, ${bomb.what}: ${breach as string}`));
     }
@@ -157,16 +117,17 @@ describe('bombs of every accepted type', () => {
     );
     if (starved(alone, beside)) wrong.push('reads of another organization were slower');
     expect(wrong).toEqual([]);
-    expect(api.ended).toBeNull();
-    expect(api.stderr).toBe('');
+    expect([target.api.ended, target.api.stderr]).toEqual([null, '']);
     // No temporary file remains, and the next image is stored.
-    expect(readdirSync(folder)).toEqual([]);
-    expect((await uploads.send(await image('png'))).status).toBe(201);
+    expect(target.temporaryFiles()).toEqual([]);
+    expect((await target.uploads.send(await image('png'))).status).toBe(201);
   });
 });
 
 it('catches a build without limits', async () => {
   const [program, formats] = ['child.js', 'formats.js'].map((name) => new URL(`../../../dist/libs/images/src/${name}`, import.meta.url).href);
+  const folder = mkdtempSync(join(tmpdir(), 'tutoring-bombs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   // imageProcesses() finds them by this name.
   const plant = join(folder, 'images/src/child.js');
   mkdirSync(dirname(plant), { recursive: true });
@@ -177,15 +138,9 @@ it('catches a build without limits', async () => {
     for (const format of Object.values(FORMATS)) format.maxPixels = format.demanding.maxPixels = 1e8;
     await import('${program}');`,
   );
-  const api = await serve(
-    plantedBug('../../../libs/images/src/image-process.js', `module.ImageProcess.program = '${plant}'; module.ImageProcess.limits.bytes = Infinity;`),
-  );
-  try {
-    const bomb = await flat(8_192, 6_144, 4).avif({ effort: 0 }).toBuffer();
-    const outcome = await measure(api, bomb);
-    reached(44, `planted, no limits: the image process ${outcome.processMb.toFixed(0)} MB`);
-    expect(breaches({}, outcome).join()).toMatch(/the image process \d+ MB/);
-  } finally {
-    await api.stop();
-  }
+  const bug = `module.ImageProcess.program = '${plant}'; module.ImageProcess.limits.bytes = Infinity;`;
+  const planted = await inTest(UploadProcess.start(plantedBug('../../../libs/images/src/image-process.js', bug)));
+  const outcome = await measure(planted, await flat(8_192, 6_144, 4).avif({ effort: 0 }).toBuffer());
+  reached(44, `planted, no limits: the image process ${outcome.processMb.toFixed(0)} MB`);
+  expect(breaches({}, outcome).join()).toMatch(/the image process \d+ MB/);
 });

@@ -1,20 +1,16 @@
 import { Agent, request } from 'node:http';
 import { image } from '../../support/data/images.js';
 import { Random } from '../../support/data/random.js';
-import { reached } from '../../support/faults/promise.js';
+import { reached, seedOf } from '../../support/faults/promise.js';
 import { UploadProcess } from '../../support/http/upload-process.js';
 import { field, MULTIPART, multipart, part } from '../../support/http/uploads.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const BODIES = 20_000;
 
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+const seed = seedOf();
 
 const uploading = await fixture(UploadProcess.start());
-
-beforeAll(() => {
-  console.log(`seed ${seed}`);
-}, 120_000);
 
 describe(`${BODIES} mutated multipart bodies`, () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 6 });

@@ -1,11 +1,10 @@
 import { TestApi } from '../../support/http/api.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
-import { Factories } from '../../support/data/factories.js';
 import { load, type Outcome, requestOf } from '../../support/load/load.js';
 import { memoryOf } from '../../support/process/processes.js';
 import { plantedBug } from '../../support/faults/planted-bug.js';
 import { reached } from '../../support/faults/promise.js';
-import { fixture } from '../../support/process/fixture.js';
+import { fixture, inTest } from '../../support/process/fixture.js';
 
 /** Promise 30: under three times its capacity for a minute, a process still does nearly as much as at its peak. */
 const SECONDS = Number(process.env.SECONDS ?? 60);
@@ -23,27 +22,20 @@ const HEALTH_MS = 100;
 const BACK_SECONDS = 5;
 const MOST_GROWTH_MB = 100;
 
-let keys: string[];
-let target: ApiProcess;
-
 await buildOnce();
 const api = await fixture(TestApi.start());
-const make = await fixture(Factories.connect(api.database));
+const { make } = api;
+const keys: string[] = [];
+for (let count = 0; count < ORGANIZATIONS; count++) {
+  const { id } = await make.organization();
+  const tutor = await make.tutor(id);
+  for (let n = 0; n < 30; n++) await make.homework(tutor.id, {}, id);
+  keys.push(await api.key(id));
+}
 
-beforeAll(async () => {
-  keys = [];
-  for (let count = 0; count < ORGANIZATIONS; count++) {
-    const { id } = await make.organization();
-    const tutor = await make.tutor(id);
-    for (let n = 0; n < 30; n++) await make.homework(tutor.id, {}, id);
-    keys.push(await api.key(id));
-  }
-}, 300_000);
-
-afterEach(() => target.stop());
 /** Measures the capacity, then sends three times as much. */
 async function overload(seconds: number, settings: Record<string, string> = {}) {
-  target = await ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', ...settings });
+  const target = await inTest(ApiProcess.start({ DATABASE_URL: api.database.applicationUrl, LOG_LEVEL: 'error', ...settings }));
   const requests = keys.map((key) => requestOf('/v1/homework', key));
   const usual = { requests, connections: USUAL_CONNECTIONS };
   await load(target.port, { ...usual, seconds: 5 });

@@ -4,7 +4,7 @@ import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { beside } from '../../support/load/beside.js';
 import { requestOf, type Traffic } from '../../support/load/load.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
+import { fixture, inTest } from '../../support/process/fixture.js';
 
 /** Promise 43 for the portal: the worst that one network can send, and its effect on an owner in another one. */
 const SECONDS = Number(process.env.SECONDS ?? 30);
@@ -13,17 +13,9 @@ const ABUSER = '198.51.100.1';
 /** The longest form. */
 const FORM_BYTES = 32_000;
 
-let owner: Someone;
-let abuser: Someone;
-let target: ApiProcess;
-
 await buildOnce();
 const portal = await fixture(TestPortal.start());
-
-beforeAll(async () => {
-  [owner, abuser] = [await portal.someone('owner'), await portal.someone('owner')];
-}, 300_000);
-afterEach(() => target.stop());
+const [owner, abuser] = [await portal.someone('owner'), await portal.someone('owner')];
 
 function bytes(path: string, network: string, headers: [string, string][], form?: string): string {
   const type: [string, string][] = form === undefined ? [] : [['Content-Type', 'application/x-www-form-urlencoded']];
@@ -64,19 +56,15 @@ const ATTACKS: { name: string; attack: () => Traffic; statuses: number[] }[] = [
   { name: 'nonsense', attack: () => ({ connections: 50, requests: ['nonsense\r\n\r\n'] }), statuses: [400] },
 ]; // prettier-ignore
 
-async function measure({ attack, statuses }: (typeof ATTACKS)[number], more: Record<string, string> = {}) {
+it.each(ATTACKS)('an owner in another network hardly notices $name', async ({ name, attack, statuses }) => {
   const settings = { PORTAL_DATABASE_URL: portal.database.portalUrl, TRUST_PROXY: 'true', LOG_LEVEL: 'error' };
-  target = await ApiProcess.start({ ...settings, ...more }, [], 'portal');
+  const target = await inTest(ApiProcess.start(settings, [], 'portal'));
   const usual = { requests: [page(owner, '203.0.113.1')], connections: 20, rate: 20 };
   const checks = [{ requests: [bytes('/health/ready', ABUSER, [])], connections: 8, rate: 2 }];
   // Warms up: the first requests and the first refusals run code for the first time.
   await beside(target.port, { usual, attack: [attack()] }, { quiet: 1, attacked: 3, rounds: 1 });
-  return beside(target.port, { usual, checks, attack: [attack()], statuses }, TIMING);
-}
-
-it.each(ATTACKS)('an owner in another network hardly notices $name', async (attack) => {
-  const result = await measure(attack);
-  reached(43, `portal, ${attack.name}: ${String(result)}`);
+  const result = await beside(target.port, { usual, checks, attack: [attack()], statuses }, TIMING);
+  reached(43, `portal, ${name}: ${String(result)}`);
   expect(result.breaches).toEqual([]);
   expect([target.ended, target.stderr]).toEqual([null, '']);
 });

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApi } from '../../support/http/api.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { plantedBug } from '../../support/faults/planted-bug.js';
-import { reached } from '../../support/faults/promise.js';
+import { reached, seedOf } from '../../support/faults/promise.js';
 import { Random } from '../../support/data/random.js';
 import { TestRedis } from '../../support/worker/redis.js';
-import { fixture } from '../../support/process/fixture.js';
+import { fixture, inTest } from '../../support/process/fixture.js';
 
 /**
  * Promise 34: four processes share a limit exactly, at five times its rate. If Redis is killed, each process has the
@@ -20,7 +20,7 @@ const PER_SECOND = (5 * LIMIT) / 60;
 const WITHIN = 0.02;
 /** Keys over their limit that wait for the time in Retry-After, then retry. */
 const WAITERS = 60;
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const SEED = seedOf();
 
 interface Sent {
   sentAt: number;
@@ -38,23 +38,11 @@ describe('limits shared by four processes', () => {
   let redis: TestRedis;
   let processes: ApiProcess[] = [];
 
-  beforeEach(async () => {
-    redis = await TestRedis.start();
-  });
-  afterEach(async () => {
-    await Promise.all(processes.map((process) => process.stop()));
-    await redis.stop();
-  });
-
   async function startProcesses(more: Record<string, string> = {}): Promise<void> {
-    const settings = {
-      DATABASE_URL: api.database.applicationUrl,
-      DATABASE_POOL_SIZE: '5',
-      REDIS_URL: redis.url,
-      RATE_LIMIT_PER_MINUTE: String(LIMIT),
-      ...more,
-    };
-    processes = await Promise.all(Array.from({ length: PROCESSES }, () => ApiProcess.start(settings)));
+    redis = await inTest(TestRedis.start());
+    const limits = { REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: String(LIMIT) };
+    const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5', ...limits, ...more };
+    processes = await Promise.all(Array.from({ length: PROCESSES }, () => inTest(ApiProcess.start(settings))));
   }
 
   /** Status 0 means no answer, or wrong rate-limit headers. */
@@ -149,7 +137,7 @@ describe('limits shared by four processes', () => {
     expect(Math.abs(accepted - 1)).toBeLessThanOrEqual(WITHIN);
     expect(fullest).toBeLessThanOrEqual(1 + WITHIN);
     expect(told).toBeGreaterThanOrEqual(0.99);
-  }, 600_000);
+  });
 
   it('are each process’s own while Redis is killed, without an error, and shared again when it is back', async () => {
     await startProcesses();
@@ -178,7 +166,7 @@ describe('limits shared by four processes', () => {
       expect(Math.abs(countOf(sent, 200) / ideal(sent) - 1)).toBeLessThanOrEqual(WITHIN);
     }
     expect(processes.every((process) => process.ended === null && process.stderr === '')).toBe(true);
-  }, 600_000);
+  });
 
   it('are allowed at most once more in a minute in which Redis loses its data', async () => {
     await startProcesses();
@@ -191,7 +179,7 @@ describe('limits shared by four processes', () => {
     const fullest = fullestMinute([...before, ...after].flat());
     reached(34, `Redis lost its data: ${percent(fullest)} of the limit in that minute`);
     expect(fullest).toBeLessThanOrEqual(2 + WITHIN);
-  }, 600_000);
+  });
 
   it('catches processes that do not share them', async () => {
     const bug = 'module.RateLimitStorage.prototype.ask = () => Promise.resolve(null);';
@@ -199,5 +187,5 @@ describe('limits shared by four processes', () => {
     const fullest = fullestMinute(await load(2 * LIMIT));
     console.log(`row 34, planted bug: fullest minute ${percent(fullest)}`);
     expect(fullest).toBeGreaterThan(1 + WITHIN);
-  }, 600_000);
+  });
 });

@@ -2,12 +2,10 @@ import { TestApi } from '../../support/http/api.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { TestNginx } from '../../support/load/nginx.js';
 import { reached } from '../../support/faults/promise.js';
-import { TestSmtp } from '../../support/worker/smtp.js';
 import { SteadyTraffic } from '../../support/load/steady-traffic.js';
-import { fixture } from '../../support/process/fixture.js';
+import { fixture, inTest } from '../../support/process/fixture.js';
 import { freePorts } from '../../support/process/free-ports.js';
-import { OutboxFixture } from '../../support/worker/worker.js';
-import { WorkerProcess } from '../../support/worker/worker-process.js';
+import { Mailroom } from '../../support/worker/mailroom.js';
 
 /**
  * Promise 33: two processes behind nginx, which retries nothing, are restarted alternately under traffic. Takes about nine
@@ -35,31 +33,23 @@ async function restart(count: number, settings: Record<string, string> = {}) {
       SHUTDOWN_DELAY_SECONDS: '',
       ...settings,
     });
-  const processes = await Promise.all(ports.map(start));
-  const nginx = await TestNginx.start(front, ports);
+  const processes = await Promise.all(ports.map((port) => inTest(start(port))));
+  const nginx = await inTest(TestNginx.start(front, ports));
   await nginx.until(ports);
-  const traffic = new SteadyTraffic(nginx.port, key, PER_SECOND);
+  const traffic = await inTest(Promise.resolve(new SteadyTraffic(nginx.port, key, PER_SECOND)));
   const exits: (number | string)[] = [];
-  let complaints: string[] = [];
   let slowest = 0;
-  try {
-    for (let index = 0; index < count; index++) {
-      const which = index % 2;
-      const began = performance.now();
-      processes[which]!.signal('SIGTERM');
-      exits.push(await processes[which]!.exit);
-      slowest = Math.max(slowest, (performance.now() - began) / 1_000);
-      processes[which] = await start(ports[which]!);
-      await nginx.until(ports);
-    }
-    await traffic.stop();
-    complaints = nginx.complaints;
-  } finally {
-    await traffic.stop();
-    await nginx.stop();
-    await Promise.all(processes.map((process) => process.stop()));
+  for (let index = 0; index < count; index++) {
+    const which = index % 2;
+    const began = performance.now();
+    processes[which]!.signal('SIGTERM');
+    exits.push(await processes[which]!.exit);
+    slowest = Math.max(slowest, (performance.now() - began) / 1_000);
+    processes[which] = await inTest(start(ports[which]!));
+    await nginx.until(ports);
   }
-  return { answered: traffic.times.length, failures: traffic.failures, complaints, exits, slowest };
+  await traffic.stop();
+  return { answered: traffic.times.length, failures: traffic.failures, complaints: nginx.complaints, exits, slowest };
 }
 
 it('rolling restarts fail no request', async () => {
@@ -81,31 +71,23 @@ it('catches a process that closes its port at once', async () => {
 });
 
 it('a worker told to stop finishes what it can and releases the rest', async () => {
-  const smtp = await TestSmtp.start();
-  const room = await OutboxFixture.open({ SMTP_URL: smtp.url });
-  try {
-    // The server stalls on some recipients and is quick with the others.
-    smtp.atRecipient = (address) => ({ waitMs: address.startsWith('stuck') ? 60_000 : 50 });
-    const names = ['stuck', 'quick'];
-    await room.queue(Array.from({ length: 60 }, (_, n) => `${names[n % 20 === 0 ? 0 : 1]}${n}@example.org`));
-    const worker = await WorkerProcess.start(room.settings);
-    await vi.waitFor(() => expect(smtp.received.length).toBeGreaterThan(5), 30_000);
-    const began = performance.now();
-    worker.signal('SIGTERM');
-    const [code] = (await worker.exit) as [number | null];
-    const seconds = (performance.now() - began) / 1_000;
-    const [held] = await room.make.query<{ n: number }>('SELECT count(*)::int AS n FROM outbox WHERE leased_by IS NOT NULL');
-    const sent = smtp.received.length;
-    reached(33, `a worker ended with ${code} after ${seconds.toFixed(1)} s, ${sent} of 60 mails sent, ${held!.n} leases left`);
-    expect([code, held!.n]).toEqual([0, 0]);
-    expect(seconds).toBeLessThanOrEqual(MOST_SECONDS);
-    smtp.atRecipient = () => undefined;
-    const next = await WorkerProcess.start(room.settings);
-    await vi.waitFor(async () => expect(await room.tally()).toEqual({ sent: 60 }), 60_000);
-    await next.stop();
-    expect(smtp.received).toHaveLength(60);
-  } finally {
-    await room.stop();
-    await smtp.stop();
-  }
+  const room = await inTest(Mailroom.open());
+  const { smtp } = room;
+  // The server stalls on some recipients and is quick with the others.
+  smtp.atRecipient = (address) => ({ waitMs: /[024]0@/.test(address) ? 60_000 : 50 });
+  const mails = await room.queue('mail', 60);
+  const worker = await room.hire();
+  await vi.waitUntil(() => smtp.received.length > 5, 30_000);
+  const began = performance.now();
+  worker.signal('SIGTERM');
+  const [code] = (await worker.exit) as [number | null];
+  const seconds = (performance.now() - began) / 1_000;
+  const leases = await room.leasedBy(worker);
+  reached(33, `a worker ended with ${code} after ${seconds.toFixed(1)} s, ${smtp.received.length} of 60 mails sent, ${leases} leases left`);
+  expect([code, leases]).toEqual([0, 0]);
+  expect(seconds).toBeLessThanOrEqual(MOST_SECONDS);
+  smtp.atRecipient = () => undefined;
+  await room.hire();
+  await room.becomes({ sent: 60 }, 60_000);
+  expect(room.arrived(mails)).toEqual({ lost: 0, doubled: 0, wrong: [] });
 });

@@ -16,7 +16,7 @@ import { TestNginx } from '../../support/load/nginx.js';
 import { bytesOf } from '../../support/http/raw-http.js';
 import type { SlowClients, SlowReport } from '../../support/load/slow-attack.js';
 import { SteadyTraffic } from '../../support/load/steady-traffic.js';
-import { fixture } from '../../support/process/fixture.js';
+import { fixture, inTest } from '../../support/process/fixture.js';
 import { freePorts } from '../../support/process/free-ports.js';
 
 /** Promise 29: slow clients cannot hold the service. Takes about four minutes. */
@@ -40,18 +40,15 @@ await buildOnce();
 const api = await fixture(TestApi.start());
 const fixtures = await createFixtures(api);
 const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-slow-'));
-
-beforeAll(async () => {
-  await fixtures.make.query(
-    `INSERT INTO homework (id, assigned_by, title, homework_type, scope, student_id, classroom_id, description, organization_id)
+await fixtures.make.query(
+  `INSERT INTO homework (id, assigned_by, title, homework_type, scope, student_id, classroom_id, description, organization_id)
      SELECT gen_random_uuid(), assigned_by, title, homework_type, 'classroom', student_id, classroom_id, repeat('x', ${ANSWER_BYTES / 100}), organization_id
      FROM homework CROSS JOIN generate_series(1, 100) WHERE classroom_id = $1`,
-    [fixtures.a.path.classroom_id],
-  );
-  const folder = join(dataDir, 'media', 'organization', fixtures.a.id);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'large.png'), randomBytes(ANSWER_BYTES));
-});
+  [fixtures.a.path.classroom_id],
+);
+const folder = join(dataDir, 'media', 'organization', fixtures.a.id);
+mkdirSync(folder, { recursive: true });
+writeFileSync(join(folder, 'large.png'), randomBytes(ANSWER_BYTES));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const start = (flags: string[] = []) =>
@@ -85,25 +82,20 @@ async function groupsFor(organizationId: string, count: number): Promise<SlowCli
 
 /** Ordinary requests through nginx, alone and beside slow clients. */
 async function behindNginx(seconds: number, connections?: number) {
-  const target = await start();
+  const target = await inTest(start());
   const port = await freePorts(1);
-  const nginx = await TestNginx.start(port, [target.port], connections);
-  const traffic = new SteadyTraffic(port, await api.key(fixtures.b.id, { scopes: ['read', 'accounts:write'] }), PER_SECOND); // prettier-ignore
-  try {
-    await sleep(5_000);
-    traffic.reset();
-    await sleep((ALONE_SECONDS * 1_000 * seconds) / 60);
-    const alone = percentile(traffic.times, 0.99);
-    const failed = traffic.failures.length;
-    traffic.reset();
-    const reports = await attack(port, await groupsFor(fixtures.a.id, CLIENTS), seconds);
-    await traffic.stop();
-    return { alone, failed, beside: percentile(traffic.times, 0.99), traffic, reports };
-  } finally {
-    await traffic.stop();
-    await nginx.stop();
-    await target.stop();
-  }
+  await inTest(TestNginx.start(port, [target.port], connections));
+  const key = await api.key(fixtures.b.id, { scopes: ['read', 'accounts:write'] });
+  const traffic = await inTest(Promise.resolve(new SteadyTraffic(port, key, PER_SECOND)));
+  await sleep(5_000);
+  traffic.reset();
+  await sleep((ALONE_SECONDS * 1_000 * seconds) / 60);
+  const alone = percentile(traffic.times, 0.99);
+  const failed = traffic.failures.length;
+  traffic.reset();
+  const reports = await attack(port, await groupsFor(fixtures.a.id, CLIENTS), seconds);
+  await traffic.stop();
+  return { alone, failed, beside: percentile(traffic.times, 0.99), traffic, reports };
 }
 
 it('nginx keeps slow clients away from the API', async () => {
@@ -124,14 +116,13 @@ it('catches an nginx with too few connections', async () => {
 it("without a proxy, the API and the portal disconnect slow senders after Node's own limits", async () => {
   const headers: [string, string][] = [['Authorization', `Token token=${await api.key(fixtures.a.id, { scopes: ['accounts:write'] })}`], ['Content-Type', 'application/json']]; // prettier-ignore
   const form: [string, string][] = [['Sec-Fetch-Site', 'same-origin'], ['Content-Type', 'application/x-www-form-urlencoded']]; // prettier-ignore
-  const portal = await ApiProcess.start({ PORTAL_DATABASE_URL: api.database.portalUrl, LOG_LEVEL: 'error' }, [], 'portal'); // prettier-ignore
-  const victims = { api: await start(), portal };
+  const portal = await inTest(ApiProcess.start({ PORTAL_DATABASE_URL: api.database.portalUrl, LOG_LEVEL: 'error' }, [], 'portal'));
+  const victims = { api: await inTest(start()), portal };
   const count = CLIENTS / 10;
   const reports = await Promise.all([
     attack(victims.api.port, senders('/v1/invites', headers, count), LIMITS[1]! + 2 * SLACK),
     attack(portal.port, senders('/sign-in', form, count), LIMITS[1]! + 2 * SLACK),
   ]);
-  await Promise.all(Object.values(victims).map((victim) => victim.stop()));
   for (const [index, app] of Object.keys(victims).entries()) {
     const longest = reports[index]!.map(({ closed, open }) => Math.max(...closed, ...open));
     reached(29, `the ${app} alone: headers cut after at most ${longest[0]!.toFixed(0)} s, bodies after ${longest[1]!.toFixed(0)} s`); // prettier-ignore
@@ -144,8 +135,7 @@ it("without a proxy, the API and the portal disconnect slow senders after Node's
 });
 
 it('catches a server without limits', async () => {
-  const target = await start(['--import', PLANTED]);
+  const target = await inTest(start(['--import', PLANTED]));
   const [headers] = await attack(target.port, senders('/v1/invites', [], 20), LIMITS[0]! + SLACK);
-  await target.stop();
   expect(headers!.closed).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,13 +6,11 @@ import { ApiKeys } from '@app/access';
 import { loadEnv } from '@app/config';
 import { rulesOn } from '../../../apps/cli/src/rules.js';
 import type { Load, LoadResult } from '../../../bench/load.js';
-import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
+import { ApiProcess } from '../../support/http/api-process.js';
 import { percentile } from '../../support/data/percentile.js';
 import { memoryOf } from '../../support/process/processes.js';
 import { reached } from '../../support/faults/promise.js';
-import { TestSmtp } from '../../support/worker/smtp.js';
-import { OutboxFixture } from '../../support/worker/worker.js';
-import { WorkerProcess } from '../../support/worker/worker-process.js';
+import { Mailroom } from '../../support/worker/mailroom.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 37: memory and latency do not drift over time. Takes half an hour. */
@@ -40,32 +38,21 @@ interface Minute {
 }
 
 let api: ApiProcess;
-let worker: WorkerProcess;
-let load: ChildProcess;
-let key: string;
 
-await buildOnce();
-const smtp = await fixture(TestSmtp.start());
-const room = await fixture(OutboxFixture.open({ SMTP_URL: smtp.url }));
-
-beforeAll(async () => {
-  const { id: tutor } = await room.make.tutor(room.organizationId);
-  await room.make.query(
-    `INSERT INTO homework (id, organization_id, assigned_by, title, homework_type, scope)
+const mailroom = await fixture(Mailroom.open());
+const room = mailroom.outbox;
+const { id: tutor } = await room.make.tutor(room.organizationId);
+await room.make.query(
+  `INSERT INTO homework (id, organization_id, assigned_by, title, homework_type, scope)
      SELECT gen_random_uuid(), $1, $2, 'Fractions', 'text', 'student' FROM generate_series(1, $3)`,
-    [room.organizationId, tutor, ROWS],
-  );
-  await room.make.query('ANALYZE');
-  const keys = (await rulesOn(room.db, loadEnv(room.settings, {}))).get(ApiKeys);
-  ({ key } = await keys.create(room.organizationId, { name: 'soak', scopes: ['read', 'accounts:write'] }));
-  worker = await WorkerProcess.start(room.settings);
-  load = fork(LOAD);
-}, 900_000);
-
-afterAll(async () => {
-  load.kill();
-  await worker.kill();
-});
+  [room.organizationId, tutor, ROWS],
+);
+await room.make.query('ANALYZE');
+const keys = (await rulesOn(room.db, loadEnv(room.settings, {}))).get(ApiKeys);
+const { key } = await keys.create(room.organizationId, { name: 'soak', scopes: ['read', 'accounts:write'] });
+await mailroom.hire();
+const load = fork(LOAD);
+afterAll(() => void load.kill());
 
 async function request(wish: Pick<Load, 'seconds' | 'rate'>): Promise<LoadResult> {
   const url = `http://127.0.0.1:${api.port}/v1/homework?limit=20`;

@@ -2,14 +2,14 @@ import { TestApi } from '../../support/http/api.js';
 import { Factories } from '../../support/data/factories.js';
 import { type BulkInviteAnswer, newAddress, PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '../../support/data/provisioning.js';
 import { Random } from '../../support/data/random.js';
-import { reached } from '../../support/faults/promise.js';
+import { reached, seedOf } from '../../support/faults/promise.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 7: one bad row never rolls back others. */
 const BATCHES = Number(process.env.BATCHES ?? 1_000);
 const MOST_ROWS = 100;
 const BATCHES_OF_ONE_OFFICE = 50;
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const SEED = seedOf();
 
 /** A row and its expected result. */
 interface Case {

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AttemptLimits } from '../../../apps/portal/src/web/attempt-limits.js';
-import { reached } from '../../support/faults/promise.js';
-import { guess } from '../../support/portal/guessing.js';
+import { inReport, reached } from '../../support/faults/promise.js';
+import { attemptsOf, guess } from '../../support/portal/guessing.js';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { ATTACKS, LockoutTarget, WAYS, type Way } from '../../support/portal/lockout.js';
 import { Visitor } from '../../support/portal/visitor.js';
@@ -12,7 +12,7 @@ import { fixture } from '../../support/process/fixture.js';
 /** What a new browser cannot do behind a stranger's own network: the page offers passkey and mail, and the mail another network. */
 const NOT_BESIDE: Way[] = ['password in a new browser', 'link by mail in a new browser'];
 
-const joining = await fixture(JoinFixture.open());
+const joining = await fixture(JoinFixture.open({ LOG_LEVEL: 'silent' }));
 
 /** What the person cannot do after strangers have attempted everything a million times. */
 async function inVain(beside: boolean): Promise<Way[]> {
@@ -67,10 +67,16 @@ describe('strangers', () => {
 
   it('who guess all the time do not keep the owner from signing in', async () => {
     await joining.portal.make.query('DELETE FROM sign_in_attempts');
-    const strangers = { networks: 8, connections: 16, costly: false };
+    const strangers = inReport({ networks: 100, connections: 50 }, { networks: 8, connections: 16, costly: false });
     const refused = ['wrong passwords: 429', 'wrong codes: 429'];
-    const so = await guess(joining, strangers, ({ attempts }) => refused.every((what) => attempts[what]! > 20));
-    reached(52, `${so.tries} tries of the owner, ${so.failed.length} in vain, against ${JSON.stringify(so.attempts)}`);
+    const until = Date.now() + 1_000 * Number(process.env.SECONDS ?? inReport(600, 0));
+    const codes = Number(process.env.CODES ?? inReport(10_000, 0));
+    const so = await guess(
+      joining,
+      strangers,
+      (now) => Date.now() > until && attemptsOf(now, 'wrong codes') >= codes && refused.every((what) => now.attempts[what]! > 20),
+    );
+    reached(52, `${so.tries} tries of the owner, ${so.failed.length} in vain, slowest sign-in ${Math.round(so.slowest)} ms, against ${JSON.stringify(so.attempts)}`); // prettier-ignore
     expect(so.failed).toEqual([]);
   });
 

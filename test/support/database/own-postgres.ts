@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -45,6 +46,13 @@ export class OwnPostgres {
   /** Restarts the server on the same port; resolves when it accepts connections. */
   async revive(): Promise<void> {
     await this.run('start', '-l', join(this.urls.dataDirectory, 'server.log'), '-o', this.options);
+  }
+
+  /** Signals the server and all its backends. */
+  signal(name: NodeJS.Signals): void {
+    const server = readFileSync(join(this.urls.dataDirectory, 'postmaster.pid'), 'utf8').split('\n')[0]!;
+    const backends = execFileSync('ps', ['-o', 'pid=', '--ppid', server], { encoding: 'utf8' }).split('\n');
+    for (const pid of [server, ...backends].map(Number).filter(Boolean)) process.kill(pid, name);
   }
 
   async stop(): Promise<void> {

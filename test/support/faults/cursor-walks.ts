@@ -92,6 +92,35 @@ export class CursorWalk {
   }
 }
 
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Tries cursors altered, truncated, and with another organization's key. */
+export class Forger {
+  refused = 0;
+  readonly leaked: string[] = [];
+
+  constructor(
+    private readonly api: TestApi,
+    private readonly strangers: string,
+  ) {}
+
+  readonly probe: Probe = async (walk, cursor, random) => {
+    const at = random.integer(cursor.length);
+    const other = random.pick(LETTERS.split('').filter((letter) => letter !== cursor[at]));
+    await this.ask(walk, cursor.slice(0, at) + other + cursor.slice(at + 1), walk.key);
+    await this.ask(walk, cursor.slice(0, random.integer(cursor.length - 1) + 1), walk.key);
+    // Another organization's tutor is a 404, whatever the cursor.
+    if (!walk.path.includes('/tutors/')) await this.ask(walk, cursor, this.strangers);
+  };
+
+  private async ask(walk: CursorWalk, cursor: string, key: string): Promise<void> {
+    const answer = await this.api.get(`${walk.path}?cursor=${cursor}`, key);
+    const { detail } = answer.body as { detail?: { loc: string[] }[] };
+    if (answer.status === 422 && detail?.[0]?.loc.join('.') === 'query.cursor') this.refused++;
+    else this.leaked.push(`${walk.path} ${cursor}: ${answer.status} ${answer.text.slice(0, 100)}`);
+  }
+}
+
 /** Every list with cursors. */
 export async function walkedLists(api: TestApi): Promise<WalkedList[]> {
   const document = await documentOf(api);

@@ -9,8 +9,14 @@ export interface Reached {
   seed?: number | string;
 }
 
-/** All that is promised where the promises are reported, and a sample of it in `npm test`. */
-export const inReport = (all: number, sample: number): number => (process.env.PROMISES_REPORT === undefined ? sample : all);
+/** All that is promised in a fault run, and a sample of it in `npm test`. */
+export const inReport = <T>(all: T, sample: T): T => (process.env.PROMISES_REPORT === undefined ? sample : all);
+
+/** Another one in each fault run; fixed in `npm test`, so that what lands does not depend on luck. */
+export const seedOf = (fixed = 111_692_451): number => Number(process.env.SEED ?? inReport(Date.now() % 1_000_000, fixed));
+
+/** A fault run takes several batches, each on a database of its own, so that what is there already slows nothing down. */
+export const batchesFrom = (seed: number, all: number): number[] => Array.from({ length: inReport(all, 1) }, (_, batch) => seed + batch);
 
 /** Records what the running test measured for a row of the table of promises. `test:faults -- --report` prints it. */
 export function reached(row: number, figures: string, seed?: number | string): void {

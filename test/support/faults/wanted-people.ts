@@ -66,8 +66,8 @@ interface PersonRow {
 
 /** Compares the wanted people with the stored accounts and mails. */
 export function judge(wanted: Wanted[], accounts: Account[], mails: Mail[]): Verdict {
-  const byName = grouped(accounts, ({ lastName }) => lastName);
-  const mailsOf = grouped(mails, ({ recipient, kind }) => `${kind} ${recipient.toLowerCase()}`);
+  const byName = Map.groupBy(accounts, ({ lastName }) => lastName);
+  const mailsOf = Map.groupBy(mails, ({ recipient, kind }) => `${kind} ${recipient.toLowerCase()}`);
   const mailed = new Set(mails.map(({ recipient }) => recipient.toLowerCase()));
   const there = ({ lastName, id }: Wanted) => byName.get(lastName)?.some((account) => account.tied && (id === null || account.id === id)) ?? false;
   return {
@@ -76,16 +76,6 @@ export function judge(wanted: Wanted[], accounts: Account[], mails: Mail[]): Ver
     mailsTwice: excess(mailsOf),
     mailsLost: wanted.filter((person) => person.mailed && !mailed.has(person.email!.toLowerCase())).length,
   };
-}
-
-function grouped<T>(items: T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }
 
 function excess(groups: Map<string, unknown[]>): number {

@@ -5,7 +5,7 @@ import { operationOf, type ValidWrite } from '../http/record-for.js';
 import { missingIn, type Route } from '../http/routes.js';
 import { pathOf, type OrganizationFixture } from '../data/fixtures.js';
 
-/** A request in parts, so that it can be shrunk. Every character is one byte on the wire. */
+/** A request in parts, each of which can be spoilt. Every character is one byte on the wire. */
 export interface FuzzRequest {
   /** Method and path of the intended route. */
   route: string;

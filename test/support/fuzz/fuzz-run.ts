@@ -3,7 +3,7 @@ import type { Answer } from '../http/answer-check.js';
 import { type FuzzRequest, targetOf, wireOf } from './fuzz-requests.js';
 import { exchange } from '../http/raw-http.js';
 
-/** The smallest request found whose response breaks a promise. */
+/** A request whose response breaks a promise. */
 export type Failure = { faults: string[]; bytes: string };
 
 export interface FuzzReport {
@@ -28,7 +28,7 @@ const RAW_PATIENCE = 1_500;
 const MOST_FAILURES = 5;
 
 /**
- * Sends requests over several keep-alive connections, and shrinks those whose responses the judge rejects.
+ * Sends requests over several keep-alive connections.
  * @param count requests at least; more follow until `complete` is true of the report
  */
 export async function fuzz(
@@ -53,64 +53,13 @@ export async function fuzz(
     while (goOn() && report.failures.length < MOST_FAILURES) {
       report.sent++;
       const request = next();
-      if ((await complaints(request)).length > 0) report.failures.push(await shrink(request, complaints));
+      const faults = await complaints(request);
+      if (faults.length > 0) report.failures.push({ faults, bytes: wireOf(request) });
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   agent.destroy();
   return report;
-}
-
-async function shrink(request: FuzzRequest, complaints: (request: FuzzRequest) => Promise<string[]>): Promise<Failure> {
-  let smallest = request;
-  let faults = await complaints(request);
-  // A failure that does not repeat depends on earlier requests and cannot be shrunk.
-  if (faults.length === 0) return { faults: ['failed only once'], bytes: wireOf(request) };
-  for (let smaller = true; smaller;) {
-    smaller = false;
-    for (const candidate of smallerThan(smallest)) {
-      const found = await complaints(candidate);
-      if (found.length === 0) continue;
-      [smallest, faults, smaller] = [candidate, found, true];
-      break;
-    }
-  }
-  return { faults, bytes: wireOf(smallest) };
-}
-
-function* smallerThan(request: FuzzRequest): Generator<FuzzRequest> {
-  if (request.raw !== null) {
-    for (let length = request.raw.length >> 1; length >= 1; length >>= 1) {
-      for (let at = 0; at < request.raw.length; at += length) {
-        yield { ...request, raw: request.raw.slice(0, at) + request.raw.slice(at + length) };
-      }
-    }
-    return;
-  }
-  if (request.body !== '') yield { ...request, body: '' };
-  for (const body of smallerBodies(request.body)) yield { ...request, body };
-  for (const index of request.query.keys()) yield { ...request, query: request.query.toSpliced(index, 1) };
-  for (const index of request.headers.keys()) yield { ...request, headers: request.headers.toSpliced(index, 1) };
-}
-
-/** The body without one of its fields or items, at any depth. */
-function* smallerBodies(body: string): Generator<string> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(Buffer.from(body, 'latin1').toString('utf8'));
-  } catch {
-    return;
-  }
-  const without = function* (value: unknown): Generator {
-    if (typeof value !== 'object' || value === null) return;
-    const parts = Object.entries(value);
-    const join = (entries: [string, unknown][]): unknown => (Array.isArray(value) ? entries.map(([, part]) => part) : Object.fromEntries(entries));
-    for (const [index, [name, part]] of parts.entries()) {
-      yield join(parts.toSpliced(index, 1));
-      for (const smaller of without(part)) yield join(parts.toSpliced(index, 1, [name, smaller]));
-    }
-  };
-  for (const smaller of without(parsed)) yield Buffer.from(JSON.stringify(smaller)).toString('latin1');
 }
 
 async function answerTo(port: number, request: FuzzRequest, agent: Agent): Promise<Answer> {

@@ -14,7 +14,7 @@ export class UploadProcess {
     private readonly temporary: string,
   ) {}
 
-  static async start(): Promise<UploadProcess> {
+  static async start(settings: Record<string, string> = {}): Promise<UploadProcess> {
     await buildOnce();
     const uploads = await Uploads.open();
     const temporary = mkdtempSync(join(tmpdir(), 'tutoring-tmp-'));
@@ -23,6 +23,7 @@ export class UploadProcess {
       DATA_DIR: uploads.dataDir,
       TMPDIR: temporary,
       LOG_LEVEL: 'error',
+      ...settings,
     });
     uploads.port = api.port;
     // Warms up the process: loading modules is not part of an upload's cost.

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { Random } from '../data/random.js';
+import { Random } from '../data/random.js';
+import { inReport, reached, seedOf } from '../faults/promise.js';
 import type { ApiProcess } from '../http/api-process.js';
 import type { Position } from '../fuzz/long-bodies.js';
 import { exchange, type RawAnswer } from '../http/raw-http.js';
@@ -27,7 +28,7 @@ export const PROMISED: Bounds = { ratio: 24, floor: { cpu: 3, memory: 4e6 }, hol
 /**
  * Bounds that do not depend on the machine's speed. Quadratic work costs 256 times as much at 16 times the length.
  */
-export const NOT_SQUARE: Bounds = { ratio: 64, floor: { cpu: 5, memory: 4e6 }, hold: Infinity };
+const NOT_SQUARE: Bounds = { ratio: 64, floor: { cpu: 5, memory: 4e6 }, hold: Infinity };
 
 /** The result at a position. */
 export interface Finding {
@@ -108,13 +109,9 @@ export class Metered {
   }
 
   /** A random sample of each family of positions. */
-  async examineSample(random: Random, bounds: Bounds): Promise<Finding[]> {
-    const findings: Finding[] = [];
-    for (const family of new Set(this.positions.map((position) => position.family))) {
-      const own = this.positions.filter((position) => position.family === family);
-      for (let n = 0; n < SAMPLE; n++) findings.push(await this.examine(random.pick(own), bounds));
-    }
-    return findings;
+  sample(random: Random): Position[] {
+    const families = Object.values(Object.groupBy(this.positions, ({ family }) => family));
+    return families.flatMap((own) => Array.from({ length: SAMPLE }, () => random.pick(own!)));
   }
 
   private async cost(bytes: string, empty: boolean): Promise<{ cost: Cost; faults: string[] }> {
@@ -151,8 +148,30 @@ function judge(position: Position, costs: Cost[], { ratio, floor, hold: mostHold
 
 const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
+/**
+ * Promise 41: all positions in a fault run, with limits on time; STEP=n tries every nth. A sample in `npm test`, without them.
+ * Figures are printed even if the run ends early.
+ */
+export function growsLinearly(whose: string, metered: Metered): void {
+  const seed = seedOf(20_260_501);
+  const step = Number(process.env.STEP ?? 1);
+
+  it(`work and memory of ${whose} grow no faster than what it is sent (seed ${seed})`, { timeout: 7_200_000 }, async () => {
+    const findings: Finding[] = [];
+    const positions = inReport(metered.positions.filter((_, index) => index % step === 0), metered.sample(new Random(seed))); // prettier-ignore
+    try {
+      for (const position of positions) findings.push(await metered.examine(position, inReport(PROMISED, NOT_SQUARE)));
+    } finally {
+      console.log(tell(findings).join('\n'));
+      const failing = findings.filter(({ complaints }) => complaints.length > 0).length;
+      reached(41, `${whose}: ${findings.length} of ${positions.length} positions, ${failing} over their bounds`, seed);
+    }
+    expect(findings.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
+}
+
 /** One line per family: its positions, worst ratios and longest block of the event loop. */
-export function tell(findings: Finding[]): string[] {
+function tell(findings: Finding[]): string[] {
   const families = new Set(findings.map(({ position }) => position.family));
   return [...families].map((family) => {
     const own = findings.filter(({ position }) => position.family === family);

@@ -1,5 +1,9 @@
-/** What ends with the file that started it. */
+/** What ends with the file, or with the test, that started it. */
 type Fixture = { stop(): unknown } | { close(): unknown } | { drop(): unknown };
+
+async function end(started: Fixture): Promise<void> {
+  await ('stop' in started ? started.stop() : 'close' in started ? started.close() : started.drop());
+}
 
 /**
  * Starts what the tests of a file share, and stops it after them: what was started last, first. Call it at the top level
@@ -7,11 +11,14 @@ type Fixture = { stop(): unknown } | { close(): unknown } | { drop(): unknown };
  */
 export async function fixture<T extends Fixture>(starting: Promise<T>): Promise<T> {
   const started = await starting;
-  afterAll(async () => {
-    if ('stop' in started) await started.stop();
-    else if ('close' in started) await started.close();
-    else await started.drop();
-  });
+  afterAll(() => end(started));
+  return started;
+}
+
+/** The same for what the running test alone uses. */
+export async function inTest<T extends Fixture>(starting: Promise<T>): Promise<T> {
+  const started = await starting;
+  onTestFinished(() => end(started));
   return started;
 }
 

@@ -2,7 +2,7 @@ import type { Invariant } from './invariant.js';
 import { LESSONS } from './lessons.js';
 import { MONEY } from './money.js';
 import { PEOPLE } from './people.js';
-import { SIGHT } from './sight.js';
+import { COPIED, SIGHT } from './sight.js';
 
 const ALL = { ...MONEY, ...LESSONS, ...SIGHT, ...PEOPLE };
 
@@ -12,6 +12,11 @@ export type InvariantName = keyof typeof ALL;
 export const INVARIANTS: Record<InvariantName, Invariant> = ALL;
 
 export const INVARIANT_NAMES = Object.keys(ALL) as InvariantName[];
+
+/** Those that `wrong_list_counts` and `wrong_copies` do not look at. */
+export const OF_ROWS = INVARIANT_NAMES.filter(
+  (name) => name !== 'totals of lists' && !Object.values<InvariantName>(COPIED).includes(name),
+);
 
 /** Rows of an organization that break an invariant. */
 export interface Broken {

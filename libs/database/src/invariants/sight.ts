@@ -1,5 +1,4 @@
 import { CONVERSATION_COLUMNS, listed, ownResult, RESULT_COPY, seenConversations } from '../schema/copies.js';
-import { COUNTED } from '../schema/rules.js';
 import type { Invariant } from './invariant.js';
 
 /** Rows that are in one of two selections only. */
@@ -9,10 +8,6 @@ const differ = (one: string, other: string) => `SELECT DISTINCT organization_id,
 
 const ACCEPTED = `SELECT organization_id, user_id AS id FROM members WHERE accepted_at IS NOT NULL
   UNION SELECT organization_id, user_id FROM parents WHERE accepted_at IS NOT NULL`;
-
-const COUNTS = Object.entries(COUNTED)
-  .map(([table, list]) => `SELECT organization_id, '${table}:' || ${list}, -1 FROM ${table} WHERE ${list} IS NOT NULL`)
-  .join(' UNION ALL ');
 
 /** What an organization sees of people, and the copies that lists read. */
 export const SIGHT = {
@@ -80,7 +75,13 @@ export const SIGHT = {
   },
   'totals of lists': {
     says: 'The total of a list is the number of its rows.',
-    broken: `SELECT organization_id, list AS id FROM (SELECT organization_id, list, delta AS n FROM list_counts
-      UNION ALL ${COUNTS}) c GROUP BY 1, 2 HAVING sum(n) <> 0`,
+    broken: `SELECT organization_id, list AS id FROM wrong_list_counts(NULL)`,
   },
 } satisfies Record<string, Invariant>;
+
+/** What lists read of what is stored elsewhere, and the invariant of each copy: `recount` corrects those that break it. */
+export const COPIED = {
+  'users.seen_by': 'logins that are seen',
+  organization_results: 'results that are seen',
+  organization_conversations: 'conversations that are seen',
+} as const;

@@ -1,12 +1,5 @@
-import {
-  acceptedBy,
-  CONVERSATION_COLUMNS,
-  listed,
-  ownResult,
-  RESULT_COLUMNS,
-  RESULT_COPY,
-  seenConversations,
-} from '../copies.js';
+import { COPIED, SIGHT } from '../../invariants/sight.js';
+import { acceptedBy, listed, ownResult, RESULT_COLUMNS } from '../copies.js';
 import { AS_OWNER, COUNTED } from '../rules.js';
 
 /** The correct values of the counters. */
@@ -21,6 +14,11 @@ const ACTUAL_COUNTS = Object.entries(COUNTED)
 const KEPT_RESULT = `(EXISTS (SELECT FROM members k WHERE k.organization_id = o.organization_id AND k.user_id = o.student_id
           AND k.accepted_at IS NULL AND o.completed_at <= k.frozen_at)
           AND NOT ${ownResult('o.organization_id', 'o.result_id')})`;
+
+/** The copies that break their invariant. */
+const WRONG_COPIES = Object.entries(COPIED)
+  .map(([copy, name]) => `SELECT '${copy}' AS copy, n.id FROM (${SIGHT[name].broken}) n`)
+  .join('\n      UNION ');
 
 /** For the operator: finding and repairing counters and copies. */
 export const repair = /* sql */ `
@@ -46,27 +44,7 @@ export const repair = /* sql */ `
 
   -- Copies that are wrong. One statement, so one snapshot.
   CREATE FUNCTION wrong_copies(most integer) RETURNS TABLE (copy text, id uuid) LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT * FROM (
-      SELECT 'users.seen_by', u.id FROM users u WHERE u.seen_by <> ${acceptedBy('u.id')}
-      UNION
-      SELECT 'organization_results', coalesce(o.result_id, r.id) FROM organization_results o FULL JOIN (
-        SELECT s.organization_id, r.* FROM results r JOIN session_students s ON s.student_id = r.student_id
-          JOIN members m ON m.organization_id = s.organization_id AND m.user_id = r.student_id
-        WHERE m.accepted_at IS NOT NULL OR (m.frozen_at IS NOT NULL
-          AND ${ownResult('s.organization_id', 'r.id')})) r
-        ON r.organization_id = o.organization_id AND r.id = o.result_id
-      WHERE NOT coalesce(${KEPT_RESULT}, false) AND (o.result_id IS NULL OR (${listed(RESULT_COPY, 'o')})
-        IS DISTINCT FROM (${listed(RESULT_COPY, 'r')}))
-      UNION
-      SELECT 'organization_conversations', coalesce(o.conversation_id, c.id)
-      FROM organization_conversations o FULL JOIN (${seenConversations(`SELECT DISTINCT m.organization_id,
-        p.conversation_id AS id FROM conversation_participants p
-        JOIN members m ON m.user_id = p.user_id WHERE p.left_at IS NULL AND m.status = 'accepted'`)}) c
-        ON c.organization_id = o.organization_id AND c.id = o.conversation_id
-      WHERE o.conversation_id IS NULL
-        OR (${listed(CONVERSATION_COLUMNS, 'o')}, o.participants::text)
-        IS DISTINCT FROM (${listed(CONVERSATION_COLUMNS, 'c')}, c.participants::text)
-    ) wrong ORDER BY 1, 2 LIMIT most
+    SELECT * FROM (${WRONG_COPIES}) wrong ORDER BY 1, 2 LIMIT most
   $$;
 
   -- Writes the wrong copies again. Returns their number.
