@@ -71,6 +71,7 @@ describe('the rights of the roles', () => {
       'api_key_by_hash',
       'await_address',
       'conversation_of_others',
+      'correct_address',
       'current_organization_id',
       'direct_conversation',
       'folded',

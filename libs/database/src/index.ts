@@ -30,6 +30,7 @@ export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, RESULT, SESSION } from '.
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';
+export { CORRECTABLE } from './schema/functions/joining.js';
 export { lockRecord, transition } from './transition.js';
 export { REQUIRED, type Tables, VALUES } from './tables.js';
 export { LASTING, RETENTION, RETENTION_SETTINGS, type RetentionSetting } from './schema/retention.js';

@@ -120,7 +120,8 @@ export class Leads {
     return lead ?? null;
   }
 
-  private async requireTutor(organizationId: string, id: string | null): Promise<void> {
+  /** Locks the tutor: before the lead. @throws Refused for one who is not accepted staff */
+  async requireTutor(organizationId: string, id: string | null): Promise<void> {
     if (id === null) return;
     const [, [tutor]] = await Promise.all([
       this.db.lockPeople(organizationId, [id]),

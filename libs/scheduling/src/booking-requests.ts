@@ -99,11 +99,7 @@ export class BookingRequests {
 
   /** Declines a request, or lets it wait again; the session of a matched one stays. @returns whether it changed @throws Refused */
   async change(organizationId: string, id: string, action: 'decline' | 'reopen'): Promise<boolean> {
-    // People are locked before the request.
-    const [request] = await this.db.query<{ studentId: string | null }>(sql`
-      SELECT student_id AS "studentId" FROM booking_requests WHERE organization_id = ${organizationId} AND id = ${id}`);
-    const studentId = action === 'reopen' ? request?.studentId : null;
-    const there = !studentId || (await this.lockStudent(organizationId, studentId));
+    const there = action !== 'reopen' || (await this.lockStudentOf(organizationId, id));
     return transition(this.db, 'booking_requests', BOOKING_REQUEST, {
       organizationId,
       id,
@@ -113,6 +109,13 @@ export class BookingRequests {
         return [sql`matched_session_id = NULL`, sql`updated_at = now()`];
       },
     });
+  }
+
+  /** People are locked before the request. @returns whether its student, if it names one, is still here */
+  async lockStudentOf(organizationId: string, id: string): Promise<boolean> {
+    const [request] = await this.db.query<{ studentId: string | null }>(sql`
+      SELECT student_id AS "studentId" FROM booking_requests WHERE organization_id = ${organizationId} AND id = ${id}`);
+    return !request?.studentId || this.lockStudent(organizationId, request.studentId);
   }
 
   /** Whether the student may have a request; nobody ends them meanwhile. */

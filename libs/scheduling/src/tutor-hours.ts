@@ -13,21 +13,22 @@ const DAYS_OFF = { table: raw('time_off'), columns: ['starts_on', 'ends_on', 'no
 export class TutorHours {
   constructor(private readonly db: Database) {}
 
-  /** @param hours by the names of columns @throws Refused for a tutor who does not exist */
+  /** @param hours by the names of columns @throws Refused for a tutor who does not exist or has left */
   async replaceWeekly(organizationId: string, tutorId: string, hours: object[]): Promise<void> {
     await this.replace(organizationId, tutorId, WEEKLY_HOURS, hours);
   }
 
-  /** @param timeOff by the names of columns @throws Refused for a tutor who does not exist */
+  /** @param timeOff by the names of columns @throws Refused for a tutor who does not exist or has left */
   async replaceTimeOff(organizationId: string, tutorId: string, timeOff: object[]): Promise<void> {
     await this.replace(organizationId, tutorId, DAYS_OFF, timeOff);
   }
 
   private async replace(organizationId: string, tutorId: string, of: typeof WEEKLY_HOURS, rows: object[]) {
     // Changes to one tutor's hours wait for each other. Bookings do not wait for them.
+    await this.db.lockPeople(organizationId, [tutorId]);
     const [tutor] = await this.db.query(sql`
       SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${tutorId} AND ${IS_STAFF}
-      FOR NO KEY UPDATE`);
+        AND status <> 'archived' FOR NO KEY UPDATE`);
     if (!tutor) throw Refused.notFound();
     const columnsOf = (alias: string) => raw(of.columns.map((name) => `${alias}.${name}`).join(', '));
     const json = JSON.stringify(rows.map((row) => ({ id: uuidv7(), ...row })));

@@ -141,6 +141,34 @@ describe('a parent by a code', () => {
   });
 });
 
+it('what an unknown manager opened or could read ends when somebody else takes their login over', async () => {
+  const { id, email } = await make.member(school.id, { role: 'admin' });
+  const other = await make.member(school.id, { role: 'owner' });
+  const keyOf = async (by: string, name: string) => {
+    const key = await desk.api.key(school.id, { name, scopes: ['read', 'accounts:write'] });
+    await sql('UPDATE api_keys SET created_by = $1 WHERE organization_id = $2 AND name = $3', by, school.id, name);
+    return key;
+  };
+  const [theirs, kept] = [await keyOf(id, 'theirs'), await keyOf(other.id, 'kept')];
+  const invite = async (key: string, wish: object) => (await school.send('post', '/v1/invites', wish, { key })).body as { id: string };
+  const { id: classroom_id } = await make.classroom(school.id);
+  const ended = [await invite(theirs, STUDENT), await invite(kept, { scope: 'classroom', classroom_id })];
+  const [held, open] = [await invite(theirs, { ...STUDENT, email: newAddress() }), await invite(kept, { ...STUDENT, email: newAddress() })];
+  await sql(`SELECT set_config('app.organization_id', '', false)`);
+  expect((await sql<{ done: boolean }>('SELECT take_login($1, $2, $3, false) AS done', id, email, 'x'))[0]!.done).toBe(true);
+  const me = async (key: string) => (await desk.api.get('/v1/me', key)).status;
+  expect([await me(theirs), await me(kept)]).toEqual([401, 200]);
+  const states = await sql<{ id: string; revoked: boolean; held: boolean }>(
+    `SELECT id, revoked_at IS NOT NULL AS revoked, held_at IS NOT NULL AS held FROM invites WHERE organization_id = $1`, school.id,
+  ); // prettier-ignore
+  const stateOf = (one: { id: string }) => states.find((row) => row.id === one.id);
+  for (const one of ended) expect(stateOf(one)).toMatchObject({ revoked: true });
+  expect([stateOf(held), stateOf(open)]).toMatchObject([
+    { held: true, revoked: false },
+    { held: false, revoked: false },
+  ]);
+});
+
 it('at most 50 tutors wait in an organization, and the next is told so', async () => {
   const [first, second] = [await desk.invite(school, TUTOR), await desk.invite(school, TUTOR)];
   const waiting = await joinMany(first, 30);

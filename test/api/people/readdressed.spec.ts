@@ -102,6 +102,35 @@ describe.each(every)('the address of a %s', (kind) => {
     expect(await statusOf(kind, id)).toBe('pending');
   });
 
+  it('is corrected while they wait for a wrong one, whether that was approved or not', async () => {
+    for (const approved of [false, true]) {
+      const [former, wrong, right] = [newAddress(), newAddress(), newAddress()];
+      const id = await added(kind, true, former);
+      const owner = await make.member(school.id, { role: 'owner' });
+      await change(kind, id, { email: wrong });
+      const { token, proof } = await joining.mail(wrong);
+      if (approved) await decide(kind, id);
+      const times = async (what: string, to: string) => (await school.queued()).filter((mail) => mail.kind === what && mail.recipient === to).length;
+      // Else they are gathered in one mail.
+      await school.tenMinutesLater();
+      await make.query(`DELETE FROM outbox WHERE kind = 'person_readdressed'`);
+      const { status, body } = await change(kind, id, { email: right, first_name: 'Mimi' });
+      expect([status, body]).toMatchObject([200, { email: right, first_name: 'Mimi', status: 'pending' }]);
+      expect([
+        await times('address_confirmation', right),
+        await times('address_changed', former),
+        await times('address_changed', wrong),
+        await times('person_readdressed', owner.email),
+      ]).toEqual([1, approved ? 1 : 2, 0, 1]);
+      // Whoever has the wrong mailbox gets nothing by the link that is in it.
+      await joining.accept(token, proof, { password: PASSWORD, replaces: true }).catch(() => null);
+      await decide(kind, id);
+      expect(await statusOf(kind, id)).toBe('pending');
+      await prove(right);
+      expect(await statusOf(kind, id)).toBe('accepted');
+    }
+  });
+
   it('that a manager declines ends their time here', async () => {
     const id = await added(kind, true);
     await change(kind, id, { email: newAddress() });

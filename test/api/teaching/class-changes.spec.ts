@@ -119,6 +119,11 @@ it('a key that may not read codes is not shown one by changing its classroom', a
   expect(join_code).toEqual(expect.any(String));
   const blind = await api.key(school, { scopes: ['read', 'tutors:write'] });
   expect((await send('patch', `classrooms/${id}`, { name: 'Secret' }, blind)).body).toMatchObject({ name: 'Secret', join_code: null });
+  // One that it makes itself, as anybody who brings a classroom back.
+  await send('patch', `classrooms/${id}`, { is_archived: true }, blind);
+  const back = (await send('patch', `classrooms/${id}`, { is_archived: false }, blind)).body;
+  expect([typeof back.join_code, back.join_code === join_code]).toEqual(['string', false]);
+  expect((await send('get', `classrooms/${id}`, undefined, blind)).body.join_code).toBeNull();
 });
 
 /** `/v1/tutors/:tutor_id/students` and `/v1/tutors/:tutor_id/students/:student_id` */

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
-import { type NewApiKey, type Scope, SCOPES } from '@app/access';
+import { type NewApiKey, readsCodes, type Scope, SCOPES } from '@app/access';
 import { accessOf, platformBlogOf } from '../../../apps/api/src/http/auth/access.decorators.js';
+import { answerOf } from '../../../apps/api/src/http/lists/answer.js';
+import { isCode, type Schema } from '../../../apps/api/src/http/views/schemas.js';
 import { TestApi } from '../../support/http/api.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';
 import { encoded, forPlatform, validWrites, type ValidWrite, writesOf } from '../../support/http/record-for.js';
@@ -35,6 +37,16 @@ function weakerFor({ route }: ValidWrite, number: number): [right: string, key: 
   const needed = [CAPABILITY, ...(access && !access.public ? access.scopes : [])];
   const others = [...weaker].filter(([right]) => !needed.includes(right));
   return [...[...weaker].filter(([right]) => needed.includes(right)), ...someOf(others, number, samples.length, 2)];
+}
+
+/** What the answer of a write shows that lets people in. */
+function codesIn({ route }: ValidWrite, text: string): string[] {
+  const shown = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+  const properties = (answerOf(route.handler)?.shapes ?? []).flatMap(({ schema }) =>
+    Object.entries((schema.properties ?? {}) as Record<string, Schema>),
+  );
+  const codes = properties.filter(([, schema]) => isCode(schema)).map(([name]) => shown[name]);
+  return codes.filter((code): code is string => typeof code === 'string' && code !== '');
 }
 
 /**
@@ -69,8 +81,8 @@ describe('a stored answer', () => {
         if (fresh.status === 403) {
           expect(replay, `${name} without ${right}`).toEqual(fresh);
           refused.add(`${name} without ${right}`);
-        } else if (right === 'read') {
-          // It sees less of the answer: api/auth/masks.spec.ts.
+        } else if (right === 'read' || right === 'accounts:write') {
+          // It sees less of the answer: api/auth/masks.spec.ts, and below.
           expect([replay.status, replay.replayed], name).toEqual([first.status, 'true']);
         } else {
           expect([replay.status, replay.text], `${name} without ${right}`).toEqual([first.status, first.text]);
@@ -88,5 +100,30 @@ describe('a stored answer', () => {
     expect([...refused].filter((one) => one.endsWith('capability'))).toHaveLength(platform.length);
     const capable = new Set(samples.filter(({ route }) => platformBlogOf(route.handler)).map(({ operation }) => operation));
     expect(new Set(platform.map(({ operation }) => operation))).toEqual(capable);
+  });
+
+  it.each(['narrow', 'mighty'])('is masked anew for each key that asks, after a %s one', async (first) => {
+    const [wrong, withCodes] = [[] as string[], new Set<string>()];
+    for (const write of await validWrites(writesOf(api), fixtures.make, fixtures.a)) {
+      const sample = write.body && 'slug' in write.body ? { ...write, body: { ...write.body, slug: uuidv7() } } : write;
+      const access = accessOf(sample.route.handler);
+      const scopes = access && !access.public ? access.scopes : [];
+      const [narrow, other] = [await keyWith({ scopes }), await keyWith({ scopes })];
+      const [maker, once] = [first === 'narrow' ? narrow : mighty, uuidv7()];
+      const made = await ask(sample, maker, once);
+      const [again, whole, seen] = [await ask(sample, maker, once), await ask(sample, mighty, once), await ask(sample, other, once)];
+      const codes = codesIn(sample, whole.text);
+      if (codes.length > 0) withCodes.add(sample.operation);
+      for (const [fault, is] of Object.entries({
+        'is refused': made.status >= 300 || [again, whole, seen].some(({ status, replayed }) => status !== made.status || !replayed),
+        'changes for its maker': again.text !== made.text,
+        'is stored narrowly': whole.text.includes('"masked":true'),
+        'hides from its maker what it made': made.status === 201 && codes.some((code) => !made.text.includes(code)),
+        'tells a code': !readsCodes({ scopes }) && codes.some((code) => seen.text.includes(code)),
+      }))
+        if (is) wrong.push(`${sample.operation} ${fault}: ${made.text} | ${whole.text} | ${seen.text}`);
+    }
+    expect(wrong).toEqual([]);
+    expect([...withCodes]).toEqual(expect.arrayContaining(['POST /v1/classrooms', 'POST /v1/invites', 'POST /v1/org/join-link/replace']));
   });
 });

@@ -54,7 +54,7 @@ describe('an invite of a person on the list', () => {
     const { id: nobody } = await pages.provisioning.inviteOne(studentRow({ email: undefined }));
     const { id: waits } = await pages.waitingTutor();
     for (const [id, said] of [
-      [archived.id, 'This person is archived'],
+      [archived.id, 'This person has left'],
       [nobody, 'has no email address'],
       [waits, 'is waiting for approval'],
     ]) {

@@ -374,6 +374,7 @@ export interface Tables {
     invitedAt: Date | null;
     approvalRequestedAt: Date | null;
     readdressedAt: Date | null;
+    readdressedFrom: string | null;
     profilePublished: boolean;
     rateBandId: string | null;
   };
@@ -489,6 +490,7 @@ export interface Tables {
     frozenAt: Date | null;
     refusedAt: Date | null;
     readdressedAt: Date | null;
+    readdressedFrom: string | null;
   };
   passkeys: {
     id: string;

@@ -98,6 +98,8 @@ export class AnswerCheck {
       if (!FAULT_TYPES.has(type)) faults.push(`unknown fault type ${type}`);
       if (!['body', 'query', 'path', 'header'].includes(String(loc[0]))) faults.push(`a loc at ${loc[0]}`);
     }
+    const said = shapes[0] === 'ValidationError' ? details.map(({ msg }) => msg) : [(body as { error?: { message: string } }).error?.message ?? ''];
+    faults.push(...said.filter((text) => text !== '' && !/^\P{Ll}.*[.?]$/su.test(text)).map((text) => `no sentence: ${text}`));
     // A loc only repeats what the caller sent, so it leaks nothing.
     const ours = strings(body).join('\n');
     for (const [what, pattern] of Object.entries(INTERNALS)) {

@@ -42,7 +42,7 @@ export {
 } from './views/columns.js'; // prettier-ignore
 export { JsonText } from './views/json-text.js';
 export {
-  BOOLEAN, enumOf, INSTANT, kept, objectOf, orNull, type Schema, type Shape, textLike, UUID, withExample,
+  BOOLEAN, code, enumOf, INSTANT, kept, objectOf, orNull, type Schema, type Shape, textLike, UUID, withExample,
 } from './views/schemas.js'; // prettier-ignore
 export { joinCode } from './views/sealed.js';
 export { View } from './views/view.js';

@@ -57,6 +57,7 @@ export const KEPT_COLUMNS = new Set([
   'enrolled_at',
   'frozen_at',
   'refused_at',
+  'readdressed_from',
   'profile_published',
   'last_message_at',
   'has_comment',

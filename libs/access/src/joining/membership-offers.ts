@@ -23,6 +23,8 @@ export interface WaitingMembership {
   organization: string;
   role: 'admin' | 'tutor' | 'student' | 'parent';
   since: Date;
+  /** A key of the organization changed their address. */
+  readdressed: boolean;
   contact: Contact;
 }
 
@@ -57,7 +59,7 @@ export class MembershipOffers {
   /** Where the person waits for an owner or admin. @param session the session's stored hash */
   waiting(session: Buffer | null): Promise<WaitingMembership[]> {
     return this.db.lookUp<WaitingMembership>(sql`
-      SELECT organization, role, since, contact FROM waiting_memberships(${session})`);
+      SELECT organization, role, since, readdressed, contact FROM waiting_memberships(${session})`);
   }
 
   /** @throws Refused when nothing is pending */

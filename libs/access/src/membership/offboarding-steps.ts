@@ -22,7 +22,7 @@ export class OffboardingSteps {
     private readonly classMembers: ClassMembers,
   ) {}
 
-  /** Locks the records that name these people and that a request of its own locks before the people it names. */
+  /** Locks the records that name these people, who are locked, and that end or change with them. */
   async lock(organizationId: string, userIds: string[]): Promise<void> {
     await this.db.query(sql`
       SELECT FROM booking_requests WHERE organization_id = ${organizationId} AND student_id = ANY (${userIds}::uuid[])

@@ -73,10 +73,8 @@ export class Offboarding {
    *   owner who can sign in (`last_owner`)
    */
   async end(organizationId: string, by: ActorIds, departure: Departure, closing?: Closing[]): Promise<Ended> {
-    const { userId, as, sessions, keepCodes = [], silently } = departure;
-    // The lock: of two owners who remove each other, one stays.
-    await this.logins.lockOrganization(organizationId);
-    await this.lock(organizationId, [userId], sessions?.do === 'hand_over' ? [sessions.to] : []);
+    const { userId, as, keepCodes = [], sessions, silently } = departure;
+    await this.hold(organizationId, departure);
     const person = await this.find(organizationId, userId);
     const member = as !== 'parent' && person.role !== null && (as === 'student') === (person.role === 'student');
     const isMember = as === undefined ? person.role !== null : member;
@@ -127,11 +125,17 @@ export class Offboarding {
     for (const userId of ids('parent')) await this.steps.rows(organizationId, userId, 'parent');
   }
 
+  /** Locks one who leaves. Of two owners who remove each other, one stays. */
+  async hold(organizationId: string, { userId, sessions }: Departure): Promise<void> {
+    await this.logins.lockOrganization(organizationId);
+    await this.lock(organizationId, [userId], sessions?.do === 'hand_over' ? [sessions.to] : []);
+  }
+
   /** Locks those who leave and what is ahead of them: all at once, if they are many, so that the order of locks stays. */
   async lock(organizationId: string, leaving: string[], successors: string[] = []): Promise<void> {
-    await this.steps.lock(organizationId, leaving);
     await this.departures.lock(organizationId, leaving);
     await this.db.lockPeople(organizationId, successors, leaving);
+    await this.steps.lock(organizationId, leaving);
   }
 
   /** Whoever left by themselves is not asked again and again. */
@@ -151,8 +155,7 @@ export class Offboarding {
    * @throws Refused when there is no such link
    */
   async unlinkChild(organizationId: string, parentId: string, studentId: string): Promise<void> {
-    await this.logins.lockOrganization(organizationId);
-    await this.db.lockPeople(organizationId, [], [parentId]);
+    await this.logins.lockPerson(organizationId, parentId);
     const children = await this.steps.children(organizationId, parentId);
     if (!children.includes(studentId)) throw Refused.notFound();
     if (children.length > 1) return this.steps.unlink(organizationId, parentId, studentId);

@@ -34,6 +34,7 @@ export const people: Grants = {
     must_accept: ['api', 'portal'],
     is_established: ['api'],
     await_address: ['api'],
+    correct_address: ['api'],
     // Called by triggers and other functions, as the owner.
     only_organization_of: [],
     tied_elsewhere: [],

@@ -18,6 +18,7 @@ export const signIn: Grants = {
     is_proof: [],
     // For the operator, and as the owner for who has shown a proof or a link.
     take_login: [],
+    end_ways_in: [],
     set_first_passkey: ['portal'],
     prove_login_with_passkey: ['portal'],
     take_login_with_passkey: [],

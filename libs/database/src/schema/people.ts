@@ -45,7 +45,8 @@ export const people = /* sql */ `
   -- tutor or as one of many students, and pending until an owner or admin approves; or as an admin by an API key's invite,
   -- until an owner does. profile_published: a copy from tutor_profiles, so that one index
   -- serves each filter of the list of tutors, which includes staff without a profile. rate_band_id: of a student.
-  -- readdressed_at: when an API key gave a login that was in use another address, until a manager has approved.
+  -- readdressed_at: when an API key gave a login that was in use another address, until a manager has approved;
+  -- readdressed_from: the address before that, which is told if the new one is corrected.
   CREATE TABLE members (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -64,6 +65,7 @@ export const people = /* sql */ `
     invited_at timestamptz(3),
     approval_requested_at timestamptz(3),
     readdressed_at timestamptz(3),
+    readdressed_from text,
     profile_published boolean NOT NULL DEFAULT false,
     rate_band_id uuid,
     UNIQUE (organization_id, user_id),
@@ -126,7 +128,7 @@ export const people = /* sql */ `
 
   -- A parent that this organization may link. enrolled_at is derived: the time of the first link to a child here, null
   -- while there is none, and then the parent is invisible. Whoever loses the last link has left. frozen_at, refused_at,
-  -- readdressed_at: as of members.
+  -- readdressed_at, readdressed_from: as of members.
   CREATE TABLE parents (
     organization_id uuid NOT NULL REFERENCES organizations,
     user_id uuid NOT NULL REFERENCES users,
@@ -141,6 +143,7 @@ export const people = /* sql */ `
     frozen_at timestamptz(3),
     refused_at timestamptz(3),
     readdressed_at timestamptz(3),
+    readdressed_from text,
     PRIMARY KEY (organization_id, user_id)
   );
   CREATE INDEX parents_readdressed ON parents (organization_id, user_id) WHERE readdressed_at IS NOT NULL;

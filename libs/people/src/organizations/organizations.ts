@@ -48,20 +48,20 @@ const MONEY = ['invoices', 'payments', 'payouts', 'adjustments', 'mileage_trips'
 function checked({ name, timeZone, currency, paymentTermsDays: days }: OrganizationChange): OrganizationChange {
   const line = name === undefined ? undefined : oneLine(name, 200);
   const refusals: [refused: boolean, reason: string, at: string][] = [
-    [line === null, "An organization's name must have 1 to 200 characters, on one line", 'name'],
+    [line === null, "An organization's name must have 1 to 200 characters, on one line.", 'name'],
     [
       timeZone !== undefined && !isTimeZone(timeZone),
-      `"${timeZone}" is not an IANA time zone, such as Australia/Melbourne`,
+      `"${timeZone}" is not an IANA time zone, such as Australia/Melbourne.`,
       'timeZone',
     ],
     [
       currency !== undefined && !isCurrency(currency),
-      `"${currency}" is not the ISO 4217 code of a currency with hundredths, such as AUD`,
+      `"${currency}" is not the ISO 4217 code of a currency with hundredths, such as AUD.`,
       'currency',
     ],
     [
       days !== undefined && !(Number.isInteger(days) && days >= 0 && days <= 365),
-      'The terms of payment are 0 to 365 days',
+      'The terms of payment are 0 to 365 days.',
       'paymentTermsDays',
     ],
   ];
@@ -82,9 +82,9 @@ export class Organizations {
   async create(wanted: NewOrganization): Promise<{ id: string }> {
     const { slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
     if (!SLUG.test(slug) || slug.length > 100)
-      throw Refused.invalid(`"${slug}" is not a valid slug: use ${SLUG_RULE}`, 'slug');
+      throw Refused.invalid(`"${slug}" is not a valid slug: use ${SLUG_RULE}.`, 'slug');
     const name = checked({ name: wanted.name, timeZone, currency }).name!;
-    if (await this.idBySlug(slug)) throw Refused.invalid(`The organization "${slug}" already exists`, 'slug');
+    if (await this.idBySlug(slug)) throw Refused.invalid(`The organization "${slug}" already exists.`, 'slug');
     const id = uuidv7();
     await this.db.transaction({ organizationId: id }, async () => {
       await this.db.query(sql`
@@ -111,7 +111,7 @@ export class Organizations {
         : [],
     );
     if (changes.some(({ column }) => column === 'currency') && (await this.hasMoney(organizationId))) {
-      throw Refused.conflict('has_money', 'There is money already: the currency stays');
+      throw Refused.conflict('has_money', 'There is money already, so the currency stays.');
     }
     if (changes.length > 0) {
       await this.db.query(sql`
@@ -161,7 +161,7 @@ export class Organizations {
   ): Promise<{ userId: string; created: boolean }> {
     const address = email.trim();
     const normalized = normalizeEmail(address);
-    if (!isEmail(address)) throw Refused.invalid(`"${email}" is not a valid email address`, 'email');
+    if (!isEmail(address)) throw Refused.invalid(`"${email}" is not a valid email address.`, 'email');
     return this.db.transaction({ organizationId }, async () => {
       // Names no conflict target: with one, row-level security would require the new row to be visible.
       await this.db.query(sql`

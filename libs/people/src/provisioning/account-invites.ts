@@ -7,6 +7,7 @@ import { Invites } from '../invites/invites.js';
 import { AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
 import type { Provisioner } from './people.js';
+import { HAS_LEFT } from './refusals.js';
 
 /** Whether a mail to the person's address was queued. */
 export interface AccountInvite {
@@ -23,7 +24,6 @@ type Recipient = Pick<Tables['members'], 'status'> & {
 type InvitedRole = Exclude<Tables['members']['role'], 'owner'>;
 
 const NO_ADDRESS = 'This account has no email address. Add one first.';
-const ARCHIVED = 'This person is archived. Add them again first.';
 const WAITS = 'This person is waiting for approval. Approve or decline them in the portal instead.';
 
 /** Mails people a link to their account. Refuses for somebody who is archived, has no address or waits for approval. */
@@ -81,7 +81,7 @@ export class AccountInvites {
   ): Promise<AccountInvite> {
     if (!person) throw Refused.notFound();
     const { status, email, first_name: firstName } = person;
-    if (status === 'archived') throw Refused.invalid(ARCHIVED);
+    if (status === 'archived') throw Refused.invalid(HAS_LEFT);
     if (email === null) throw Refused.invalid(NO_ADDRESS);
     const kind = status === 'pending' ? 'membership_invite' : 'account_created';
     const queued = await this.mails.queue(by, [{ kind, role, id, to: email, firstName }]);

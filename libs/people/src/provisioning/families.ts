@@ -7,25 +7,29 @@ import { Database } from '@app/database';
 export class Families {
   constructor(private readonly db: Database) {}
 
+  async lock(organizationId: string, parentId: string, studentId: string): Promise<void> {
+    await this.db.lockPeople(organizationId, [parentId, studentId]);
+  }
+
   /**
    * Links inside the ambient transaction. A parent who has left comes back with it, and has to accept again if they have used
    * their login.
    *
-   * @returns false if one of the two is missing or the link exists
+   * @returns false if one of the two is missing, the student has left, or the link exists
    */
   async link(organizationId: string, parentId: string, studentId: string): Promise<boolean> {
-    await this.db.lockPeople(organizationId, [parentId, studentId]);
+    await this.lock(organizationId, parentId, studentId);
     await this.db.query(sql`
       UPDATE parents p SET status = CASE WHEN p.frozen_at IS NULL OR must_accept(p.user_id) THEN 'pending' ELSE 'accepted' END
       WHERE p.organization_id = ${organizationId} AND p.user_id = ${parentId} AND p.status <> 'accepted' AND (p.status = 'archived' OR p.frozen_at IS NOT NULL) AND p.enrolled_at IS NULL
         AND EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${studentId}
-          AND m.role = 'student' AND m.user_id <> p.user_id)`);
+          AND m.role = 'student' AND m.status <> 'archived' AND m.user_id <> p.user_id)`);
     const linked = await this.db.count(sql`
       INSERT INTO parent_students (organization_id, parent_id, student_id)
       SELECT p.organization_id, p.user_id, m.user_id
       FROM parents p JOIN members m ON m.organization_id = p.organization_id
       WHERE p.organization_id = ${organizationId} AND p.user_id = ${parentId} AND m.user_id = ${studentId}
-        AND m.role = 'student' AND p.user_id <> m.user_id
+        AND m.role = 'student' AND m.status <> 'archived' AND p.user_id <> m.user_id
       ON CONFLICT DO NOTHING`);
     return linked > 0;
   }

@@ -40,6 +40,12 @@ export class Logins {
     return this.db.lock(`provisioning of ${organizationId}`);
   }
 
+  /** Locks somebody who is changed alone, with the organization's provisioning. */
+  async lockPerson(organizationId: string, id: string): Promise<void> {
+    await this.lockOrganization(organizationId);
+    await this.db.lockPeople(organizationId, [], [id]);
+  }
+
   /** What an owner or admin does about people: {@link asManager}, with the organization locked. */
   managingPeople<T>(organizationId: string, by: { userId: string | null }, work: () => Promise<T>): Promise<T> {
     return asManager(this.db, organizationId, by, work, () => this.lockOrganization(organizationId));

@@ -1,6 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { Database, IS_STAFF, MANAGES, normalizeEmail, SQLSTATE, sqlStateOf, type Tables } from '@app/database';
+import {
+  CORRECTABLE,
+  Database,
+  IS_STAFF,
+  MANAGES,
+  normalizeEmail,
+  SQLSTATE,
+  sqlStateOf,
+  type Tables,
+} from '@app/database';
 import type { Admission } from '@app/jobs';
 import { type Refusal, Refused } from '@app/rules';
 import { visibleColumns } from '../visible-person.js';
@@ -9,6 +18,7 @@ import { ManagerNotices } from '../organizations/manager-notices.js';
 import { type AccountMail, AccountMails } from './account-mails.js';
 import { Logins } from './logins.js';
 import type { Person, Provisioner } from './people.js';
+import { HAS_LEFT } from './refusals.js';
 
 /** The fields to change; undefined ones stay. */
 export type ProfileChange = { [Field in keyof Person]?: Person[Field] | undefined };
@@ -28,9 +38,10 @@ interface MemberRow {
   last_name: string | null;
   email: string | null;
   phone: string | null;
+  /** The address before a key changed it, until a manager has approved. */
+  readdressed_from: string | null;
 }
 
-const ARCHIVED = 'This person is archived. Add them again first.';
 const SHARED = 'This login is shared with another organization, so only the person can change it.';
 const INVITED =
   'This person was invited at their current address and has not accepted yet, so the address cannot be changed.';
@@ -97,13 +108,12 @@ export class MemberProfiles {
     may: MayChange,
   ): Promise<() => Promise<void>> {
     const { organizationId } = by;
-    await this.logins.lockOrganization(organizationId);
-    await this.db.lockPeople(organizationId, [], [id]);
+    await this.logins.lockPerson(organizationId, id);
     // The login may still change, by its person or another organization: the database decides again once it is locked.
     const [member] = await this.db.query<
-      MemberRow & Record<'shared' | 'offered' | 'manages' | 'established', boolean>
+      MemberRow & Record<'shared' | 'offered' | 'manages' | 'established' | 'correctable', boolean>
     >(sql`
-      SELECT ${table === 'parents' ? sql`'parent' AS role` : sql`m.role`}, m.status,
+      SELECT ${table === 'parents' ? sql`'parent' AS role` : sql`m.role`}, m.status, m.readdressed_from, ${raw(CORRECTABLE('m'))} AS correctable,
         ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])}, kept_elsewhere(m.user_id, false) AS shared,
         kept_elsewhere(m.user_id, true) AS offered, is_established(m.user_id) AS established,
         EXISTS (SELECT FROM members a WHERE a.organization_id = ${organizationId} AND a.user_id = ${id} AND a.${MANAGES}
@@ -111,32 +121,35 @@ export class MemberProfiles {
       FROM ${raw(table)} m LEFT JOIN users u ON u.id = m.user_id
       WHERE m.organization_id = ${organizationId} AND m.user_id = ${id} AND ${where}`);
     if (!member) throw Refused.notFound();
-    if (member.status === 'archived') throw Refused.invalid(ARCHIVED);
+    if (member.status === 'archived') throw Refused.invalid(HAS_LEFT);
     const wanted = differences(member, change);
     const moves = 'email' in wanted && !sameAddress(member.email, wanted.email ?? null);
     if (member.manages && (moves || 'phone' in wanted)) throw Refused.conflict('is_manager', MANAGER);
     if (member.manages && Object.keys(wanted).length > 0) may.managers();
     if (moves) may.addresses();
     const pending = member.status === 'pending';
+    const corrects = member.correctable && moves;
     const kept = member.shared ? wanted : member.offered && 'email' in wanted ? { email: wanted.email } : {};
-    const refusals = pending ? refusedOfPending(member, wanted) : refusedWith('shared', kept);
+    const refusals = pending && !corrects ? refusedOfPending(member, wanted) : refusedWith('shared', kept);
     if (refusals.length > 0) throw Refused.invalidAt(refusals);
     const nothing = () => Promise.resolve();
     if (Object.keys(wanted).length === 0) return nothing;
     const merged = { ...member, ...wanted };
-    if (pending) {
-      await this.changeSupplied(organizationId, table, id, merged);
-      return nothing;
-    }
+    if (pending) await this.changeSupplied(organizationId, table, id, merged);
+    if (pending && !corrects) return nothing;
+    // Nobody knows whose the address is that is corrected.
+    const former = corrects ? member.readdressed_from : member.email;
     // The lock of mails comes before the login's.
-    const addresses = [member.email, merged.email].filter((email) => email !== null);
+    const addresses = [former, merged.email].filter((email) => email !== null);
     const admit = moves ? await this.mails.admission(by, addresses) : null;
-    if (moves && member.established) await this.tellManagers(by, id, member.email, merged);
+    if (moves && (member.established || corrects)) await this.tellManagers(by, id, former, merged);
     return async () => {
-      const { hindrance, established } = await this.changeLogin(id, wanted);
+      const { hindrance, established } = await (corrects
+        ? this.correctAddress(id, merged.email)
+        : this.changeLogin(id, wanted));
       if (hindrance) throw Refused.invalidAt(refusedWith(hindrance, wanted));
-      if (moves && established) await this.db.query(sql`SELECT await_address(${id})`);
-      if (admit) await this.tell(by, id, member.email, merged, admit, established);
+      if (moves && established && !corrects) await this.db.query(sql`SELECT await_address(${id}, ${former})`);
+      if (admit) await this.tell(by, id, former, merged, admit, established);
     };
   }
 
@@ -147,15 +160,8 @@ export class MemberProfiles {
       WHERE organization_id = ${organizationId} AND user_id = ${id}`);
   }
 
-  /**
-   * Changes the login. A trigger removes everything that the former address gave access to.
-   *
-   * @returns why the database rejects it, or null; and whether the login had been used
-   */
-  private async changeLogin(
-    id: string,
-    { email, ...to }: Differences,
-  ): Promise<{ hindrance: Hindrance | null; established: boolean }> {
+  /** Changes the login. A trigger removes everything that the former address gave access to. */
+  private async changeLogin(id: string, { email, ...to }: Differences): Promise<ChangedLogin> {
     const address = email ?? placeholderOf(id);
     const assigned = Object.entries(to).map(([column, value]) => sql`${raw(column)} = ${value}`);
     if (email !== undefined) {
@@ -163,7 +169,7 @@ export class MemberProfiles {
         sql`email = ${address}, email_normalized = ${normalizeEmail(address)}, placeholder_email = ${email === null}`,
       );
     }
-    try {
+    return this.hindered(async () => {
       // A login with a new membership elsewhere is hidden by the policy, or refused by the trigger: both look once it is locked.
       const [, [login], changed] = await Promise.all([
         this.db.query(sql`SELECT FROM hold_ties_elsewhere(ARRAY[${id}::uuid])`),
@@ -171,6 +177,23 @@ export class MemberProfiles {
         this.db.count(sql`UPDATE users SET ${join(assigned, ', ')}, updated_at = now() WHERE id = ${id}`),
       ]);
       return { hindrance: changed === 0 ? 'shared' : null, established: login!.established };
+    });
+  }
+
+  /** Of somebody who waits, whom row-level security hides. */
+  private correctAddress(id: string, email: string | null): Promise<ChangedLogin> {
+    const address = email ?? placeholderOf(id);
+    return this.hindered(async () => {
+      const [row] = await this.db.query<{ done: boolean }>(
+        sql`SELECT correct_address(${id}, ${address}, ${normalizeEmail(address)}, ${email === null}) AS done`,
+      );
+      return { hindrance: row!.done ? null : 'shared', established: true };
+    });
+  }
+
+  private async hindered(change: () => Promise<ChangedLogin>): Promise<ChangedLogin> {
+    try {
+      return await change();
     } catch (error) {
       const hindrance = HINDRANCES[sqlStateOf(error) ?? ''];
       if (hindrance) return { hindrance, established: true };
@@ -224,6 +247,12 @@ const HINDRANCES: Record<string, Hindrance> = {
   [SQLSTATE.insufficientPrivilege]: 'shared',
 };
 type Hindrance = 'taken' | 'shared';
+
+/** Why the database rejects it, or null; and whether the login had been used. */
+interface ChangedLogin {
+  hindrance: Hindrance | null;
+  established: boolean;
+}
 
 interface Kind {
   table: 'members' | 'parents';

@@ -2,6 +2,8 @@ import { normalizeEmail } from '@app/database';
 import { type NewPerson, type RefusedPerson } from './people.js';
 import type { Refusal } from '@app/rules';
 
+/** Of somebody who is archived: restoring is an operation of its own. */
+export const HAS_LEFT = 'This person has left. Restore them first (in the API, by POST …/restore).';
 const OF_CHILD = 'A parent cannot have the same address as their child.';
 
 /** A person's normalized addresses: their own, and that of a student's parent. */

@@ -48,8 +48,7 @@ export class Restoring {
     const { table, where } = KINDS[as];
     const [role, invitedAt] =
       as === 'parent' ? [sql`'parent'`, sql`NULL::timestamptz`] : [sql`m.role`, sql`m.invited_at`];
-    await this.logins.lockOrganization(organizationId);
-    await this.db.lockPeople(organizationId, [], [id]);
+    await this.logins.lockPerson(organizationId, id);
     const [person] = await this.db.query<Gone>(sql`
       SELECT ${role} AS role, m.status, ${visibleColumns('m', ['first_name', 'last_name', 'email', 'phone'])},
         CASE WHEN m.frozen_at IS NULL OR must_accept(m.user_id) THEN 'pending' ELSE 'accepted' END AS returns,

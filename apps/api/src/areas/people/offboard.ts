@@ -1,5 +1,5 @@
 import { type Departure, Offboarding } from '@app/access';
-import { Restoring } from '@app/people';
+import { Logins, Restoring } from '@app/people';
 import {
   BOOLEAN, type Caller, Fault, field, type Interdependent, objectOf, one, orNull, type Shape,
   textLike, TOGETHER,
@@ -81,7 +81,7 @@ export const OFFBOARDED = {
 export const RESTORED = {
   status: 200,
   scope: 'accounts:write' as const,
-  rules: [Restoring] as [typeof Restoring],
+  rules: [Restoring, Logins] as [typeof Restoring, typeof Logins],
 };
 
 export const RESTORES =

@@ -6,7 +6,7 @@ import { Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
-import { unsealed } from '../views/sealed.js';
+import { asStored, unsealed } from '../views/sealed.js';
 import type { RecordSet } from './source.js';
 import { visible } from './statements.js';
 
@@ -24,9 +24,9 @@ export class Records {
     return this.found(rows, readsCodes(caller));
   }
 
-  /** The record as the ambient transaction leaves it, with the code that was made for it if it is new. @throws ApiError 404 */
-  async written(caller: Caller, shown: RecordSet, id?: string, isNew = false): Promise<JsonText> {
-    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), isNew || readsCodes(caller));
+  /** The record as the ambient transaction leaves it, whole: the answer of a write is masked (writes/masks.ts). @throws ApiError 404 */
+  async written(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
+    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), true);
   }
 
   /** The record as it was written last, locked until the end of the ambient transaction. @throws ApiError 404 */
@@ -40,7 +40,7 @@ export class Records {
 
   private found([row]: { data: string }[], codes: boolean): JsonText {
     if (!row) throw ApiError.notFound();
-    return new JsonText(unsealed(row.data, this.vault, codes));
+    return new JsonText(unsealed(row.data, this.vault, codes), undefined, asStored(row.data));
   }
 }
 

@@ -114,7 +114,7 @@ function success(
   const headers = refer([
     ...ANSWER_HEADERS,
     ...RATE_LIMIT_HEADERS,
-    ...(versioned && answer ? ['ETag'] : []),
+    ...(versioned && versioned !== 'compared' && answer ? ['ETag'] : []),
     ...(isWrite(method) ? ['Idempotency-Replayed'] : []),
     ...(status === 302 ? ['Location'] : []),
   ]);
@@ -159,8 +159,8 @@ const notModified = {
 };
 
 /** A created record has no earlier version for If-Match. */
-function changes({ method }: Route): boolean {
-  return isWrite(method) && method !== 'POST';
+function changes({ method, path }: Route): boolean {
+  return isWrite(method) && (method !== 'POST' || path.includes(':'));
 }
 
 function errorsOf(path: string, route: Route, { versioned = false }: Operation): object {

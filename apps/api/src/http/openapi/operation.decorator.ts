@@ -22,8 +22,11 @@ export interface Operation {
   example?: object;
   /** What its rule may refuse with 409, besides a running request with the same idempotency key. */
   conflicts?: ConflictCode[];
-  /** The record has an `ETag`: its GET supports `If-None-Match`, and its changes support `If-Match`, or require it. */
-  versioned?: boolean | 'required';
+  /**
+   * The record has an `ETag`: its GET supports `If-None-Match`, and its changes support `If-Match`, or require it, or only compare it
+   * and answer something else.
+   */
+  versioned?: boolean | 'required' | 'compared';
 }
 
 /** Documents a route. Adds the required scope from the route's access. */

@@ -37,7 +37,7 @@ const IF_NONE_MATCH = header(
 export function parametersOf(
   path: string,
   query: Type<object> | undefined,
-  { write, read, changed }: { write: boolean; read: boolean; changed: boolean | 'required' },
+  { write, read, changed }: { write: boolean; read: boolean; changed: boolean | 'required' | 'compared' },
 ): Parameter[] {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: ID })),

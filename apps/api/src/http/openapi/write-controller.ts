@@ -56,8 +56,10 @@ export interface WriteDeclaration<
   written?: (body: Body) => View;
   /** What the audit row calls the record's id, if not like the path's first parameter. */
   idName?: string;
-  /** The record of the path, whose version `If-Match` names; or a new one. Its answer has an `ETag`. */
+  /** The record of the path, whose version `If-Match` names; or a new one. An answer that shows it has its `ETag`. */
   versions?: RecordSet;
+  /** Takes the locks that come before that on the record (`Database.lock`), for a request with `If-Match`. */
+  first?: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Promise<unknown>;
   /** The list that it replaces as a whole, whose version `If-Match` must name. Its answer has the new `ETag`. */
   replaces?: List;
   run: (call: Call<IdNames<R>, Body>, ...rules: Rules) => Exactly<Made> | Promise<Exactly<Made>>;
@@ -82,6 +84,7 @@ export function writeController<
     written,
     idName,
     versions,
+    first,
     replaces,
     run,
     ...operation
@@ -117,7 +120,7 @@ export function writeController<
     @Documented({
       ...operation,
       answer: record ? one(record.view) : (answers as Answer | null),
-      versioned: replaces ? 'required' : versions !== undefined,
+      versioned: replaces ? 'required' : versions && (record?.view === versions.view || 'compared'),
     })
     async write(
       @CurrentCaller() caller: Caller,
@@ -126,11 +129,12 @@ export function writeController<
       ...[body, ...values]: [body: unknown, ...ids: string[]]
     ) {
       const ids = byName(names, values);
-      if (versions && expected !== null && method !== 'POST') {
+      const call = { caller, organizationId: caller.organizationId, ids, body: body as Body };
+      if (versions && expected !== null && (method !== 'POST' || values.length > 0)) {
+        await first?.(call, ...this.rules);
         requireVersion(await this.records.locked(caller, versions, values[0]), expected);
       }
       if (replaces) requireVersionOfList(await this.lists.version(caller, replaces, { lock: true }), expected);
-      const call = { caller, organizationId: caller.organizationId, ids, body: body as Body };
       const { id: made, changed, existed, audit, answer } = doneOf(await run(call, ...this.rules));
       const id = made ?? values[0];
       const others = Object.fromEntries(Object.entries<string>(ids).slice(made === undefined ? 1 : 0));
@@ -138,9 +142,9 @@ export function writeController<
       if (existed) response.status(200);
       if (replaces) return new JsonText(JSON.stringify(answer), await this.lists.version(caller, replaces));
       if (!record) return answer;
-      const stored = await this.records.written(caller, record, id, method === 'POST');
+      const stored = await this.records.written(caller, record, id);
       const answered = written
-        ? await this.records.written(caller, { ...record, view: written(call.body) }, id, method === 'POST')
+        ? await this.records.written(caller, { ...record, view: written(call.body) }, id)
         : stored;
       return versions ? new JsonText(answered.text, tagged(stored).etag) : answered;
     }

@@ -1,8 +1,12 @@
 /** JSON from PostgreSQL, sent as it is. */
 export class JsonText {
-  /** @param etag for records that support If-Match */
+  /**
+   * @param etag for records that support If-Match
+   * @param version what the `etag` is made of, if readers see the record differently
+   */
   constructor(
     readonly text: string,
     readonly etag?: string,
+    readonly version = text,
   ) {}
 }

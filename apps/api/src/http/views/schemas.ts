@@ -45,6 +45,14 @@ export const kept = (schema: Schema): Schema => ({ ...schema, [KEPT]: true });
 /** Whether a write shows it only to keys with `read`. */
 export const isKept = (schema: Schema): boolean => KEPT in schema;
 
+const CODE = Symbol('lets people in');
+
+/** A property with which people can join: {@link isCode}. */
+export const code = (schema: Schema): Schema => ({ ...schema, [CODE]: true });
+
+/** Whether only those see it who may let people in, and in the answer to its making whoever made it. */
+export const isCode = (schema: Schema): boolean => CODE in schema;
+
 /** An object with exactly these properties. */
 export const objectOf = (properties: Record<string, Schema>): Schema => ({
   type: 'object',

@@ -19,9 +19,9 @@ export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionC
   throw new ApiError('bad_request', 'If-Match must be the ETag of a response, including its quotes, or *.');
 });
 
-/** The record with its strong entity tag: equal bytes have equal tags. */
-export function tagged({ text }: JsonText): JsonText & { etag: string } {
-  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+/** The record with its strong entity tag: the same for all who may see it. */
+export function tagged({ text, version }: JsonText): JsonText & { etag: string } {
+  const etag = `"${createHash('sha256').update(version).digest('base64url').slice(0, 27)}"`;
   return new JsonText(text, etag) as JsonText & { etag: string };
 }
 

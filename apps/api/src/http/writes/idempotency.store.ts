@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { Env, Vault } from '@app/config';
 import { Database, type Deadline, lockNumber } from '@app/database';
 import { ApiError } from '../errors/api-error.js';
+import type { Sight } from './masks.js';
 
 /** The stored response of the first request. */
 export interface StoredAnswer {
@@ -10,8 +11,10 @@ export interface StoredAnswer {
   headers: Record<string, string>;
   /** The exact bytes; empty without a body. */
   body: string;
-  /** What keys without `read` get instead. */
-  masked?: string;
+  /** The key that got it first. */
+  maker: string;
+  /** What keys that see less get instead, where that differs. */
+  others: Partial<Record<Sight, string>>;
 }
 
 /** One use of an idempotency key: its scope is the organization, the method and the path. */

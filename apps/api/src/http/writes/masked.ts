@@ -1,11 +1,11 @@
 import type { Answer } from '../lists/answer.js';
-import { isKept, type Schema, type Shape } from '../views/schemas.js';
+import { isCode, isKept, type Schema, type Shape } from '../views/schemas.js';
 import { View } from '../views/view.js';
 
 export type Fields = Record<string, unknown>;
 
 /** What a caller without `read` knows anyway. */
-interface Known {
+export interface Known {
   /** When the transaction began: the `created_at` of what it made. */
   now: string;
   /** The record that the path names, as it was. */
@@ -97,6 +97,35 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
       });
   }
 
+  return visit(answer, schema);
+}
+
+/** Whether it may show what lets people in. */
+export const showsCodes = ({ shapes }: Answer): boolean =>
+  shapes.some(({ schema }) => Object.values((schema.properties ?? {}) as Record<string, Schema>).some(isCode));
+
+/** The answer without codes. @param made whether those that the request made itself stay, for the key that made them */
+export function withoutCodes(
+  answer: unknown,
+  { schema, shapes }: Answer,
+  { now, before }: Known,
+  made: boolean,
+): unknown {
+  function visit(value: unknown, of: Schema): unknown {
+    const shape = shapes.find(({ name }) => of.$ref === `#/components/schemas/${name}`);
+    if (Array.isArray(value)) return value.map((one) => visit(one, of.items as Schema));
+    if (!isFields(value)) return value;
+    const isNew = !(shape instanceof View) || value.created_at === now;
+    const was = before !== null && before.id === value.id ? before : null;
+    return mapped(value, shape?.schema ?? of, (one, property, name) => {
+      if (!isCode(property)) return visit(one, property);
+      return made && (isNew || (was !== null && !same(one, was[name])))
+        ? one
+        : blankOf(property) === undefined
+          ? ''
+          : null;
+    });
+  }
   return visit(answer, schema);
 }
 

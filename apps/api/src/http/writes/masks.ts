@@ -1,7 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import sql, { raw } from 'sql-template-tag';
-import { grants } from '@app/access';
+import { grants, readsCodes } from '@app/access';
 import { Vault } from '@app/config';
 import { canonicalUuid, Database } from '@app/database';
 import type { Caller } from '../auth/caller.js';
@@ -11,16 +11,25 @@ import { declared } from '../lists/source.js';
 import { instant } from '../views/columns.js';
 import { unsealed } from '../views/sealed.js';
 import { View } from '../views/view.js';
-import { type Fields, masked } from './masked.js';
+import { type Fields, masked, showsCodes, withoutCodes } from './masked.js';
 
-/** An answer for keys with `read`, and for those without. */
-export interface Sights {
-  whole: unknown;
-  masked: unknown;
-}
+/**
+ * What a key sees of an answer: the whole; or none of the codes, but those that the request made if it was this key's; or
+ * neither codes nor what was stored before.
+ */
+export type Sight = 'whole' | `${'read' | 'masked'}${'' | ' by others'}`;
+
+/** An answer for every sight. */
+export type Sights = Record<Sight, unknown>;
 
 /** Whether a key may see what was stored before its write. */
 export const reads = ({ scopes }: Caller): boolean => grants(scopes, 'read');
+
+/** @param maker the key whose request made the answer */
+export function sightOf(caller: Caller, maker: string): Sight {
+  if (readsCodes(caller)) return 'whole';
+  return `${reads(caller) ? 'read' : 'masked'}${caller.keyId === maker ? '' : ' by others'}`;
+}
 
 /** What a write answers a key that may not read: what the request sent, and what it made or decided itself. */
 @Injectable()
@@ -29,6 +38,12 @@ export class Masks {
     private readonly db: Database,
     private readonly vault: Vault,
   ) {}
+
+  /** Whether a key sees all that this route answers it. */
+  all(context: ExecutionContext, caller: Caller): boolean {
+    const answer = answerOf(context.getHandler());
+    return readsCodes(caller) || (reads(caller) && !(answer && showsCodes(answer)));
+  }
 
   /** Does the work of a write inside the ambient transaction. What is hidden follows from what the record was before. */
   async answer(context: ExecutionContext, work: () => Promise<unknown>): Promise<Sights> {
@@ -39,9 +54,19 @@ export class Masks {
     const whole = await work();
     const seen = typeof whole === 'string' ? whole : JSON.stringify(whole);
     const sent = { ...ids(request), ...(JSON.parse(JSON.stringify(request.body ?? {})) as Fields) };
-    const hidden = masked(JSON.parse(seen), answer, { now, before, sent });
+    const known = { now, before, sent };
+    const hidden = masked(JSON.parse(seen), answer, known);
+    const codeless = (of: unknown, made: boolean) => (showsCodes(answer) ? withoutCodes(of, answer, known, made) : of);
     // Only text from the database is sent with its type already set.
-    return { whole, masked: typeof whole === 'string' ? JSON.stringify(hidden) : hidden };
+    const like = (of: unknown) => (typeof whole === 'string' ? JSON.stringify(of) : of);
+    const read = (made: boolean) => (showsCodes(answer) ? like(codeless(JSON.parse(seen), made)) : whole);
+    return {
+      whole,
+      read: read(true),
+      'read by others': read(false),
+      masked: like(hidden),
+      'masked by others': like(codeless(hidden, false)),
+    };
   }
 
   /** The record of the path as it was, and the time that the transaction stamps on what it makes. */
@@ -62,7 +87,13 @@ export class Masks {
   }
 }
 
-const once = (whole: unknown): Sights => ({ whole, masked: whole });
+const once = (whole: unknown): Sights => ({
+  whole,
+  read: whole,
+  'read by others': whole,
+  masked: whole,
+  'masked by others': whole,
+});
 
 /** The ids of the path, as answers write them. */
 const ids = ({ params }: Request): Fields =>

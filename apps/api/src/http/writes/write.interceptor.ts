@@ -11,7 +11,7 @@ import { type Attempt, attemptOf } from '../request/attempt.js';
 import { Audit } from './audit.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotencyStore, type KeyUse, nameOf, type StoredAnswer } from './idempotency.store.js';
-import { Masks, reads, type Sights } from './masks.js';
+import { Masks, type Sight, sightOf, type Sights } from './masks.js';
 
 /** How long a duplicate waits for the first request (ms) before it gets 409. */
 const DUPLICATE_PATIENCE_MS = 2_000;
@@ -62,8 +62,9 @@ export class WriteInterceptor implements NestInterceptor {
     const key = idempotencyKeyOf(request);
     const sights = () => this.masks.answer(context, work);
     if (key === null) {
-      const seen = reads(attempt.caller) ? work : async () => (await sights()).masked;
-      return from(this.perform(attempt, request, response, seen));
+      const { caller } = attempt;
+      const seen = async () => (await sights())[sightOf(caller, caller.keyId)];
+      return from(this.perform(attempt, request, response, this.masks.all(context, caller) ? work : seen));
     }
     const use = {
       organizationId: attempt.caller.organizationId,
@@ -107,10 +108,12 @@ export class WriteInterceptor implements NestInterceptor {
   /** Polls while another process holds the key, without holding a turn or a connection in between. */
   private async claimAndPerform({ use, attempt, response, sights, pause }: Once, deadline: number) {
     const answerOf = async (): Promise<StoredAnswer> => {
-      const { whole, masked } = await sights();
-      const [body, hidden] = [toText(whole), toText(masked)];
-      const answer = { status: response.statusCode, headers: keptHeaders(response, whole), body };
-      return hidden === body ? answer : { ...answer, masked: hidden };
+      const { whole, ...seen } = await sights();
+      const body = toText(whole);
+      const differing = Object.entries(seen).map(([sight, of]) => [sight as Sight, toText(of)] as const);
+      const others = Object.fromEntries(differing.filter(([, text]) => text !== body));
+      const headers = keptHeaders(response, whole);
+      return { status: response.statusCode, headers, body, maker: attempt.caller.keyId, others };
     };
     for (;;) {
       const earlier = await this.store.find(use);
@@ -156,10 +159,10 @@ async function stillAwaited({ socket }: Request): Promise<void> {
 }
 
 /** Sends a fresh or a stored response of a key, as far as its caller may see it: the same code, hence the same bytes. */
-function send(response: Response, { status, headers, body, masked = body }: StoredAnswer, replayed: boolean) {
+function send(response: Response, { status, headers, body, maker, others }: StoredAnswer, replayed: boolean) {
   if (replayed) response.set('Idempotency-Replayed', 'true');
   response.status(status).set(headers);
-  const seen = reads(response.req.caller!) ? body : masked;
+  const seen = others[sightOf(response.req.caller!, maker)] ?? body;
   return seen === '' ? undefined : seen;
 }
 

@@ -8,6 +8,10 @@ const ACCEPTED = `SELECT organization_id, user_id FROM members WHERE status = 'a
 const UNPROVEN = (tie: string) => `${tie}.readdressed_at IS NOT NULL
         AND NOT EXISTS (SELECT FROM users u WHERE u.id = ${tie}.user_id AND u.email_verified_at IS NOT NULL)`;
 
+/** Whether somebody waits because a key changed their address, or has never proved it since a manager approved. */
+export const CORRECTABLE = (tie: string) => `${tie}.status = 'pending' AND ${tie}.frozen_at IS NOT NULL
+        AND (${tie}.readdressed_at IS NOT NULL OR NOT is_established(${tie}.user_id))`;
+
 /** Joining organizations: invites, consent and approval. Each function does one thing and enforces its own rule. */
 export const joining = /* sql */ `
   -- A person accepts the organization of this transaction, as member or as parent. A login with an unverified address
@@ -82,13 +86,13 @@ export const joining = /* sql */ `
 
   -- The organizations where this session's person has joined by a code and nobody has decided yet.
   CREATE FUNCTION waiting_memberships(secret bytea) RETURNS TABLE (organization text, role text, since timestamptz,
-    contact json) LANGUAGE sql ${AS_OWNER} AS $$
-    SELECT o.name, t.role, t.since, contact_of(o) FROM portal_session(secret) s,
-      LATERAL (SELECT m.organization_id, m.role, m.approval_requested_at AS since FROM members m
-          WHERE m.user_id = s.user_id AND m.status = 'pending' AND m.approval_requested_at IS NOT NULL
-        UNION ALL SELECT p.organization_id, 'parent', p.readdressed_at FROM parents p
+    readdressed boolean, contact json) LANGUAGE sql ${AS_OWNER} AS $$
+    SELECT o.name, t.role, t.since, t.readdressed, contact_of(o) FROM portal_session(secret) s,
+      LATERAL (SELECT m.organization_id, m.role, m.approval_requested_at AS since, m.readdressed_at IS NOT NULL AS readdressed
+          FROM members m WHERE m.user_id = s.user_id AND m.status = 'pending' AND m.approval_requested_at IS NOT NULL
+        UNION ALL SELECT p.organization_id, 'parent', p.readdressed_at, true FROM parents p
           WHERE p.user_id = s.user_id AND p.status = 'pending' AND p.readdressed_at IS NOT NULL
-        UNION ALL SELECT j.organization_id, 'parent', min(j.joined_at) FROM joins j
+        UNION ALL SELECT j.organization_id, 'parent', min(j.joined_at), false FROM joins j
           JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
           WHERE j.user_id = s.user_id AND j.approval = 'waiting' AND i.role = 'parent' GROUP BY 1) t
       JOIN organizations o ON o.id = t.organization_id ORDER BY o.name, t.role LIMIT 20
@@ -118,17 +122,37 @@ export const joining = /* sql */ `
 
   -- An API key has given a login of this organization another address, or none. Whoever has it now waits, as member and as
   -- parent, for a proof and a manager.
-  CREATE FUNCTION await_address(login uuid) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  CREATE FUNCTION await_address(login uuid, former text) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE
     here uuid := current_organization_id();
-    reachable boolean := EXISTS (SELECT FROM users WHERE id = login AND NOT placeholder_email);
+    address text := (SELECT email FROM users WHERE id = login AND NOT placeholder_email);
   BEGIN
     PERFORM lock_people(ARRAY[login]);
-    UPDATE members SET readdressed_at = now(), status = CASE WHEN reachable THEN 'pending' ELSE status END,
-      approval_requested_at = CASE WHEN reachable THEN now() END
-    WHERE organization_id = here AND user_id = login AND status = 'accepted';
-    UPDATE parents SET readdressed_at = now(), status = CASE WHEN reachable THEN 'pending' ELSE status END
-    WHERE organization_id = here AND user_id = login AND status = 'accepted';
+    UPDATE members SET readdressed_at = now(), readdressed_from = coalesce(readdressed_from, former), supplied_email = CASE status WHEN 'pending' THEN address ELSE supplied_email END,
+      status = CASE WHEN address IS NULL THEN status ELSE 'pending' END,
+      approval_requested_at = CASE WHEN address IS NOT NULL THEN now() END
+    WHERE organization_id = here AND user_id = login AND (status = 'accepted' OR status = 'pending' AND frozen_at IS NOT NULL);
+    UPDATE parents SET readdressed_at = now(), readdressed_from = coalesce(readdressed_from, former), supplied_email = CASE status WHEN 'pending' THEN address ELSE supplied_email END,
+      status = CASE WHEN address IS NULL THEN status ELSE 'pending' END
+    WHERE organization_id = here AND user_id = login AND (status = 'accepted' OR status = 'pending' AND frozen_at IS NOT NULL);
+  END $$;
+
+  -- A key corrects the address that one gave to somebody who waits since. False if nobody here waits so, or another
+  -- organization knows the login.
+  CREATE FUNCTION correct_address(login uuid, address text, normalized text, placeholder boolean) RETURNS boolean
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE here uuid := current_organization_id();
+  BEGIN
+    PERFORM hold_ties_elsewhere(ARRAY[login]);
+    IF kept_elsewhere(login, true) OR NOT EXISTS (
+      SELECT FROM members t WHERE organization_id = here AND user_id = login AND ${CORRECTABLE('t')}
+      UNION ALL SELECT FROM parents t WHERE organization_id = here AND user_id = login AND ${CORRECTABLE('t')}) THEN
+      RETURN false;
+    END IF;
+    UPDATE users SET email = address, email_normalized = normalized, placeholder_email = placeholder, updated_at = now()
+    WHERE id = login;
+    PERFORM await_address(login, NULL);
+    RETURN true;
   END $$;
 
   -- The organization approves somebody who waits.
@@ -137,7 +161,7 @@ export const joining = /* sql */ `
   BEGIN
     PERFORM lock_people(ARRAY[login]);
     UPDATE members m SET status = CASE WHEN ${UNPROVEN('m')} THEN 'pending' ELSE 'accepted' END, approval_requested_at = NULL,
-      readdressed_at = NULL
+      readdressed_at = NULL, readdressed_from = NULL
     WHERE organization_id = current_organization_id()
       AND user_id = login AND status = 'pending' AND approval_requested_at IS NOT NULL;
     RETURN FOUND;
@@ -148,7 +172,8 @@ export const joining = /* sql */ `
   DECLARE here uuid := current_organization_id();
   BEGIN
     PERFORM lock_people(ARRAY[login]);
-    UPDATE parents p SET status = CASE WHEN ${UNPROVEN('p')} THEN 'pending' ELSE 'accepted' END, readdressed_at = NULL
+    UPDATE parents p SET status = CASE WHEN ${UNPROVEN('p')} THEN 'pending' ELSE 'accepted' END, readdressed_at = NULL,
+      readdressed_from = NULL
     WHERE organization_id = here AND user_id = login AND status = 'pending' AND readdressed_at IS NOT NULL;
     IF FOUND THEN
       RETURN true;

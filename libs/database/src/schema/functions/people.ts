@@ -120,6 +120,7 @@ export const people = /* sql */ `
     IF TG_OP = 'UPDATE' AND NEW.readdressed_at IS NOT NULL THEN
       IF NEW.status = 'accepted' AND OLD.status <> 'accepted' THEN
         NEW.readdressed_at := NULL;
+        NEW.readdressed_from := NULL;
       ELSIF NEW.status = 'pending' AND OLD.status = 'archived' AND TG_TABLE_NAME = 'members' THEN
         -- Whoever comes back still waits for a manager.
         NEW.approval_requested_at := now();

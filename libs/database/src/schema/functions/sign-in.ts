@@ -1,3 +1,4 @@
+import { MANAGES } from '../people.js';
 import { AS_OWNER } from '../rules.js';
 
 /** Sessions end after this time without use, and in any case after `LIFETIME`. */
@@ -87,6 +88,7 @@ export const signIn = /* sql */ `
     END IF;
     INSERT INTO credentials (user_id, password_hash) VALUES (login, hash)
       ON CONFLICT (user_id) DO UPDATE SET password_hash = hash, sessions_valid_from = now();
+    PERFORM end_ways_in(login);
     UPDATE members t SET status = 'pending', approval_requested_at = NULL
     WHERE t.user_id = login AND t.accepted_at IS NOT NULL AND t.organization_id IS DISTINCT FROM current_organization_id();
     UPDATE parents t SET status = 'pending'
@@ -99,6 +101,21 @@ export const signIn = /* sql */ `
       AND organization_id IS DISTINCT FROM current_organization_id();
     DELETE FROM passkeys p WHERE p.user_id = login;
     RETURN true;
+  END $$;
+
+  -- What somebody unknown opened with a login, or could read, ends in every organization, as WaysIn of libs/access ends it: keys and codes,
+  -- and invites wait for an owner. The worker makes permanent codes anew, as this cannot encrypt any.
+  CREATE FUNCTION end_ways_in(login uuid) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE keys uuid[] := ARRAY(SELECT id FROM api_keys WHERE created_by = login);
+  BEGIN
+    UPDATE api_keys SET revoked_at = now() WHERE id = ANY (keys) AND revoked_at IS NULL;
+    UPDATE invites i SET revoked_at = now(), switched_off = sealed IS NULL
+    WHERE i.email IS NULL AND i.revoked_at IS NULL AND i.accepted_at IS NULL AND (i.standing OR i.expires_at > now())
+      AND (i.created_by = login OR i.api_key_id = ANY (keys) OR (i.sealed IS NOT NULL AND EXISTS (SELECT FROM members m
+        WHERE m.organization_id = i.organization_id AND m.user_id = login AND m.status = 'accepted' AND m.${MANAGES.sql})));
+    UPDATE invites i SET held_at = now(), expires_at = least(i.expires_at, now() + interval '14 days')
+    WHERE i.email IS NOT NULL AND i.scope <> 'account' AND i.held_at IS NULL AND i.accepted_at IS NULL AND i.revoked_at IS NULL
+      AND (i.created_by = login OR i.api_key_id = ANY (keys));
   END $$;
 
   -- A change of credentials locks the login first, as opening a session does.

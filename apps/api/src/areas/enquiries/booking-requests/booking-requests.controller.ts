@@ -50,6 +50,7 @@ export const BOOKING_REQUESTS_CONTROLLERS = [
     rules: [BookingRequests],
     answers: BOOKING_REQUEST_RECORD,
     versions: BOOKING_REQUEST_RECORD,
+    first: ({ organizationId, ids }, requests) => requests.lockStudentOf(organizationId, ids.request_id),
     idName: 'booking_request_id',
     conflicts: ['invalid_state'],
     async run({ organizationId, ids, body }, requests) {

@@ -44,6 +44,7 @@ export const LEADS_CONTROLLERS = [
     rules: [Leads],
     answers: LEAD,
     versions: LEAD,
+    first: ({ organizationId, body }, leads) => leads.requireTutor(organizationId, body.assigned_tutor_id ?? null),
     conflicts: ['invalid_state'],
     async run({ organizationId, ids, body }, leads) {
       // The values that a lead has are a change, too, as in every PATCH.

@@ -1,6 +1,6 @@
 import { VALUES } from '@app/database';
 import {
-  BOOLEAN, enumOf, INSTANT, objectOf, orNull, type Shape, textLike, UUID, withExample,
+  BOOLEAN, code, enumOf, INSTANT, objectOf, orNull, type Shape, textLike, UUID, withExample,
 } from '../../../http/kit.js'; // prettier-ignore
 
 export const INVITE_SCOPES = ['organization', 'classroom', 'group', 'tutor_student', 'parent'] as const;
@@ -18,8 +18,11 @@ export const inviteShape: Shape = {
     role: enumOf(VALUES.invites.role),
     target_id: UUID,
     email: orNull(textLike('mia@example.org')),
-    token: textLike(TOKEN),
-    join_url: orNull(textLike(LINK + TOKEN)),
+    token: {
+      ...code(textLike(TOKEN)),
+      description: 'Shown to the key that made it; empty where an answer is repeated to another key without `read`.',
+    },
+    join_url: code(orNull(textLike(LINK + TOKEN))),
     expires_at: withExample(INSTANT, '2026-05-15T09:30:00.000Z'),
     subject_id: withExample(orNull(UUID), null),
     emailed: BOOLEAN,
@@ -31,9 +34,9 @@ export const inviteShape: Shape = {
 export const joinLinkShape: Shape = {
   name: 'OrgJoinLink',
   schema: objectOf({
-    student_code: orNull(textLike('K7PQ2MWX4RHD')),
-    student_url: orNull(textLike(`${LINK}K7PQ2MWX4RHD`)),
-    tutor_code: orNull(textLike('D9HTC3VB6NQ8')),
-    tutor_url: orNull(textLike(`${LINK}D9HTC3VB6NQ8`)),
+    student_code: code(orNull(textLike('K7PQ2MWX4RHD'))),
+    student_url: code(orNull(textLike(`${LINK}K7PQ2MWX4RHD`))),
+    tutor_code: code(orNull(textLike('D9HTC3VB6NQ8'))),
+    tutor_url: code(orNull(textLike(`${LINK}D9HTC3VB6NQ8`))),
   }),
 };

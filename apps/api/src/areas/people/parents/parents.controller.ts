@@ -1,5 +1,5 @@
 import { Offboarding } from '@app/access';
-import { AccountInvites, Families, MemberProfiles, Provisioning } from '@app/people';
+import { AccountInvites, Families, Logins, MemberProfiles, Provisioning } from '@app/people';
 import { changeOf, listController, one, recordController, Records, writeController } from '../../../http/kit.js';
 import { accountInviteSentShape, ANOTHER_ADDRESS } from '../account-invite.js';
 import { ended, OFFBOARDED, RESTORED, restored, RESTORES } from '../offboard.js';
@@ -42,8 +42,10 @@ export const PARENTS_CONTROLLERS = [
       `\`accounts:write\` as well, as do names of one who is an owner or admin here, whose \`email\` and \`phone\` are a 409. ${ANOTHER_ADDRESS}`,
     example: { phone: '+61 400 000 000' },
     body: UpdateParent,
-    rules: [MemberProfiles],
+    rules: [MemberProfiles, Logins],
     answers: PARENT,
+    versions: PARENT,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.parent_id),
     conflicts: ['is_manager'],
     run: ({ caller, ids, body }, profiles) => {
       const { phone, ...change } = changeOf(body);
@@ -64,6 +66,9 @@ export const PARENTS_CONTROLLERS = [
     body: LinkStudent,
     rules: [Families, Records],
     answers: one(parentStudentLinkView),
+    versions: ANY_PARENT,
+    first: ({ organizationId, ids, body }, families, _records) =>
+      families.lock(organizationId, ids.parent_id, body.student_id),
     async run({ caller, organizationId, ids: { parent_id }, body: { student_id } }, families, records) {
       const changed = await families.link(organizationId, parent_id, student_id);
       return { changed, audit: { student_id }, answer: await records.written(caller, linkOf(parent_id, student_id)) };
@@ -79,8 +84,10 @@ export const PARENTS_CONTROLLERS = [
       'The parent must be linked to a student. `sent` says whether an email was queued. None is queued without ' +
       'a mail server, if the address permanently rejects mail or got one in the last ten minutes, or beyond the ' +
       'daily limit. A parent without an address is a 422.',
-    rules: [AccountInvites],
+    rules: [AccountInvites, Logins],
     answers: one(accountInviteSentShape),
+    versions: PARENT,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.parent_id),
     async run({ caller, ids }, invites) {
       const answer = await invites.sendToParent(caller, ids.parent_id);
       return { changed: answer.sent, audit: { sent: answer.sent }, answer };
@@ -94,6 +101,8 @@ export const PARENTS_CONTROLLERS = [
     description:
       'The parent sees nothing of the organization any more; their account stays theirs. Links to children and ' +
       'open invites end; invoices stay. Again: zeros.',
+    versions: ANY_PARENT,
+    first: ({ organizationId, ids }, offboarding) => offboarding.hold(organizationId, { userId: ids.parent_id }),
     run: ({ caller, ids }, offboarding) => ended(offboarding, caller, { userId: ids.parent_id, as: 'parent' }),
   }),
   writeController({
@@ -103,6 +112,8 @@ export const PARENTS_CONTROLLERS = [
     summary: 'Takes back a parent who has left',
     description: `${RESTORES} Nobody is mailed: link the parent to a child, then send the invite. A parent who has not left is returned unchanged.`,
     answers: ANY_PARENT,
+    versions: ANY_PARENT,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.parent_id),
     run: ({ caller, ids }, restoring) => restored(restoring, caller, ids.parent_id, 'parent'),
   }),
   writeController({
@@ -111,8 +122,10 @@ export const PARENTS_CONTROLLERS = [
     scope: 'accounts:write',
     summary: 'Unlinks a parent from a student',
     description: 'A parent without a linked student is no longer listed, and sees nothing. An unlinked pair is a 404.',
-    rules: [Offboarding],
+    rules: [Offboarding, Logins],
     answers: null,
+    versions: PARENT,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.parent_id),
     run: ({ organizationId, ids }, offboarding) =>
       offboarding.unlinkChild(organizationId, ids.parent_id, ids.student_id),
   }),

@@ -45,9 +45,10 @@ export const PARENT: RecordDeclaration = {
   id: 'get_parent',
   path: 'v1/parents/:parent_id',
   summary: 'Returns one parent with the children linked in the organization',
-  description: 'A parent without a link in this organization is a 404.',
+  description: 'A parent without a link in this organization is a 404: link a new one to a child first.',
   ...ANY_PARENT,
   where: LINKED,
+  versioned: true,
 };
 
 /** Open and paid amounts of the invoices of a parent's children. */

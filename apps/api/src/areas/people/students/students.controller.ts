@@ -1,4 +1,4 @@
-import { AccountInvites, MemberProfiles, Provisioning } from '@app/people';
+import { AccountInvites, Logins, MemberProfiles, Provisioning } from '@app/people';
 import { changeOf, listController, one, recordController, writeController } from '../../../http/kit.js';
 import { accountInviteSentShape, ANOTHER_ADDRESS } from '../account-invite.js';
 import { ended, OFFBOARDED, RESTORED, restored, RESTORES } from '../offboard.js';
@@ -12,6 +12,7 @@ const STUDENT = recordController({
   path: 'v1/students/:student_id',
   summary: 'Returns one student',
   description: 'A `pending` student shows only what the organization supplied.',
+  versioned: true,
 });
 
 export const STUDENTS_CONTROLLERS = [
@@ -49,8 +50,10 @@ export const STUDENTS_CONTROLLERS = [
       `person can change it, and an archived student cannot be changed: 422. Another \`email\` needs \`accounts:write\` as well. ${ANOTHER_ADDRESS}`,
     example: { phone: '+61 400 000 000' },
     body: UpdateStudent,
-    rules: [MemberProfiles],
+    rules: [MemberProfiles, Logins],
     answers: STUDENTS,
+    versions: STUDENTS,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.student_id),
     run: ({ caller, ids, body }, profiles) => {
       const { rateBandId, phone, ...change } = changeOf(body);
       return profiles.changeStudent(
@@ -72,8 +75,10 @@ export const STUDENTS_CONTROLLERS = [
       '`sent` says whether an email was queued. None is queued without a mail server, if the address ' +
       'permanently rejects mail or got one in the last ten minutes, or beyond the daily limit. A student who is ' +
       'archived or has no address is a 422.',
-    rules: [AccountInvites],
+    rules: [AccountInvites, Logins],
     answers: one(accountInviteSentShape),
+    versions: STUDENTS,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.student_id),
     async run({ caller, ids }, invites) {
       const answer = await invites.sendToStudent(caller, ids.student_id);
       return { changed: answer.sent, audit: { sent: answer.sent }, answer };
@@ -89,6 +94,8 @@ export const STUDENTS_CONTROLLERS = [
       'classrooms and groups and open invites end, and so do bookings ahead: the student leaves each session, ' +
       'and one without other students is cancelled. What was taught, results, messages and invoices stay. Again: ' +
       'zeros.',
+    versions: STUDENTS,
+    first: ({ organizationId, ids }, offboarding) => offboarding.hold(organizationId, { userId: ids.student_id }),
     run: ({ caller, ids }, offboarding) => ended(offboarding, caller, { userId: ids.student_id, as: 'student' }),
   }),
   writeController({
@@ -98,6 +105,8 @@ export const STUDENTS_CONTROLLERS = [
     summary: 'Takes back a student who has left',
     description: `${RESTORES} They are mailed as in the bulk invite. A student who has not left is returned unchanged.`,
     answers: STUDENTS,
+    versions: STUDENTS,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.student_id),
     run: ({ caller, ids }, restoring) => restored(restoring, caller, ids.student_id, 'student'),
   }),
 ];

@@ -1,4 +1,4 @@
-import { Provisioning, TutorProfiles } from '@app/people';
+import { Logins, Provisioning, TutorProfiles } from '@app/people';
 import { TutorStudents } from '@app/teaching';
 import { given, listController, recordController, writeController } from '../../../http/kit.js';
 import { ANOTHER_ADDRESS } from '../account-invite.js';
@@ -12,6 +12,7 @@ const TUTOR = recordController({
   id: 'get_tutor',
   path: 'v1/tutors/:tutor_id',
   summary: 'Returns one tutor, admin or owner',
+  versioned: true,
 });
 
 export const TUTORS_CONTROLLERS = [
@@ -59,8 +60,10 @@ export const TUTORS_CONTROLLERS = [
       specialisations: ['exam preparation'],
     },
     body: UpdateTutor,
-    rules: [TutorProfiles],
+    rules: [TutorProfiles, Logins],
     answers: STAFF,
+    versions: STAFF,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.tutor_id),
     conflicts: ['is_manager'],
     run: ({ caller, ids, body }, profiles) => {
       const { phone, ...change } = given(body);
@@ -81,6 +84,9 @@ export const TUTORS_CONTROLLERS = [
     conflicts: ['is_manager'],
     example: { sessions: 'hand_over', hand_over_to: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
     body: OffboardTutor,
+    versions: STAFF,
+    first: ({ organizationId, ids, body }, offboarding) =>
+      offboarding.hold(organizationId, { userId: ids.tutor_id, sessions: body.ahead }),
     run: ({ caller, ids, body }, offboarding) =>
       ended(offboarding, caller, { userId: ids.tutor_id, as: 'staff', sessions: body.ahead }),
   }),
@@ -92,6 +98,8 @@ export const TUTORS_CONTROLLERS = [
     description: `${RESTORES} They are mailed as in the bulk invite. Owners and admins are a 409. A tutor who has not left is returned unchanged.`,
     conflicts: ['is_manager'],
     answers: STAFF,
+    versions: STAFF,
+    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.tutor_id),
     run: ({ caller, ids }, restoring) => restored(restoring, caller, ids.tutor_id, 'staff'),
   }),
   listController(TUTOR_STUDENTS),
