@@ -14,6 +14,11 @@ export function idOf(table: CodedTable, organizationId: string, name: string): S
   return sql`(SELECT id FROM ${raw(table)} WHERE organization_id = ${organizationId} AND code = ${name})`;
 }
 
+const ARCHIVABLE = ['subjects', 'classrooms', 'student_groups'];
+
+/** Whether rows of a table can be archived: what is done to them ends, what names them stays. */
+export const isArchivable = (table: string): boolean => ARCHIVABLE.includes(table);
+
 /**
  * What a new reference may name: nothing that is archived, as if it did not exist. What a row names already, it may go on naming.
  *

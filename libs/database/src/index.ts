@@ -1,4 +1,4 @@
-export { type CodedTable, findId, findIds, idOf, namable } from './coded.js';
+export { type CodedTable, findId, findIds, idOf, isArchivable, namable } from './coded.js';
 export { Database, type Proof, type Tenant } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { Deadline, DeadlineExceeded } from './deadline.js';
@@ -15,7 +15,7 @@ export {
   OF_ROWS,
 } from './invariants/invariants.js';
 export { behind, type Page, pageOf, type Position } from './keyset.js';
-export { lockNumber, tableLock } from './locks.js';
+export { lockNumber, recordLock, tableLock } from './locks.js';
 export { migrate, revertLast } from './migrate.js';
 export { pendingMigrations } from './applied-migrations.js';
 export { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';

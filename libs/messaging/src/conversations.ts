@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database } from '@app/database';
+import { Database, recordLock } from '@app/database';
 import { Refused } from '@app/rules';
 
 /** A conversation of several people. */
@@ -38,6 +38,7 @@ export class Conversations {
 
   /** @throws Refused for an unknown or direct conversation, for who may not take part, and without anybody of the staff */
   async change(organizationId: string, id: string, { title, participantIds }: ConversationChange): Promise<void> {
+    await this.db.lock(recordLock('conversations', id));
     const [seen] = await this.db.query(sql`
       SELECT FROM organization_conversations WHERE organization_id = ${organizationId} AND conversation_id = ${id}`);
     if (!seen) throw Refused.notFound();

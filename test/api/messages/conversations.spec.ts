@@ -96,3 +96,21 @@ it('a tutor who takes part can be the sender, and is told once an hour', async (
   expect((await write(student.id)).status).toBe(422);
   expect((await write(tutor.id, { recipient_id: student.id })).status).toBe(422);
 });
+
+it('If-Match names the version of a conversation or message that is meant, and of two who mean the same one comes first', async () => {
+  const { id } = (await open([tutor.id, student.id])).body;
+  const { body: message } = await send('post', '/v1/messages', { content: 'Hello', sender_id: tutor.id, conversation_id: id });
+  const ask = (method: 'get' | 'patch' | 'delete', path: string, tag?: string, body?: object) => {
+    const request = supertest(api.server)[method](path).set('Authorization', `Token token=${key}`);
+    return (tag ? request.set('If-Match', tag) : request).send(body);
+  };
+  const [thread, one] = [`/v1/conversations/${id}`, `/v1/messages/${message.id}`];
+  const { etag } = (await ask('get', thread)).headers as { etag: string };
+  expect((await ask('patch', thread, '"another"', { title: 'X' })).status).toBe(412);
+  const both = await Promise.all(['Red', 'Blue'].map((title) => ask('patch', thread, etag, { title })));
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+  const { headers } = await ask('get', one);
+  expect((await ask('delete', one, '"another"')).status).toBe(412);
+  expect((await ask('delete', one, headers.etag as string)).status).toBe(204);
+  expect((await ask('delete', one, headers.etag as string)).status).toBe(404);
+});

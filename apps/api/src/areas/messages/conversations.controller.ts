@@ -34,7 +34,7 @@ const CONVERSATIONS = list({
     created_at: nullable(instant('o.created_at')),
     updated_at: nullable(instant('o.updated_at')),
   }),
-  source: new Source('organization_conversations', 'o', { id: 'conversation_id' }),
+  source: new Source('organization_conversations', 'o', { id: 'conversation_id', copies: 'conversations' }),
   order: sql`o.last_message_at DESC NULLS LAST, o.conversation_id DESC`,
   parameters: [byValue('type', VALUES.conversations.type, 'Only threads of this type.')],
 });

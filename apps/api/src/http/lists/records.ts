@@ -33,8 +33,11 @@ export class Records {
   async locked(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
     const source = typeof shown.source === 'function' ? shown.source(caller) : shown.source;
     // Before its row, as all who write to the table do.
-    if (shown.whole) await this.db.lock(source.lockFor(caller));
-    const statement = sql`${recordOf(caller, shown, id)} FOR NO KEY UPDATE OF ${raw(source.alias)}`;
+    const copied = id === undefined ? null : source.lockOf(id);
+    const named = shown.whole ? source.lockFor(caller) : copied;
+    if (named) await this.db.lock(named);
+    const held = copied ? empty : sql`FOR NO KEY UPDATE OF ${raw(source.alias)}`;
+    const statement = sql`${recordOf(caller, shown, id)} ${held}`;
     return this.found(await this.db.query<{ data: string }>(statement), readsCodes(caller));
   }
 

@@ -1,5 +1,5 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
-import { tableLock } from '@app/database';
+import { recordLock, tableLock } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
 
@@ -14,6 +14,8 @@ interface SourceOptions {
   platform?: boolean;
   /** Rows without an organization are for all. */
   shared?: boolean;
+  /** The table whose rows these copy. Triggers write them: a row is locked by name ({@link recordLock}). */
+  copies?: string;
 }
 
 /** What records show, and which records there are. */
@@ -76,6 +78,12 @@ export class Source {
   /** The name of its lock: see {@link tableLock}. */
   lockFor({ organizationId }: Caller): string {
     return tableLock(this.driving, organizationId);
+  }
+
+  /** The name of a copied row's lock; null for rows that are locked themselves. */
+  lockOf(id: string): string | null {
+    const { copies } = this.options;
+    return copies ? recordLock(copies, id) : null;
   }
 
   /** The rows that the caller may see. */

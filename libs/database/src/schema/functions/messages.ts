@@ -134,7 +134,7 @@ export const messages = /* sql */ `
     LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     IF current_organization_id() IS NULL OR kind NOT IN ('group', 'classroom_feed') OR room IS NOT NULL AND NOT EXISTS (
-      SELECT FROM classrooms r WHERE r.id = room AND r.organization_id = current_organization_id())
+      SELECT FROM classrooms r WHERE r.id = room AND r.organization_id = current_organization_id() AND NOT r.is_archived)
       OR EXISTS (SELECT FROM may_talk(people) t WHERE t.role IS NULL) THEN
       RETURN false;
     END IF;

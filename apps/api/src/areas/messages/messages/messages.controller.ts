@@ -19,6 +19,7 @@ export const MESSAGES_CONTROLLERS = [
     body: CreateMessage,
     rules: [Messages],
     answers: MESSAGE,
+    versions: MESSAGE,
     idName: 'message_id',
     conflicts: ['no_sender'],
     run: ({ organizationId, body }, messages) => {
@@ -35,6 +36,7 @@ export const MESSAGES_CONTROLLERS = [
     description: 'It is not listed any more, and counts no more in `last_message_at`.',
     rules: [Messages],
     answers: null,
+    versions: MESSAGE,
     run: ({ organizationId, ids }, messages) => messages.remove(organizationId, ids.message_id),
   }),
 ];

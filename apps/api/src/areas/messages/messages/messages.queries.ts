@@ -6,7 +6,11 @@ import {
 
 const { message_type, visibility } = VALUES.messages;
 
-/** A message, whoever may read it: the answer to whoever sent it. */
+/** Not deleted, in a conversation that the organization sees. */
+const THERE = sql`m.deleted_at IS NULL AND EXISTS (SELECT FROM organization_conversations o
+  WHERE o.organization_id = m.organization_id AND o.conversation_id = m.conversation_id)`;
+
+/** A message, whoever may read it: the answer to whoever sent it, and what is deleted. */
 export const MESSAGE: RecordSet = {
   view: new View('Message', {
     id: uuid('m.id'),
@@ -19,6 +23,7 @@ export const MESSAGE: RecordSet = {
     created_at: nullable(instant('m.created_at')),
   }),
   source: new Source('messages', 'm'),
+  where: THERE,
 };
 
 /** Conversations that the organization sees. */
@@ -55,6 +60,6 @@ export const READABLE_MESSAGE: RecordDeclaration = {
   path: 'v1/messages/:message_id',
   summary: 'Returns one message',
   description: 'A private or deleted message is a 404.',
-  where: sql`m.visibility = 'everyone' AND m.deleted_at IS NULL AND EXISTS (SELECT FROM organization_conversations o
-    WHERE o.organization_id = m.organization_id AND o.conversation_id = m.conversation_id)`,
+  versioned: true,
+  where: sql`m.visibility = 'everyone' AND ${THERE}`,
 };
