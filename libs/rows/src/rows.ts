@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { canonicalUuid, Database, lockRecord, namable, tableLock } from '@app/database';
+import { canonicalUuid, Database, isArchivable, lockRecord, namable, tableLock } from '@app/database';
 import { requireRole } from '@app/people';
 import { Refused } from '@app/rules';
 import { refusedBy } from './refused-by.js';
@@ -101,7 +101,7 @@ export class Rows {
     const named = Object.entries(references).filter(([name]) => typeof columns[name] === 'string');
     if (named.length === 0) return columns;
     const looks = named.map(([name, to]) => {
-      const before = sql`SELECT ${raw(name)} FROM ${raw(table)} WHERE organization_id = ${organizationId} AND id = ${id}`;
+      const before = sql`SELECT ${raw(name)} FROM ${raw(table)} WHERE ${raw(ownerOf(kind))} = ${organizationId} AND id = ${id}`;
       return sql`(${lookUp(to, organizationId, columns[name] as string, before)}) AS ${raw(name)}`;
     });
     const [found] = await this.db.query<Record<string, string | null>>(sql`SELECT ${join(looks)}`);
@@ -136,7 +136,7 @@ function lookUp(to: Reference, organizationId: string, named: string, before: Sq
     return sql`SELECT role FROM members WHERE ${own} AND user_id = ${named} AND ${now}`;
   }
   const id = canonicalUuid(named);
-  const wanted = to.table === 'subjects' ? namable('t', before) : raw(to.where ?? 'true');
+  const wanted = isArchivable(to.table) ? namable('t', before) : raw(to.where ?? 'true');
   return sql`SELECT id FROM ${raw(to.table)} t WHERE ${own} AND ${id ? sql`id = ${id}` : sql`code = ${named}`} AND ${wanted}`;
 }
 

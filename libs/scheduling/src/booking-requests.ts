@@ -73,7 +73,8 @@ export class BookingRequests {
     status: 'pending' | 'declined' | undefined,
     { subject, preferredMode, preferredDays, preferredTimes, durationMinutes, message }: Partial<WantedLesson>,
   ): Promise<boolean> {
-    const subjectId = subject && (await findId(this.db, 'subjects', organizationId, subject));
+    const wished = sql`SELECT subject_id FROM booking_requests WHERE organization_id = ${organizationId} AND id = ${id}`;
+    const subjectId = subject && (await findId(this.db, 'subjects', organizationId, subject, wished));
     const stepped =
       status !== undefined && (await this.change(organizationId, id, status === 'pending' ? 'reopen' : 'decline'));
     const wishes = Object.entries({

@@ -10,7 +10,7 @@ const CLASSES: Record<ClassRef['kind'], RowTable> = {
   classroom: { table: 'classrooms', references: { subject_id: { table: 'subjects' } }, stamped: true },
   group: {
     table: 'student_groups',
-    references: { subject_id: { table: 'subjects' }, classroom_id: { table: 'classrooms', where: 'NOT is_archived' } },
+    references: { subject_id: { table: 'subjects' }, classroom_id: { table: 'classrooms' } },
     stamped: true,
   },
 };

@@ -69,7 +69,9 @@ export class LessonPlans {
     const plan = { ...before, ...Object.fromEntries(given) } as typeof stored;
     requireTarget(plan);
     // What stays may have been archived since.
-    await this.requireKnown(organizationId, { ...change, createdBy: null });
+    const anew = (name: 'classroomId' | 'groupId' | 'studentId') => (plan[name] === before[name] ? null : plan[name]);
+    const [classroomId, groupId, studentId] = [anew('classroomId'), anew('groupId'), anew('studentId')];
+    await this.requireKnown(organizationId, { classroomId, groupId, studentId });
     const { planData } = change;
     await this.db.query(sql`
       UPDATE lesson_plans SET scope = ${plan.scope}, classroom_id = ${plan.classroomId}, group_id = ${plan.groupId},
