@@ -83,7 +83,9 @@ describe('an import with --update', () => {
     const payment = { id: id(), student_id: student.id, amount_cents: 9, currency: 'AUD', payment_type: 'cash', status: 'succeeded' };
     const times = { starts_at: '2026-05-01T01:00:00Z', ends_at: '2026-05-01T02:00:00Z', duration_minutes: 60 };
     const done = { id: id(), tutor_id: tutor.id, status: 'completed', ...times };
-    await imports.load({ invoices: [invoice], payments: [payment], sessions: [done] });
+    const set = { id: id(), assigned_by: tutor.id, title: 'Surds', homework_type: 'text', scope: 'student', student_id: student.id };
+    const attempt = { id: id(), student_id: student.id, status: 'not_started', mode: 'homework', homework_assignment_id: set.id };
+    await imports.load({ invoices: [invoice], payments: [payment], sessions: [done], homework: [set], results: [attempt] });
     const member = files.members![1]!;
     const lines: [string, Row, string][] = [
       ['users', { id: student.id, email: 'else@example.com' }, 'email: cannot be changed by an import'],
@@ -94,6 +96,7 @@ describe('an import with --update', () => {
       ['payments', { id: payment.id, amount_cents: 1 }, 'amount_cents: cannot be changed by an import'],
       ['sessions', { id: done.id, title: 'x' }, 'title: cannot be changed: it is completed'],
       ['sessions', { id: files.sessions![0]!.id, status: 'completed' }, 'status: cannot be changed by an import'],
+      ['homework', { id: set.id, student_id: null }, 'student_id: cannot be changed: there are results for it'],
     ];
     for (const [table, row, fault] of lines) expect(await refused({ [table]: [row] }), table).toEqual([`${table}.ndjson:1: ${fault}`]);
     expect(await change({ sessions: [{ id: files.sessions![0]!.id, title: 'Algebra' }], users: [{ id: student.id, last_name: 'Ngata' }] })).toMatchObject({ sessions: { changed: 1 } });

@@ -34,7 +34,8 @@ export const oneOf = (values: readonly string[]): Kind<string> => ({
 
 /** The value itself if it is one of these. */
 export const oneAmong = (values: readonly string[], raw: unknown): string | Fault =>
-  values.find((value) => value === raw) ?? new Fault('enum', `Must be one of: ${values.join(', ')}.`);
+  values.find((value) => value === raw) ??
+  new Fault('enum', values.length === 1 ? `Must be ${values[0]}.` : `Must be one of: ${values.join(', ')}.`);
 
 export interface TextRule {
   min?: number;

@@ -69,6 +69,15 @@ export function json({ bytes, depth = 16 }: JsonSize): Kind<RawObject> {
   };
 }
 
+/** Any JSON, for an item of a column of type jsonb. */
+export const anything: Kind = {
+  schema: {},
+  parse: (raw) => {
+    const unfit = unfitFor(raw, 32);
+    return unfit ? new Fault('value_error', unfit) : raw;
+  },
+};
+
 /** Why jsonb, or whoever reads it, could not hold the value as it is. PostgreSQL writes numbers with all their digits; from 2^53 on, a double is not the number that was sent. */
 function unfitFor(value: unknown, depth: number): string | null {
   if (typeof value === 'string') {

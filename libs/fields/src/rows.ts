@@ -4,7 +4,7 @@ import {
   cents, color, dayOfWeek, decimal, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
   wholeMinute,
 } from './kinds.js'; // prettier-ignore
-import { json, listOf } from './nested.js';
+import { anything, json, listOf } from './nested.js';
 
 /** The most that an hour can cost (cents). */
 const MOST_RATE = 10_000_000;
@@ -138,7 +138,8 @@ export const FIELDS = {
     total_marks: integer(0, 1_000),
     curriculum_level_ids: listOf(uuid, { max: 50, distinct: true }),
   },
-  homework: { title: TITLE, description: LONG_TEXT },
+  // What an import brings may refer to files in another way than requests do.
+  homework: { title: TITLE, description: LONG_TEXT, files: listOf(anything, { max: 50 }) },
   results: { grade: integer(0, 100) },
   session_feedback: {
     rating: integer(1, 5),

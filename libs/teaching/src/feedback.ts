@@ -45,7 +45,7 @@ export class Feedback extends Rows {
     const columns = sql`is_public`;
     const stored = await lockRecord<{ is_public: boolean }>(this.db, 'session_feedback', organizationId, id, columns);
     if (values.is_public === true && !stored.is_public)
-      throw Refused.invalid('Only its author makes it public, when it is given.', 'is_public');
+      throw Refused.invalid('Only its author can make it public, when giving it.', 'is_public');
     return super.change(organizationId, kind, id, values);
   }
 }

@@ -11,8 +11,8 @@ export const HOMEWORK: RowTable = {
   references: {
     assigned_by: { member: 'teach' },
     student_id: { member: 'learn' },
-    classroom_id: { table: 'classrooms', where: 'NOT is_archived' },
-    group_id: { table: 'student_groups', where: 'NOT is_archived' },
+    classroom_id: { table: 'classrooms' },
+    group_id: { table: 'student_groups' },
   },
   json: ['files'],
 };
@@ -39,7 +39,7 @@ export class Homework extends Rows {
     return id;
   }
 
-  /** A new scope drops the former target. @returns whether anything changed @throws Refused like {@link add}, and for unknown homework */
+  /** A new scope drops the former target. @returns whether anything changed @throws Refused like {@link add}, for unknown homework, and for another target once it has results */
   override async change(organizationId: string, kind: RowTable, id: string, values: Values): Promise<boolean> {
     const columns = sql`scope, classroom_id, group_id, student_id`;
     const stored = await lockRecord<Target>(this.db, 'homework', organizationId, id, columns);
@@ -47,8 +47,20 @@ export class Homework extends Rows {
     const former: Values = moves ? Object.fromEntries(TARGETS.map((target) => [target, null])) : {};
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
     const aimed = moves || TARGETS.some((target) => target in given);
-    if (aimed) requireMatching({ ...stored, ...former, ...given });
+    if (aimed) {
+      const target: Target & Values = { ...stored, ...former, ...given };
+      requireMatching(target);
+      if (TARGETS.some((name) => target[name] !== stored[name])) await this.requireUntried(id);
+    }
     return super.change(organizationId, kind, id, { ...former, ...given });
+  }
+
+  /** Whoever has a result for it, it was set for. @throws Refused */
+  private async requireUntried(id: string): Promise<void> {
+    const [result] = await this.db.query(sql`SELECT FROM results WHERE homework_assignment_id = ${id} LIMIT 1`);
+    if (!result) return;
+    const words = 'There are results for it already: set new homework for somebody else.';
+    throw Refused.conflict('still_referenced', words, { referenced_by: 'results' });
   }
 }
 

@@ -19,13 +19,36 @@ const STEPS = { in_progress: 'start', submitted: 'submit', completed: 'complete'
 /** Enters the results of an organization's students. */
 @Injectable()
 export class Results extends Rows {
-  /** @throws Refused like Rows, for a student without a session here, and for what the state does not have */
+  /** @throws Refused like Rows, for a student without a session here, for what the state does not have, and for homework like {@link requireFirst} */
   override async add(organizationId: string, kind: RowTable, values: Values): Promise<string> {
+    const homework = typeof values.homework_assignment_id === 'string' ? values.homework_assignment_id : null;
+    // Its attempts come one after the other, and whom it is for stays.
+    if (homework) await lockRecord(this.db, 'homework', organizationId, homework, sql`id`);
     const id = await super.add(organizationId, kind, attempt(values as Attempt, 'not_started'));
     const [taught] = await this.db.query(sql`
       SELECT FROM session_students WHERE organization_id = ${organizationId} AND student_id = ${values.student_id}`);
     if (!taught) throw Refused.invalid('Has no session in this organization yet.', 'student_id');
+    if (homework) await this.requireFirst(organizationId, homework, { ...values, id });
     return id;
+  }
+
+  /** @throws Refused unless it is the student's only attempt at homework that was set for them */
+  private async requireFirst(
+    organizationId: string,
+    homework: string,
+    { id, student_id, mode }: Values,
+  ): Promise<void> {
+    const own = sql`organization_id = ${organizationId}`;
+    const [look] = await this.db.query<{ mine: boolean; tried: boolean }>(sql`
+      SELECT h.student_id IS NOT DISTINCT FROM ${student_id}::uuid
+          OR EXISTS (SELECT FROM classroom_members m WHERE m.${own} AND m.classroom_id = h.classroom_id AND m.user_id = ${student_id} AND m.role = 'student')
+          OR EXISTS (SELECT FROM student_group_members m WHERE m.group_id = h.group_id AND m.user_id = ${student_id} AND m.role = 'student') AS mine,
+        EXISTS (SELECT FROM results r WHERE r.student_id = ${student_id} AND r.homework_assignment_id = h.id AND r.id <> ${id}) AS tried
+      FROM homework h WHERE h.${own} AND h.id = ${homework}`);
+    if (mode !== 'homework') throw Refused.invalid('An attempt at homework has the mode "homework".', 'mode');
+    if (!look!.mine) throw Refused.invalid('It was not set for this student.', 'homework_assignment_id');
+    if (look!.tried)
+      throw Refused.invalid('The student has a result for it: change that one.', 'homework_assignment_id');
   }
 
   /** @returns whether anything changed @throws Refused like {@link add}, for a result of others, and for a state out of turn */

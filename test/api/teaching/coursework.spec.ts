@@ -71,6 +71,43 @@ describe('homework', () => {
   });
 });
 
+describe('an attempt at homework', async () => {
+  const set = { title: 'Surds', homework_type: 'text' };
+  const [ann, ben] = [await make.student(school), await make.student(school)];
+  for (const { id } of [ann, ben]) await make.session(school, { studentId: id });
+  const room = (await make.classroom(school)).id;
+  const group = (await make.group(school)).id;
+  await make.classroomMember(school, room, ann.id);
+  await make.groupMember(group, ann.id);
+  const targets = [
+    { scope: 'student', student_id: ann.id },
+    { scope: 'classroom', classroom_id: room },
+    { scope: 'group', group_id: group },
+  ];
+  const attempt = (homework: string, more: object = {}) =>
+    send('post', 'results', { student_id: ann.id, mode: 'homework', homework_assignment_id: homework, ...more });
+
+  it.each(targets)('of the scope $scope is one of whom it was set for, one of each, and says so', async (target) => {
+    const { body: homework } = await send('post', 'homework', { ...set, ...target });
+    expect(outcome(await attempt(homework.id, { mode: 'sac' }))).toEqual([422, 'mode']);
+    expect(outcome(await attempt(homework.id, { student_id: ben.id }))).toEqual([422, 'homework_assignment_id']);
+    const all = await Promise.all(Array.from({ length: 5 }, () => attempt(homework.id)));
+    expect(all.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422]);
+    expect(outcome(await attempt(homework.id))).toEqual([422, 'homework_assignment_id']);
+  });
+
+  it.each(targets)('keeps it of the scope $scope for whom it was set', async (target) => {
+    const { body: homework } = await send('post', 'homework', { ...set, ...target });
+    await attempt(homework.id);
+    const other = { classroom_id: (await make.classroom(school)).id, group_id: (await make.group(school)).id, student_id: ben.id };
+    for (const scope of ['student', 'classroom', 'group'] as const) {
+      const refused = await send('patch', `homework/${homework.id}`, { scope, [`${scope}_id`]: other[`${scope}_id`] });
+      expect([outcome(refused), refused.body.error?.details]).toEqual([[409, 'still_referenced'], { referenced_by: 'results' }]);
+    }
+    expect((await send('patch', `homework/${homework.id}`, { ...target, title: 'Surds again' })).status).toBe(200);
+  });
+});
+
 describe('results', () => {
   const wish = { student_id: student.id, mode: 'sac' };
 

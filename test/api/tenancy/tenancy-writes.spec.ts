@@ -1,7 +1,7 @@
 import { AnswerCheck } from '../../support/http/answer-check.js';
 import { idsFor, isUpload, operationOf, validWrites, writesOf } from '../../support/http/record-for.js';
 import { keyedRoutes, nameOf } from '../../support/http/routes.js';
-import { bodiesOf, idFieldsOf, valueAt } from '../../support/http/valid-bodies.js';
+import { bodiesOf, fieldsOfBody, idFieldsOf, OPAQUE, valueAt } from '../../support/http/valid-bodies.js';
 import type { Factories } from '../../support/data/factories.js';
 import type { OrganizationFixture } from '../../support/data/fixtures.js';
 import { TenancySweep } from '../../support/http/tenancy-sweep.js';
@@ -61,6 +61,15 @@ describe.each([
     const without = fields.filter(({ route, at }) => bodiesOf(route, idsFor(route, fixtures.a)).every((body) => valueAt(body, at) === undefined));
     expect(without.map(({ route, at }) => `${operationOf(route)} ${at.join('.')}`)).toEqual([]);
     expect(fields.length).toBeGreaterThan(8);
+  });
+
+  it('an id that is nobody’s says that it is the caller’s own', () => {
+    const fields = writesOf(sweep.api).flatMap((route) =>
+      fieldsOfBody(route).map(([name, schema]) => ({ at: `${operationOf(route)} ${name}`, name, schema })),
+    );
+    const opaque = fields.filter(({ name }) => OPAQUE.includes(name));
+    expect(opaque.filter(({ schema }) => !String(schema.description).includes('your own')).map(({ at }) => at)).toEqual([]);
+    expect(opaque.length).toBeGreaterThan(6);
   });
 });
 

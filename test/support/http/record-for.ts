@@ -199,6 +199,13 @@ const RECORDS: Record<string, MakeRecords> = {
     await make.query(`UPDATE sessions SET status = 'completed' WHERE id = $1`, [session_id]);
     return { session_id: session_id!, reviewer_id: student_id! };
   },
+  'POST /v1/results': async (make, id) => {
+    const { student_id } = await taught(make, id);
+    const [tutor, group] = [await make.tutor(id), await make.group(id)];
+    await make.groupMember(group.id, student_id!);
+    const { id: homework_assignment_id } = await make.homework(tutor.id, { scope: 'group', groupId: group.id });
+    return { student_id: student_id!, homework_assignment_id };
+  },
   'PATCH /v1/results/:result_id': async (make, id) => {
     const { student_id } = await taught(make, id);
     return { result_id: (await make.result(student_id!, { status: 'in_progress', madeByOrganizationId: id })).id };

@@ -130,7 +130,7 @@ const EXCLUSIVE = [
 ];
 
 /** Ids of records that this service does not have: nobody's, so anybody may name them. */
-const OPAQUE = ['curriculum_level_id', 'curriculum_level_ids', 'folder_id', 'vce_exam_id'];
+export const OPAQUE = ['curriculum_level_id', 'curriculum_level_ids', 'folder_id', 'vce_exam_id'];
 
 /** The body without the fields that this one excludes. */
 function withoutOthers(body: Body, name: string): Body {

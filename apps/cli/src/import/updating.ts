@@ -51,6 +51,15 @@ const FINAL: Record<string, string[]> = {
   expense_claims: ['approved', 'rejected', 'reimbursed'],
 };
 
+/** Fields that stay while others rely on them: when, in SQL about the old row `t`. */
+const RELIED_ON: Record<string, { fields: string[]; when: string; why: string }> = {
+  homework: {
+    fields: ['scope', 'classroom_id', 'group_id', 'student_id'],
+    when: 'EXISTS (SELECT FROM results r WHERE r.homework_assignment_id = t.id)',
+    why: 'there are results for it',
+  },
+};
+
 /** What a change entails, in SQL. @param set the new row `s` and the old one `t` */
 const ENTAILED: Record<string, string> = {
   tutor_profiles: ['home_lat', 'home_lng']
@@ -164,20 +173,16 @@ export class Updates {
   private async refused(staged: Staged): Promise<void> {
     const { table, relation } = staged;
     const final = (FINAL[table.name] ?? []).map((status) => `'${status}'`).join(', ');
-    const { rows } = await this.client.query<{ line: number; field: string; status: string | null }>(
+    const { fields = [], when = 'false', why = '' } = RELIED_ON[table.name] ?? {};
+    const { rows } = await this.client.query<{ line: number; field: string; why: string | null }>(
       `
-      SELECT s.line, field, ${final ? `CASE WHEN t.status IN (${final}) THEN t.status END` : 'NULL'} AS status
+      SELECT s.line, field, CASE WHEN field = ANY ($2) THEN $3 ${final && `WHEN t.status IN (${final}) THEN 'it is ' || t.status`} END AS why
       FROM ${relation} s JOIN ${table.name} t ON ${sameRow(staged)}, unnest(s.given) field
-      WHERE s.known AND (NOT (field = ANY ($1)) ${final ? `OR t.status IN (${final})` : ''}) ORDER BY s.line`,
-      [changeableOf(staged)],
+      WHERE s.known AND (NOT (field = ANY ($1)) OR field = ANY ($2) AND ${when} ${final && `OR t.status IN (${final})`}) ORDER BY s.line`,
+      [changeableOf(staged), fields, why],
     );
-    for (const { line, field, status } of rows) {
-      this.faults.add(
-        table.file,
-        line,
-        field,
-        status ? `cannot be changed: it is ${status}` : 'cannot be changed by an import',
-      );
+    for (const { line, field, why } of rows) {
+      this.faults.add(table.file, line, field, why ? `cannot be changed: ${why}` : 'cannot be changed by an import');
     }
   }
 }

@@ -11,11 +11,6 @@ export class Misfit {
 /** Converts a JSON value (never null) to the value that is staged for its column. */
 export type ReadValue = (value: unknown, env: Env) => unknown;
 
-/** Maximum nesting of a JSON column's value, because PostgreSQL and the API's readers recurse. */
-const DEEPEST = 32;
-
-const readJson: ReadValue = (value) => storableJson(value, DEEPEST) ?? value;
-
 const readers: Record<string, ReadValue> = {
   uuid: (value) => (typeof value === 'string' && canonicalUuid(value)) || new Misfit('must be a UUID'),
   text: (value) => (typeof value === 'string' ? storable(value) : new Misfit('must be a string')),
@@ -51,8 +46,6 @@ const readers: Record<string, ReadValue> = {
     const instant = typeof value === 'string' ? parseDate(value) : null;
     return instant?.at.toISOString() ?? new Misfit('must be an ISO 8601 date or date-time like 2026-05-01T09:30:00Z');
   },
-  json: readJson,
-  jsonb: readJson,
 };
 
 /** The reader for a column type, as PostgreSQL's catalog names it. */
@@ -100,21 +93,4 @@ export const readHoursByDay: ReadValue = (value, env) => {
 function storable(text: string): string | Misfit {
   if (isStorable(text)) return text;
   return new Misfit('must not contain control characters other than tabs and line breaks, or lone surrogates');
-}
-
-function storableJson(value: unknown, depth: number): Misfit | null {
-  if (typeof value === 'string') {
-    const text = storable(value);
-    return text instanceof Misfit ? text : null;
-  }
-  // A number too large for a double has become infinite and would be written as null.
-  if (typeof value === 'number')
-    return Number.isFinite(value) ? null : new Misfit('contains a number that is too large');
-  if (value === null || typeof value !== 'object') return null;
-  if (depth === 0) return new Misfit(`must not be nested deeper than ${DEEPEST} levels`);
-  for (const [key, item] of Object.entries(value)) {
-    const misfit = storableJson(key, depth) ?? storableJson(item, depth - 1);
-    if (misfit) return misfit;
-  }
-  return null;
 }

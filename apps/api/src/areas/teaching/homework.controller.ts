@@ -5,6 +5,8 @@ import {
   byId, byValue, field, instant, jsonb, kinds, like, list, listController, nullable, object, oneOf, rows, Source, text, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
+const MOST_FILES = FIELDS.homework.files.schema.maxItems as number;
+
 class HomeworkFile {
   @field.bodyField(FIELDS.files.title, { required: true })
   name: string;
@@ -49,6 +51,7 @@ export const HOMEWORK_CONTROLLERS = [
     noun: 'homework assignment',
     kind: KIND,
     rule: Homework,
+    conflicts: ['still_referenced'],
     scope: 'coursework:write',
     shown: HOMEWORK,
     fields: {
@@ -69,7 +72,11 @@ export const HOMEWORK_CONTROLLERS = [
       },
       description: { nullable: true },
       due_date: { nullable: true, kind: kinds.instant },
-      files: { default: [], kind: listOf(object(HomeworkFile), { max: 50 }), description: 'References to files.' },
+      files: {
+        default: [],
+        kind: listOf(object(HomeworkFile), { max: MOST_FILES }),
+        description: 'References to files.',
+      },
     },
     examples: {
       create: {
@@ -85,7 +92,9 @@ export const HOMEWORK_CONTROLLERS = [
       create:
         'For the classroom, group or student that its `scope` says. What is set for a student by somebody who belongs to several ' +
         'organizations needs a relation of the two in this one.',
-      change: 'A new `scope` drops the former target, and requires its own. The author stays.',
+      change:
+        'A new `scope` drops the former target, and requires its own. The author stays. Once there are results for it, whom it is for stays as ' +
+        'well: 409 `still_referenced`.',
     },
   }),
 ];

@@ -76,9 +76,14 @@ export const RESULTS_CONTROLLERS = [
       mode: { required: true, fixed: true, kind: kinds.oneOf(mode) },
       status: { default: 'not_started', kind: kinds.oneOf(status) },
       grade: { nullable: true, description: 'With `completed` only.' },
-      vce_exam_id: { nullable: true, kind: kinds.uuid },
-      curriculum_level_id: { nullable: true, kind: kinds.uuid },
-      homework_assignment_id: { nullable: true, fixed: true, description: 'The homework of which it is an attempt.' },
+      vce_exam_id: { nullable: true, kind: kinds.uuid, description: 'An exam of your own system: any id.' },
+      curriculum_level_id: { nullable: true, kind: kinds.uuid, description: 'A level of your own curriculum: any id.' },
+      homework_assignment_id: {
+        nullable: true,
+        fixed: true,
+        description:
+          'The homework of which it is the attempt, with the mode `homework`: set for the student, and once for each.',
+      },
       started_at: {
         nullable: true,
         kind: kinds.instant,
@@ -91,7 +96,12 @@ export const RESULTS_CONTROLLERS = [
       },
     },
     examples: {
-      create: { student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', mode: 'sac', status: 'in_progress' },
+      create: {
+        student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
+        mode: 'homework',
+        homework_assignment_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f31',
+        status: 'in_progress',
+      },
       change: { status: 'submitted' },
     },
     notes: {

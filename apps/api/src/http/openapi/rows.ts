@@ -126,7 +126,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         route: `DELETE /v1/${path}` as RecordOperation<Path>,
         summary: `Deletes ${a}`,
         description: ['409 `still_referenced` if another record names it.', notes.remove].filter(Boolean).join(' '),
-        conflicts: [...conflicts, 'still_referenced'],
+        conflicts: [...new Set<ConflictCode>([...conflicts, 'still_referenced'])],
         answers: null,
         run: ({ organizationId, ids }, rows) => rows.remove(organizationId, kind, idIn(ids)),
       }),

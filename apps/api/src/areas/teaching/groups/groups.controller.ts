@@ -35,6 +35,7 @@ export const GROUPS_CONTROLLERS = [
     body: CreateGroup,
     rules: [Classes],
     answers: GROUPS,
+    versions: GROUPS,
     idName: 'group_id',
     async run({ caller, body }, classes) {
       const id = await classes.openGroup(caller, { ...inputOf(body), subject: body.subject_id ?? null });

@@ -23,6 +23,7 @@ export const LESSON_PLANS_CONTROLLERS = [
     body: CreateLessonPlan,
     rules: [LessonPlans],
     answers: LESSON_PLANS,
+    versions: LESSON_PLANS,
     idName: 'lesson_plan_id',
     run: ({ organizationId, body }, plans) => plans.create(organizationId, newPlanBy(body)),
   }),

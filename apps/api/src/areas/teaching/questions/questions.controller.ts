@@ -1,6 +1,6 @@
 import { Questions, QUESTIONS as KIND } from '@app/teaching';
 import { inputOf, listController, rows, writeController } from '../../../http/kit.js';
-import { CreateQuestion } from './questions.dto.js';
+import { CreateQuestion, LEVELS } from './questions.dto.js';
 import { QUESTIONS } from './questions.queries.js';
 
 export const QUESTIONS_CONTROLLERS = [
@@ -14,6 +14,7 @@ export const QUESTIONS_CONTROLLERS = [
     body: CreateQuestion,
     rules: [Questions],
     answers: QUESTIONS,
+    versions: QUESTIONS,
     idName: 'question_id',
     run: ({ organizationId, body }, questions) => questions.add(organizationId, inputOf(body)),
   }),
@@ -28,7 +29,7 @@ export const QUESTIONS_CONTROLLERS = [
       intro_text: { nullable: true },
       tags: {},
       total_marks: { nullable: true },
-      curriculum_level_ids: {},
+      curriculum_level_ids: { description: LEVELS },
     },
     examples: { create: {}, change: { total_marks: 4 } },
     notes: { change: 'A question of a catalogue is a 404.', remove: 'A question of a catalogue is a 404.' },

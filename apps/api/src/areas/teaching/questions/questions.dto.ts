@@ -1,6 +1,8 @@
 import { FIELDS } from '@app/fields';
 import { field } from '../../../http/kit.js';
 
+export const LEVELS = 'The levels of your own curriculum for which it is meant: any ids.';
+
 /** A question of the organization's own. */
 export class CreateQuestion {
   @field.bodyField(FIELDS.questions.topic, { required: true })
@@ -17,7 +19,7 @@ export class CreateQuestion {
 
   @field.bodyField(FIELDS.questions.curriculum_level_ids, {
     default: [],
-    description: 'The levels for which it is meant, as your curriculum names them.',
+    description: LEVELS,
   })
   curriculum_level_ids: string[] = [];
 
