@@ -12,6 +12,8 @@ export interface Known {
   before: Fields | null;
   /** The request's ids and body. */
   sent: Fields;
+  /** The request asks for something else than to change the record's fields: its state follows, also where that has happened before. */
+  acts: boolean;
 }
 
 const MASKED: Schema = {
@@ -32,14 +34,12 @@ export function maskable(shape: Shape): Schema {
     : schema;
 }
 
-/** Always shown of a record. */
-const IDENTITY = new Set(['id', 'status']);
-
 /**
- * The answer without what was stored before the request. A record that the request made is shown as it is; of another one, ids and
- * states, what the request sent, and what differs from before.
+ * The answer without what was stored before the request. A record that the request made is shown as it is; of another one its id, its
+ * state after an action, what the request sent, and what differs from before.
  */
-export function masked(answer: unknown, { schema, shapes }: Answer, { now, before, sent }: Known): unknown {
+export function masked(answer: unknown, { schema, shapes }: Answer, { now, before, sent, acts }: Known): unknown {
+  const always = acts ? ['id', 'status'] : ['id'];
   const said = collect(sent);
   const root = answer;
 
@@ -71,7 +71,7 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
     const hidden: string[] = [];
     const seen = mapped(object, of, (value, property, name) => {
       const blank = blankOf(property);
-      if (IDENTITY.has(name) || blank === undefined || value === now || said.has(pair(name, value))) return value;
+      if (always.includes(name) || blank === undefined || value === now || said.has(pair(name, value))) return value;
       if (Array.isArray(value)) {
         const items = shownOf(value, name, was, property.items as Schema);
         if (items.length === 0 || items.length < value.length) hidden.push(name);

@@ -51,10 +51,11 @@ export class Masks {
     const answer = answerOf(context.getHandler());
     if (!answer) return once(await work());
     const { now, before } = await this.earlier(request, answer);
+    const acts = !/:\w+$/.test((request.route as { path: string }).path);
     const whole = await work();
     const seen = typeof whole === 'string' ? whole : JSON.stringify(whole);
     const sent = { ...ids(request), ...(JSON.parse(JSON.stringify(request.body ?? {})) as Fields) };
-    const known = { now, before, sent };
+    const known = { now, before, sent, acts };
     const hidden = masked(JSON.parse(seen), answer, known);
     const codeless = (of: unknown, made: boolean) => (showsCodes(answer) ? withoutCodes(of, answer, known, made) : of);
     // Only text from the database is sent with its type already set.
