@@ -7,6 +7,7 @@ import { AccountModule } from './account/account.module.js';
 import { ActivityModule } from './activity/activity.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { EnquiriesModule } from './enquiries/enquiries.module.js';
+import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
 import { HooksModule } from './hooks/hooks.module.js';
@@ -48,6 +49,7 @@ export class PortalModule {
         PeopleModule,
         InboxModule,
         EnquiriesModule,
+        FilesModule,
         LessonsModule,
         MoneyModule,
         ActivityModule,

@@ -26,7 +26,7 @@ export const groups = {
       integer(null, 0, 65535),
     ),
     PUBLIC_URL: about(
-      "The API's address as clients see it. Used in links and in the URLs of images on disk. In production, `cli key` refuses to print a link without it.",
+      "The API's address as clients see it. Used in links, also from the portal to uploaded files, and in the URLs of images on disk. In production, `cli key` refuses to print a link without it.",
       baseUrl(),
     ),
     APP_URL: about(

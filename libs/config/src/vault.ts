@@ -34,7 +34,13 @@ export class Vault {
 
   /** Derives a 32-byte key for this purpose only. */
   derive(
-    purpose: Purpose | 'list cursors' | 'join code hashes' | 'attempt limits' | 'API key hand-overs' | 'links to files',
+    purpose:
+      | Purpose
+      | 'list cursors'
+      | 'join code hashes'
+      | 'attempt limits'
+      | 'API key hand-overs'
+      | `links of ${'keys' | 'managers'} to files`,
   ): Buffer {
     const key =
       this.keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));

@@ -40,6 +40,10 @@ describe('Approvals', () => {
     for (const text of ['$12.50', '$11.00', '1 May 2026', '30 Apr 2026', `href="/o/${organization.slug}/people/${tutor.id}">Ann Lee`])
       expect(html).toContain(text);
     expect(html).toContain('href="https://example.org/r.jpg?a=1&amp;b=2" rel="noopener noreferrer"');
+    const { id: uploadId } = (await make.row('uploads', { organizationId: organization.id })) as { id: string };
+    const receipt = await make.row('files', { organizationId: organization.id, scope: 'org', title: 'Receipt', resourceType: 'file', uploadId });
+    await expense({ receiptFileId: receipt.id });
+    expect(await look()).toContain(`href="/o/${organization.slug}/files/${receipt.id}" rel="noopener noreferrer"`);
   });
 
   it('links no receipt whose address could run a script, and shows a claim without details', async () => {

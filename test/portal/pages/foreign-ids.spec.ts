@@ -17,6 +17,7 @@ const IDS: Record<string, string> = {
   invite_id: 'SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   lead_id: 'SELECT id FROM leads WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  file_id: 'SELECT id FROM files WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   inbox_message_id: 'SELECT id FROM inbox_messages WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   message_id: 'SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   organization_id: 'SELECT id FROM organizations WHERE id = $1 AND $2::uuid IS NOT NULL',
@@ -81,6 +82,9 @@ beforeAll(async () => {
   await joining.portal.make.session(foreign.provisioning.id, { tutorId: tutor.id, status: 'completed' });
   await joining.portal.make.mileage(foreign.provisioning.id, tutor.id);
   await joining.portal.make.expense(foreign.provisioning.id, tutor.id);
+  const { id: uploadId } = (await joining.portal.make.row('uploads', { organizationId: foreign.provisioning.id })) as { id: string };
+  const file = { organizationId: foreign.provisioning.id, scope: 'org', title: 'Surds', resourceType: 'file', uploadId } as const;
+  await joining.portal.make.row('files', file);
   await joining.portal.make.row('inbox_messages', { organizationId: foreign.provisioning.id, message: 'Hello' });
   await ask(
     `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)

@@ -20,6 +20,8 @@ export interface ClaimRow {
   claimed: number | null;
   approved: number | null;
   receipt: string | null;
+  /** The receipt, if it was uploaded. */
+  file: string | null;
   created_at: Date;
 }
 
@@ -32,11 +34,11 @@ export function claims(organizationId: string, filter: ClaimFilter, before: Posi
     SELECT c.*, ${shownName('m')} AS tutor FROM (
       (SELECT 'mileage' AS kind, c.id, c.tutor_id, c.status, to_char(c.trip_date, 'YYYY-MM-DD') AS day, c.destination AS place,
         NULL AS category, c.distance_km AS km, c.amount_cents::float8 AS claimed, c.amount_cents::float8 AS approved,
-        NULL AS receipt, c.created_at
+        NULL AS receipt, NULL::uuid AS file, c.created_at
       FROM mileage_trips c WHERE ${some})
       UNION ALL
       (SELECT 'expenses', c.id, c.tutor_id, c.status, to_char(c.expense_date, 'YYYY-MM-DD'), c.vendor, c.category, NULL,
-        c.amount_cents::float8, c.approved_amount_cents::float8, c.receipt_photo_url, c.created_at
+        c.amount_cents::float8, c.approved_amount_cents::float8, c.receipt_photo_url, c.receipt_file_id, c.created_at
       FROM expense_claims c WHERE ${some})) c
     JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = c.tutor_id LEFT JOIN users u ON u.id = m.user_id
     ORDER BY c.created_at DESC, c.id DESC LIMIT ${most}`;

@@ -58,6 +58,7 @@ export const lessons = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id)
   );
+  CREATE INDEX uploads_old ON uploads (created_at);
   CREATE INDEX uploads_size ON uploads (organization_id) INCLUDE (size_bytes);
   ${secure('uploads')}
 

@@ -110,7 +110,7 @@ class FileContentController {
     @PathId('file_id') id: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
-    response.location(await this.links.of(organizationId, keyId, id));
+    response.location(await this.links.of(organizationId, 'key', keyId, id));
   }
 }
 
