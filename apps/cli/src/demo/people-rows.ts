@@ -68,6 +68,9 @@ function supplied({ firstName, lastName, email }: Person): Row {
 
 function* subjects(school: School): Rows {
   for (const { id, name, createdAt } of school.subjects) yield { id, name, created_at: iso(createdAt) };
+  const { subjects } = school;
+  const former = { id: school.id('subject', subjects.length), name: 'Latin', is_archived: true };
+  yield { ...former, created_at: iso(subjects[0]!.createdAt) };
 }
 
 /** Includes the owner, who also teaches. */

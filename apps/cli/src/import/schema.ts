@@ -179,7 +179,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
       return !primary && (!condition || (columns.includes('organization_id') && !KEPT_COLUMNS.has(condition)));
     })
     .map((index) => ({ index: index.name, columns: withoutOrganization(index.columns) }))
-    .filter(({ columns }) => columns.join() !== key.join() && !columns.some((column) => KEPT_COLUMNS.has(column)));
+    .filter(({ columns }) => columns.join() !== key.join() && columns.every((column) => staged.has(column)));
   const owned = all.some((column) => column.name === 'organization_id');
   return {
     name,
