@@ -20,21 +20,34 @@ interface Resource {
 
 const ROWS_OF_OTHERS = 'part of another record, which is read';
 const HISTORY = 'history: it stays as it was';
+const PAIR = 'it says only that there is one: it is ended, and made anew';
 
 /** In the order of the page. */
 const RESOURCES: Record<string, Resource> = {
   org: { portal: 'read change', cli: 'create change list', why: { create: 'the operator does', end: 'the operator does', list: 'a key has one' } },
   students: { portal: 'create read end list', cli: 'end', tables: ['users', 'members'] },
   tutors: { portal: 'create read end list', cli: 'end', tables: ['users', 'members', 'tutor_profiles', 'tutor_subjects'] },
-  parents: { portal: 'create read end list', cli: 'end', tables: ['users', 'parents', 'parent_students'] },
+  parents: { portal: 'create read end list', cli: 'end', tables: ['users', 'parents'] },
+  'children of parents': {
+    ...{ portal: 'end list', tables: ['parent_students'], why: { change: PAIR } },
+    api: { create: 'POST /v1/parents/{parent_id}/link-student', read: 'GET /v1/parents/{parent_id}', end: 'DELETE /v1/parents/{parent_id}/students/{student_id}', list: 'GET /v1/parents' },
+  },
+  'students of tutors': {
+    ...{ tables: ['tutor_students'], why: { read: 'all are listed at once', change: PAIR } },
+    api: { create: 'POST /v1/tutors/{tutor_id}/students', end: 'DELETE /v1/tutors/{tutor_id}/students/{student_id}', list: 'GET /v1/tutors/{tutor_id}/students' },
+  },
   invites: { portal: 'create read end list', why: { read: 'whoever makes one sees it, once', change: 'a link says what it said when it was mailed', list: 'it would show addresses of people who never came; the portal does' } },
   subjects: { tables: ['subjects'] },
   'rate-bands': { tables: ['rate_bands'] },
   'tutor-tiers': { tables: ['tutor_tiers'] },
   'rate-cells': { tables: ['rate_cells'] },
   locations: { tables: ['locations'] },
-  classrooms: { tables: ['classrooms', 'classroom_members'] },
-  groups: { tables: ['student_groups', 'student_group_members'], api: { read: 'GET /v1/student-groups/{group_id}', list: 'GET /v1/student-groups' } },
+  classrooms: { tables: ['classrooms'] },
+  groups: { tables: ['student_groups'], api: { read: 'GET /v1/student-groups/{group_id}', list: 'GET /v1/student-groups' } },
+  ...Object.fromEntries((['classroom', 'group'] as const).map((kind) => [`members of ${kind}s`, {
+    ...{ tables: [kind === 'group' ? 'student_group_members' : 'classroom_members'], why: { read: 'all are listed at once', change: PAIR } },
+    api: { create: `POST /v1/${kind}s/{${kind}_id}/students`, end: `DELETE /v1/${kind}s/{${kind}_id}/students/{student_id}`, list: `GET /v1/${kind}s/{${kind}_id}/members` },
+  }])),
   availabilities: {
     tables: ['availabilities'],
     api: { create: 'PUT /v1/tutors/{tutor_id}/availabilities', change: 'PUT /v1/tutors/{tutor_id}/availabilities', end: 'PUT /v1/tutors/{tutor_id}/availabilities' },
@@ -49,7 +62,7 @@ const RESOURCES: Record<string, Resource> = {
   'lesson-plans': { tables: ['lesson_plans'] },
   homework: { tables: ['homework'] },
   results: { tables: ['results'], why: { end: HISTORY } },
-  files: { tables: ['files'] },
+  files: { portal: 'read', tables: ['files'] },
   questions: { tables: ['questions'] },
   'session-feedback': { tables: ['session_feedback'], why: { end: 'what somebody said is hidden by its author, not deleted' } },
   'booking-requests': { portal: 'read change list', tables: ['booking_requests'], why: { end: 'it is declined, which is a change, or expires' } },
@@ -57,7 +70,11 @@ const RESOURCES: Record<string, Resource> = {
   conversations: { tables: ['conversations', 'conversation_participants'], why: { end: 'those who take part leave it' } },
   messages: { tables: ['messages'], api: { list: 'GET /v1/conversations/{conversation_id}/messages' }, why: { read: 'listed in its conversation', change: 'what was sent stays as it was sent' } },
   'org-inbox': { portal: 'read change end list', tables: ['inbox_messages'], why: { end: 'it is archived, which is a change' } },
-  invoices: { portal: 'create read change end list', tables: ['invoices', 'invoice_lines'], why: { change: 'a draft takes and loses lines; an issued one is voided' } },
+  invoices: { portal: 'create read change end list', tables: ['invoices'], why: { change: 'a draft takes and loses lines; an issued one is voided' } },
+  'lines of invoices': {
+    ...{ portal: 'create end list', tables: ['invoice_lines'], why: { read: ROWS_OF_OTHERS, list: ROWS_OF_OTHERS, change: 'it is deleted from the draft, and made anew' } },
+    api: { create: 'POST /v1/invoices/{invoice_id}/lines', end: 'DELETE /v1/invoices/{invoice_id}/lines/{line_id}' },
+  },
   payments: { portal: 'create read end list', tables: ['payments'], why: { change: 'a wrong one is voided' } },
   payouts: { tables: ['payouts'], why: { change: 'a wrong one is voided' } },
   adjustments: { tables: ['adjustments'], why: { change: 'a wrong one is voided' } },
@@ -70,8 +87,11 @@ const RESOURCES: Record<string, Resource> = {
 const WHY: Record<Exclude<By, 'API'>, string> = {
   portal: 'the portal has no pages for the rest yet',
   'command line': 'it is for operators: organizations, their managers and keys',
-  import: 'it adds rows, and with `--update` changes them; it ends none, and answers nothing',
+  import: 'commands and requests make them, no file',
 };
+
+/** Why an import only adds rows. */
+const ADDED = 'what has steps of its own, or has happened, a file only adds';
 
 /** What is no record: computed, or a log. */
 const COMPUTED = ['ping', 'me', 'users', 'coverage', 'reports', 'request-log', 'student-groups', 'session-series', 'blog-images'];
@@ -123,14 +143,15 @@ function page(): string {
     const others = (['portal', 'command line', 'import'] as const).map((by) => {
       const verbs = byOthers(by, resource);
       const lacks = verbs.length < (by === 'import' ? 2 : VERBS.length);
-      return `${verbs.join(', ')}${lacks ? `<sup>${note(WHY[by])}</sup>` : ''}`;
+      const why = by === 'import' && verbs.length > 0 ? ADDED : WHY[by];
+      return `${verbs.join(', ')}${lacks ? `<sup>${note(why)}</sup>` : ''}`;
     });
     return `| ${[name, ...api, ...others].join(' | ')} |\n`;
   });
   return `# Resources
 
 What can be done with each kind of record, and by whom. \`npm run resources\` writes this page from the routes; what a cell lacks has its reason below.
-Paths are those of the resource (\`/v1/<resource>\`), unless they are written out.
+An import creates, and with \`--update\` changes; no file reads, lists or ends. Paths are those of the resource (\`/v1/<resource>\`), unless they are written out.
 
 | resource | create | read | change | end | list | portal | command line | import |
 |---|---|---|---|---|---|---|---|---|

@@ -49,5 +49,6 @@ export class Refused extends Error {
 }
 
 function inState(state: string, allowed: readonly string[]): string {
-  return `The record is ${state}. This is possible only while it is ${allowed.join(' or ')}.`;
+  const possible = allowed.map((one) => `"${one}"`).join(' or ');
+  return `The status is "${state}". This is possible only while it is ${possible}.`;
 }
