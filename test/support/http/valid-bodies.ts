@@ -10,7 +10,7 @@ export type Body = Record<string, unknown>;
 /** Where a value is in a body: names, and for items of lists `0`. */
 export type Path = string[];
 
-type Shape = Schema & { $ref?: string; items?: Shape; oneOf?: Shape[]; required?: string[]; properties?: Record<string, Shape> }; // prettier-ignore
+export type Shape = Schema & { $ref?: string; items?: Shape; oneOf?: Shape[]; required?: string[]; properties?: Record<string, Shape> }; // prettier-ignore
 
 /** Formats of fields that name a record: by its id, or by its id or code. */
 export const NAMING = ['uuid', 'id-or-code'];
@@ -18,7 +18,7 @@ export const NAMING = ['uuid', 'id-or-code'];
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The request's schema with the shapes that it refers to; null without a JSON body. */
-function shapeOf({ handler }: Route): Shape | null {
+export function shapeOf({ handler }: Route): Shape | null {
   const shape = bodyClassOf(handler);
   if (!shape) return null;
   const schemas: Record<string, Shape> = {};
@@ -92,7 +92,7 @@ export function bodiesOf(route: Route, ids: Ids): Body[] {
   const canary = (value: unknown, schema: Shape | undefined, at: Path): unknown => {
     if (Array.isArray(value)) return value.map((item) => canary(item, schema?.items, [...at, '0']));
     if (typeof value === 'object' && value !== null) {
-      const fields = fieldsOf(schema, value as Body);
+      const fields = variantOf(schema, value as Body)?.properties ?? {};
       return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, canary(one, fields[name], [...at, name])]));
     }
     if (typeof value !== 'string' || schema?.enum) return value;
@@ -149,13 +149,27 @@ function withScopeOf(name: string, { properties = {} }: Shape, body: Body): Body
   return properties.scope?.enum?.includes(scope) ? { ...body, scope } : body;
 }
 
-/** The fields of the variant that the value has. */
-function fieldsOf(schema: Shape | undefined, value: Body): Record<string, Shape> {
+/** The variant that the value has. */
+function variantOf(schema: Shape | undefined, value: Body): Shape | undefined {
   const kinds = schema?.oneOf ?? (schema ? [schema] : []);
   const tagged = (one: Shape) =>
     Object.entries(one.properties ?? {}).every(([name, field]) => field.enum?.length !== 1 || field.enum[0] === value[name]);
-  return kinds.find((one) => one.properties && tagged(one))?.properties ?? {};
-} // prettier-ignore
+  return kinds.find((one) => one.properties && tagged(one));
+}
+
+/** A field of a body at any depth, whether it is there or not. */
+export type Place = { at: Path; schema: Shape; required: boolean };
+
+/** Every field that the objects of a body have room for. */
+export function placesOf(schema: Shape | undefined, value: unknown, at: Path = []): Place[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => placesOf(schema?.items, item, [...at, String(index)]));
+  if (typeof value !== 'object' || value === null) return [];
+  const { properties = {}, required = [] } = variantOf(schema, value as Body) ?? {};
+  return Object.entries(properties).flatMap(([name, field]) => [
+    { at: [...at, name], schema: field, required: required.includes(name) },
+    ...placesOf(field, (value as Body)[name], [...at, name]),
+  ]);
+}
 
 /** What a variant requires, and all its ids. */
 function smallest({ properties = {}, required = [] }: Shape, example: Body): Body {

@@ -24,7 +24,7 @@ export const teaching = /* sql */ `
     UNIQUE (organization_id, name)
   );
   CREATE TRIGGER make_code BEFORE INSERT ON subjects
-    FOR EACH ROW WHEN (NEW.code = '') EXECUTE FUNCTION make_subject_code();
+    FOR EACH ROW WHEN (coalesce(NEW.code, '') = '') EXECUTE FUNCTION make_subject_code();
   ${secure('subjects')}
 
   CREATE TABLE tutor_subjects (

@@ -29,7 +29,11 @@ export const SUBJECTS_CONTROLLERS = [
     shown: SUBJECTS,
     fields: {
       name: { required: true },
-      code: { fixed: true, description: 'Made from the name if it is left out. It stays when the name changes.' },
+      code: {
+        fixed: true,
+        nullable: true,
+        description: 'Made from the name if it is left out. It stays when the name changes.',
+      },
       is_archived: { kind: kinds.boolean, default: false },
     },
     examples: { create: { name: 'Mathematical Methods', code: 'methods' }, change: { name: 'Methods' } },
