@@ -5,7 +5,7 @@ import { batchesFrom, inReport, reached, seedOf } from '../support/faults/promis
 
 let stage: IdentityFixture;
 const seed = seedOf();
-const RUNS = inReport(40, CORPUS.length + 20);
+const RUNS = inReport(40, CORPUS.length + 8);
 
 beforeAll(async () => {
   stage = await openStage(CONNECTIONS);

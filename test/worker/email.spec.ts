@@ -23,7 +23,7 @@ describe('the email queue', () => {
 
   /** One drain by a worker whose queues do not run. */
   const drain = async (settings: Record<string, string> = {}) => {
-    const worker = await room.worker(settings);
+    const worker = await room.idleWorker(settings);
     return worker.get(EmailService).runOnce();
   };
 

@@ -32,7 +32,7 @@ const created = (name: string, at = school) =>
     keys.tell(at, 'key_created', null, { name, display: 'tk_live_1…2', scopes: ['read'], expiresAt: null }),
   );
 
-const drain = async () => (await room.worker()).get(EmailService).runOnce();
+const drain = async () => (await room.idleWorker()).get(EmailService).runOnce();
 
 /** As if ten minutes had passed. */
 const tenMinutes = () =>

@@ -53,7 +53,7 @@ describe('warnings before an API key expires', () => {
     return mails.filter(({ notice }) => notice?.kind === 'key_expiring');
   }
 
-  const round = async (settings = {}) => (await room.worker(settings)).get(KeyExpiryService).runOnce();
+  const round = async (settings = {}) => (await room.idleWorker(settings)).get(KeyExpiryService).runOnce();
 
   it('are mailed 14 and 3 days before, once each', async () => {
     const id = await keyWith(14.01);
@@ -148,7 +148,7 @@ describe('warnings before an API key expires', () => {
         school,
       ]);
     }
-    await (await room.worker()).get(HousekeepingService).runOnce();
+    await (await room.idleWorker()).get(HousekeepingService).runOnce();
     expect(await warnings()).toHaveLength(1);
     expect(await room.make.query('SELECT api_key_id AS id FROM api_key_handovers')).toEqual([{ id: fresh }]);
   });

@@ -14,7 +14,7 @@ afterEach(async () => {
   smtp.atRecipient = smtp.atMessage = () => undefined;
 });
 
-const drain = async () => (await room.worker()).get(EmailService).runOnce();
+const drain = async () => (await room.idleWorker()).get(EmailService).runOnce();
 const address = 'gone@example.com';
 
 /** As if a day had passed since the first refusal. */
@@ -119,7 +119,7 @@ it('an address that only SMTPUTF8 can carry is not sent to a server without it, 
   const old = await TestSmtp.start({ hideSMTPUTF8: true });
   try {
     await room.queue(['josé@example.com', 'jose@bücher.example']);
-    const worker = await room.worker({ SMTP_URL: old.url });
+    const worker = await room.idleWorker({ SMTP_URL: old.url });
     expect(await worker.get(EmailService).runOnce()).toEqual({ dead: 1, sent: 1 });
     expect(old.asked).toEqual(['jose@bücher.example']);
     const [row] = await room.rows(`status = 'dead'`);

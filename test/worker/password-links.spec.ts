@@ -33,7 +33,7 @@ const requests = () => room.make.query('SELECT email_normalized FROM password_li
 const grow = (age: string) =>
   room.make.query(`UPDATE password_link_requests SET requested_at = requested_at - $1::interval, expires_at = expires_at - $1::interval`, [age]);
 const recipients = async () => (await room.rows()).map(({ recipient }) => recipient).sort();
-const resolve = async () => (await room.worker()).get(PasswordLinksService).runOnce();
+const resolve = async () => (await room.idleWorker()).get(PasswordLinksService).runOnce();
 
 describe('requests for a mailed link', () => {
   it('are resolved by the worker, which mails known addresses and stores none', async () => {

@@ -51,7 +51,7 @@ describe('the publishing queue', () => {
     const [later, never] = [await post(in_(60_000)), await post(null)];
     const changing = await post(in_(-1_000));
     const due = await post(in_(-1_000));
-    const schedule = (await room.worker()).get(ScheduleService);
+    const schedule = (await room.idleWorker()).get(ScheduleService);
     await room.make.db.transaction(async (manager) => {
       await manager.query('SELECT FROM blog_posts WHERE id = $1 FOR UPDATE', [changing]);
       expect(await schedule.runOnce()).toEqual({ published: 1 });
@@ -64,7 +64,7 @@ describe('the publishing queue', () => {
 
   it("publishes the platform's posts and rebuilds their brand", async () => {
     const id = await post(in_(-1_000), { organizationId: null, brand: 'secondary' });
-    expect(await (await room.worker()).get(ScheduleService).runOnce()).toEqual({ published: 1 });
+    expect(await (await room.idleWorker()).get(ScheduleService).runOnce()).toEqual({ published: 1 });
     expect((await find(id)).status).toBe('published');
     expect(await room.rows()).toMatchObject([{ recipient: 'brand:secondary' }]);
     expect(await audited()).toBe(0);
@@ -79,7 +79,7 @@ describe('the publishing queue', () => {
     await room.make.query(`CREATE TRIGGER refuse BEFORE UPDATE ON blog_posts FOR EACH ROW WHEN (old.id = '${broken}')
       EXECUTE FUNCTION refuse()`);
     try {
-      expect(await (await room.worker()).get(ScheduleService).runOnce()).toEqual({ published: 1 });
+      expect(await (await room.idleWorker()).get(ScheduleService).runOnce()).toEqual({ published: 1 });
       expect((await find(well)).status).toBe('published');
       expect(room.logged.join('')).toContain('post_not_published');
     } finally {

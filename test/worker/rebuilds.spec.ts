@@ -20,11 +20,11 @@ describe('the rebuilds queue', () => {
     hook.answer = () => ({ status: 202 });
   });
 
-  const drain = async () => (await room.worker()).get(RebuildsService).runOnce();
+  const drain = async () => (await room.idleWorker()).get(RebuildsService).runOnce();
 
   it('calls the hook once, signed, for several changes within seconds', async () => {
     // Starts beforehand, because that may take longer than the pause before a rebuild.
-    const worker = (await room.worker()).get(RebuildsService);
+    const worker = (await room.idleWorker()).get(RebuildsService);
     for (let change = 0; change < 4; change++) await room.rebuild();
     expect(await worker.runOnce()).toEqual({});
     await room.pass('3 seconds');
@@ -52,7 +52,7 @@ describe('the rebuilds queue', () => {
   it('does not let a change join a rebuild that is being dispatched', async () => {
     await room.rebuild();
     await room.pass('3 seconds');
-    const store = (await room.worker()).get(OutboxStore);
+    const store = (await room.idleWorker()).get(OutboxStore);
     const claimed = await store.claim('rebuild', 10, 20_000);
     await room.rebuild();
     await store.finish(claimed!, 'sent', null, null);
@@ -143,7 +143,7 @@ describe('the rebuilds queue', () => {
 
   it('calls hooks of organizations only at public addresses, and those of the operator anywhere', async () => {
     const courier = (await room.worker({ NODE_ENV: 'production' })).get(RebuildCourier);
-    const store = (await room.worker()).get(OutboxStore);
+    const store = (await room.idleWorker()).get(OutboxStore);
     const attempt = async () => {
       await room.rebuild();
       await room.pass('3 seconds');

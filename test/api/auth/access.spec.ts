@@ -3,7 +3,6 @@ import { Public, RequireScopes } from '../../../apps/api/src/http/auth/access.de
 import { TestApi } from '../../support/http/api.js';
 import { allRoutes, keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
 import { createFixtures } from '../../support/data/fixtures.js';
-import { fixture } from '../../support/process/fixture.js';
 
 @Controller('v1/planted')
 class Planted {
@@ -40,7 +39,7 @@ const undeclared = (routes: Route[]) => routes.filter(({ access }) => access ===
 /** Keyed routes outside /v1, and public ones inside it. */
 const misplaced = (routes: Route[]) => routes.filter(({ access, path }) => (access?.public === true) === /^\/v1(\/|$)/.test(path)).map(nameOf);
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const fixtures = await createFixtures(api);
 
 describe('every route', () => {

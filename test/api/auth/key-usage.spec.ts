@@ -2,9 +2,8 @@ import { ApiKeys } from '@app/access';
 import { Log } from '@app/logging';
 import { KeyUsage } from '../../../apps/api/src/http/auth/key-usage.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const usage = api.app.get(KeyUsage);
 /** The timer does this every few seconds; the tests call it themselves. */

@@ -4,7 +4,6 @@ import { TestApi } from '../../support/http/api.js';
 import { ApiProcess, buildOnce } from '../../support/http/api-process.js';
 import { repeated } from '../../support/http/repeated.js';
 import { inReport, reached } from '../../support/faults/promise.js';
-import { fixture } from '../../support/process/fixture.js';
 
 /** A revoked or expired key opens nothing on any process from that moment on, even under traffic. */
 const PROCESSES = 4;
@@ -29,7 +28,7 @@ let inFlight = 0;
 const answers: Sent[] = [];
 
 await buildOnce();
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const organizationId = (await api.organizations.create({ name: 'Keys', slug: 'keys' })).id;
 // A busy machine answers late, but it answers.
 const settings = { DATABASE_URL: api.database.applicationUrl, DATABASE_POOL_SIZE: '5', REQUEST_DEADLINE_SECONDS: '60' };

@@ -5,7 +5,6 @@ import { TestApi } from '../../support/http/api.js';
 import { cataloguedAs } from '../../support/http/catalogue.js';
 import { call, keyedRoutes, nameOf, type Route } from '../../support/http/routes.js';
 import { createFixtures } from '../../support/data/fixtures.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const ALL = Object.keys(SCOPES) as [Scope, ...Scope[]];
 
@@ -24,7 +23,7 @@ function behind(...scopes: [Scope, ...Scope[]]) {
   return Planted;
 }
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const fixtures = await createFixtures(api);
 
 /** The single scopes that give access to the route, and those that only do together: `leads:write+read`. */

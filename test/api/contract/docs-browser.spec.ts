@@ -5,7 +5,7 @@ import { documentOf } from '../../support/http/routes.js';
 import { axeFaults, TestBrowser } from '../../support/portal/browser.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const address = { url: `http://127.0.0.1:${(api.server.address() as AddressInfo).port}` };
 const document = await documentOf(api);
 const browser = await fixture(TestBrowser.start());

@@ -2,9 +2,8 @@ import { operationOf } from '../../../apps/api/src/http/openapi/operation.decora
 import { TestApi } from '../../support/http/api.js';
 import { type Answer, call, keyedReads, keyedRoutes, nameOf, send } from '../../support/http/routes.js';
 import { createFixtures } from '../../support/data/fixtures.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const fixtures = await createFixtures(api);
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -27,38 +26,45 @@ describe('X-Request-Id', () => {
     for (const answer of answers) expect(answer.headers['x-request-id']).toMatch(UUID_V4);
     expect(answers[0]!.headers['x-request-id']).not.toBe(answers[1]!.headers['x-request-id']);
   });
+});
 
-  it('is on every answer', async () => {
-    const ids = new Set<string>();
-    for (const route of keyedRoutes(api)) {
-      for (const key of [fixtures.a.key, null, 'garbage']) {
-        const id = (await call(api, route, fixtures.a, { key })).headers['x-request-id']!;
-        expect(id).toMatch(UUID_V4);
-        ids.add(id);
-      }
-    }
-    expect(ids.size).toBe(keyedRoutes(api).length * 3);
+const NAMES = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
+const limitsOf = ({ headers }: Answer) => NAMES.map((name) => headers[name]);
+
+describe('the rate limit', () => {
+  it('is not sent without a key or where no limit applies', async () => {
+    const none = NAMES.map(() => undefined);
+    expect(limitsOf(await send(api, 'GET', '/health/live'))).toEqual(none);
+    expect(limitsOf(await send(api, 'GET', '/v1/ping'))).toEqual(none);
   });
 });
 
-describe('the rate limit', () => {
-  const NAMES = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
-  const limitsOf = ({ headers }: Answer) => NAMES.map((name) => headers[name]);
-
-  it('is sent with every response to a key', async () => {
+describe('every answer', () => {
+  it('has a request id, is not cacheable, and tells a key its rate limit', async () => {
     const limited = await TestApi.start({ RATE_LIMIT_PER_MINUTE: '600' }, api.database);
+    const other = await limited.key(fixtures.a.id, { scopes: ['students:write'] });
+    const ids = new Set<string>();
     for (const route of keyedRoutes(limited)) {
       const key = await limited.key(fixtures.a.id, { scopes: ['read'] });
-      const other = await limited.key(fixtures.a.id, { scopes: ['students:write'] });
       const answers = [
         await call(limited, route, fixtures.a, { key }),
         await call(limited, route, fixtures.b, { key }),
         await call(limited, route, fixtures.a, { key, query: '?unheard_of=1' }),
+        await call(limited, route, fixtures.a, { key: other }),
+        await call(limited, route, fixtures.a, { key: null }),
+        await call(limited, route, fixtures.a, { key: 'garbage' }),
       ];
-      for (const [index, answer] of [...answers, await call(limited, route, fixtures.a, { key: other })].entries()) {
+      for (const [index, { headers }] of answers.entries()) {
+        const name = [nameOf(route), index];
+        expect([...name, headers['x-request-id']]).toEqual([...name, expect.stringMatching(UUID_V4)]);
+        ids.add(headers['x-request-id']!);
+        expect([...name, headers['cache-control']]).toEqual([...name, 'no-store']);
+        if (!operationOf(route.handler)?.versioned) expect([...name, headers.etag ?? headers['last-modified']]).toEqual([...name, undefined]);
+      }
+      for (const [index, answer] of answers.slice(0, 4).entries()) {
         const [limit, remaining, reset, draft, policy] = limitsOf(answer);
-        const left = index === 3 ? 599 : 599 - index;
-        expect([nameOf(route), index, limit, remaining]).toEqual([nameOf(route), index, '600', String(left)]);
+        const left = index === 3 ? remaining : String(599 - index);
+        expect([nameOf(route), index, limit, remaining]).toEqual([nameOf(route), index, '600', left]);
         expect(Number(reset)).toBeGreaterThan(0);
         expect(Number(reset)).toBeLessThanOrEqual(61);
         expect(draft).toBe(`"default";r=${left};t=${reset}`);
@@ -67,30 +73,8 @@ describe('the rate limit', () => {
         expect(suffixed).toEqual([]);
       }
     }
+    expect(ids.size).toBe(keyedRoutes(limited).length * 6);
     await limited.close();
-  });
-
-  it('is not sent without a key or where no limit applies', async () => {
-    const none = NAMES.map(() => undefined);
-    expect(limitsOf(await send(api, 'GET', '/health/live'))).toEqual(none);
-    expect(limitsOf(await send(api, 'GET', '/v1/ping'))).toEqual(none);
-  });
-});
-
-describe('every answer to a key', () => {
-  it('is not cacheable', async () => {
-    for (const route of keyedRoutes(api)) {
-      const answers = [
-        await call(api, route, fixtures.a),
-        await call(api, route, fixtures.b, { key: fixtures.a.key }),
-        await call(api, route, fixtures.a, { query: '?unheard_of=1' }),
-        await call(api, route, fixtures.a, { key: null }),
-      ];
-      const kept = answers.map(({ headers }) => headers['cache-control']);
-      expect([nameOf(route), ...kept]).toEqual([nameOf(route), ...answers.map(() => 'no-store')]);
-      const versioned = answers.filter(({ headers }) => headers.etag ?? headers['last-modified']);
-      if (!operationOf(route.handler)?.versioned) expect(versioned).toEqual([]);
-    }
   });
 
   it('is JSON with nosniff, from a server that does not name itself', async () => {

@@ -2,12 +2,11 @@ import { TestApi } from '../../support/http/api.js';
 import { allRoutes, documentOf, keyedReads, nameOf, type Route, send, templateOf } from '../../support/http/routes.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';
 import { createFixtures, pathOf } from '../../support/data/fixtures.js';
-import { fixture } from '../../support/process/fixture.js';
 
 /** Without CONNECT, which makes Node close the connection. PROPFIND stands for all unsupported methods. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const fixtures = await createFixtures(api);
 const document = await documentOf(api);
 const authorization = { Authorization: `Token token=${fixtures.a.key}` };

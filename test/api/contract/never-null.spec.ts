@@ -13,9 +13,8 @@ import {
   queryOf,
   type Route,
 } from '../../support/http/routes.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { a: full, make } = await createFixtures(api);
 const document = await documentOf(api);
 const lists = declaredLists(api);

@@ -2,9 +2,8 @@ import { TestApi } from '../../support/http/api.js';
 import { DocumentSchemas } from '../../support/http/document-schemas.js';
 import { call, documentOf, keyedRoutes, nameOf, operationAt, type Schema } from '../../support/http/routes.js';
 import { createFixtures } from '../../support/data/fixtures.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const document = await documentOf(api);
 
 describe('the OpenAPI document', () => {

@@ -6,7 +6,7 @@ import { someOf } from '../../support/fuzz/hostile-client.js';
 import { createFixtures, parametersOf } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const fixtures = await createFixtures(api);
 /** Allows one request per minute for each key. */
 const strict = await fixture(TestApi.start({ RATE_LIMIT_PER_MINUTE: '1' }, api.database));

@@ -18,9 +18,8 @@ import {
 } from '../../support/http/routes.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';
 import { createFixtures, parametersOf, type OrganizationFixture } from '../../support/data/fixtures.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const fixtures = await createFixtures(api);
 const document = await documentOf(api);
 const schemas = new DocumentSchemas(document);

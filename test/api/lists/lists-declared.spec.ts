@@ -9,9 +9,8 @@ import { cursorPage, existenceOf, offsetPage, recordsById } from '../../../apps/
 import { createFixtures, parametersOf, type OrganizationFixture } from '../../support/data/fixtures.js';
 import { TestApi } from '../../support/http/api.js';
 import { documentOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const fixtures = await createFixtures(api);
 const document = await documentOf(api);
 

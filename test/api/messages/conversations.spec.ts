@@ -2,7 +2,7 @@ import supertest from 'supertest';
 import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
+const api = await TestApi.shared();
 const { make } = api;
 let a: PeopleFixture;
 let b: PeopleFixture;

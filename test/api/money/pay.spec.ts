@@ -1,9 +1,8 @@
 import { staysSound } from '../../support/faults/invariants.js';
 import { CalendarFixture, type Sent } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 staysSound(api.make);
 const { make } = api;
 

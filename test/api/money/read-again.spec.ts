@@ -2,9 +2,8 @@ import { Settlement } from '../../../libs/billing/src/settlement.js';
 import { MoneyFixture } from '../../support/data/money-fixture.js';
 import { connectPatiently } from '../../support/database/patient-connection.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 let at: MoneyFixture, s1: string, s2: string, s3: string;
 MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2, s3]] = opened));

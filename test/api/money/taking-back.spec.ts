@@ -1,7 +1,7 @@
 import { MoneyFixture, refusal, type ShownPayment } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
+const api = await TestApi.shared();
 const { make } = api;
 let at: MoneyFixture, s1: string, s2: string;
 MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2]] = opened));

@@ -4,7 +4,7 @@ import { newAddress, NOBODY, PeopleFixture, refusedAt, studentRow } from '../../
 let provisioning: PeopleFixture;
 let other: PeopleFixture;
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
+const api = await TestApi.shared({ APP_URL: 'https://app.example.org' });
 const { make } = api;
 
 beforeEach(async () => {

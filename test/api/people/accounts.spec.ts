@@ -1,7 +1,7 @@
 import { TestApi } from '../../support/http/api.js';
 import { newAddress, PeopleFixture, parentRow, person, refusedAt, studentRow } from '../../support/data/provisioning.js';
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
+const api = await TestApi.shared({ APP_URL: 'https://app.example.org' });
 const { make } = api;
 let provisioning: PeopleFixture;
 let other: PeopleFixture;

@@ -5,7 +5,7 @@ import { readEmail } from '../../../apps/cli/src/import/values.js';
 import { TestApi } from '../../support/http/api.js';
 import { MALFORMED_ADDRESSES, newAddress, PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
+const api = await TestApi.shared();
 const { make } = api;
 const provisioning = await PeopleFixture.open(api, make);
 

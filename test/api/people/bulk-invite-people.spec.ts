@@ -13,7 +13,7 @@ import {
 
 let provisioning: PeopleFixture;
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
+const api = await TestApi.shared({ APP_URL: 'https://app.example.org' });
 const { make } = api;
 const other = await PeopleFixture.open(api, make);
 

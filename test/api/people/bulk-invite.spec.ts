@@ -4,7 +4,7 @@ import { PeopleFixture, parentRow, type RowWish, studentRow, tutorRow } from '..
 
 const PATH = '/v1/users/bulk-invite';
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1', APP_URL: 'https://app.example.org' });
+const api = await TestApi.shared({ APP_URL: 'https://app.example.org' });
 const { make } = api;
 const provisioning = await PeopleFixture.open(api, make);
 

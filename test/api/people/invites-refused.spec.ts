@@ -2,7 +2,7 @@ import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApi } from '../../support/http/api.js';
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
+const api = await TestApi.shared();
 const { make } = api;
 const school = (await make.organization()).id;
 const key = await api.key(school, { scopes: ['accounts:write'] });

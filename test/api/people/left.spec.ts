@@ -1,8 +1,7 @@
 import { CalendarFixture } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const { make } = api;
 const LATER = '2127-03-01T05:00:00Z';
 const PAST = '2026-03-02T05:00:00Z';

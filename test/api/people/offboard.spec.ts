@@ -1,8 +1,7 @@
 import supertest from 'supertest';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const api = await TestApi.shared();
 const { make } = api;
 const [school, other] = [(await make.organization()).id, (await make.organization()).id];
 const key = await api.key(school, { scopes: ['read', 'accounts:write', 'sessions:write'] });

@@ -4,7 +4,7 @@ import { Vault } from '@app/config';
 import { openEmail } from '@app/jobs';
 import { TestApi } from '../../support/http/api.js';
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
+const api = await TestApi.shared();
 const { make } = api;
 
 async function open() {

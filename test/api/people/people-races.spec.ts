@@ -3,9 +3,8 @@ import { lockNumber } from '@app/database';
 import { staysSound } from '../../support/faults/invariants.js';
 import { TestApi } from '../../support/http/api.js';
 import { newAddress, PeopleFixture, studentRow } from '../../support/data/provisioning.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const api = await TestApi.shared();
 staysSound(api.make);
 const { make } = api;
 const office = await PeopleFixture.open(api, make);

@@ -1,7 +1,7 @@
 import { PeopleFixture } from '../../support/data/provisioning.js';
 import { TestApi } from '../../support/http/api.js';
 
-const api = await TestApi.shared({ SMTP_URL: 'smtp://127.0.0.1:1' });
+const api = await TestApi.shared();
 const { make } = api;
 const { id: school } = await PeopleFixture.open(api, make);
 const { id: other } = await make.organization();

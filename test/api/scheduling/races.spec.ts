@@ -2,11 +2,10 @@ import { staysSound } from '../../support/faults/invariants.js';
 import { CalendarFixture } from '../../support/data/calendar-fixture.js';
 import { SqlWatch } from '../../support/database/sql-watch.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const ROUNDS = 8;
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 staysSound(api.make);
 const at = await CalendarFixture.open(api);
 let day = 0;

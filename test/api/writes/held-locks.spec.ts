@@ -1,9 +1,8 @@
 import { lockNumber } from '@app/database';
 import { CalendarFixture } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const api = await TestApi.shared();
 const at = await CalendarFixture.open(api);
 const hour = (number: number) => new Date(Date.UTC(2027, 5, 1, number)).toISOString();
 

@@ -5,11 +5,10 @@ import { createFixtures } from '../../support/data/fixtures.js';
 import { TestApi } from '../../support/http/api.js';
 import { idsFor, operationOf, recordFor, writesOf } from '../../support/http/record-for.js';
 import { type Body, bodiesOf } from '../../support/http/valid-bodies.js';
-import { fixture } from '../../support/process/fixture.js';
 
 type Answer = { status: number; body: Body; headers: Record<string, string> };
 
-const api = await fixture(TestApi.start());
+const api = await TestApi.shared();
 const fixtures = await createFixtures(api);
 const school = fixtures.a;
 const { port } = api.server.address() as AddressInfo;

@@ -2,11 +2,10 @@ import { EMAIL_KINDS } from '@app/jobs';
 import { newAddress, person, studentRow } from '../../support/data/provisioning.js';
 import { JoinFixture, registration, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 
 let pages: PeoplePages;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { sql } = joining;
 beforeEach(async () => {
   pages = await PeoplePages.open(joining);

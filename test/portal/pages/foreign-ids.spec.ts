@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { JoinFixture } from '../../support/portal/join-fixture.js';
 import { busyOffice } from '../../support/portal/join-states.js';
 import type { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 
 /** Queries for ids of another organization's records, or of its owner's ($2), by path parameter. */
 const IDS: Record<string, string> = {
@@ -66,7 +65,7 @@ const STATE = `
 let own: PeoplePages;
 let foreign: PeoplePages;
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 
 beforeAll(async () => {
   own = await busyOffice(joining);

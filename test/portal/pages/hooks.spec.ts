@@ -15,7 +15,7 @@ const pathOf = ({ organization }: Someone) => `/o/${organization.slug}/build-hoo
 const look = async (someone: Someone) => (await portal.get(pathOf(someone), someone.cookie).expect(200)).text;
 const add = (someone: Someone, url = site.url) => portal.post(`${pathOf(someone)}/add`, { url }, someone.cookie);
 const secretIn = (html: string) => /id="secret"[^>]*value="([0-9a-f]{64})"/.exec(html)?.[1];
-const drain = async () => (await room.worker()).get(RebuildsService).runOnce();
+const drain = async () => (await room.idleWorker()).get(RebuildsService).runOnce();
 
 const hookOf = async ({ organization }: Someone) =>
   (

@@ -8,7 +8,7 @@ import { PeoplePages } from '../../support/portal/people-pages.js';
 import { PASSWORD } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const browser = await fixture(TestBrowser.start());
 const { make } = joining.portal;
 

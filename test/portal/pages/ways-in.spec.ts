@@ -1,9 +1,8 @@
 import { newAddress } from '../../support/data/provisioning.js';
 import { JoinFixture, registration, STUDENT, TUTOR } from '../../support/portal/join-fixture.js';
 import { PeoplePages } from '../../support/portal/people-pages.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { portal, sql } = joining;
 const { make } = portal;
 

@@ -2,9 +2,8 @@ import { JoinFixture, registration, STUDENT } from '../../support/portal/join-fi
 import { PASSWORD } from '../../support/portal/portal.js';
 import { type CreationOptions, type RequestOptions, SoftwarePasskey } from '../../support/portal/software-passkey.js';
 import type { Visitor } from '../../support/portal/visitor.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const joining = await fixture(JoinFixture.open());
+const joining = await JoinFixture.shared();
 const { portal } = joining;
 
 const NEXT = '/account/first-password';

@@ -1,14 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { cookieOf, PASSWORD, type Someone, TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
 const OTHER = 'an entirely different password';
 
 let person: Someone;
 let count = 0;
 
-const portal = await fixture(TestPortal.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
+const portal = await TestPortal.shared();
 beforeEach(async () => {
   person = await portal.someone('owner', { user: { email: `person-${++count}@example.org` } });
 });

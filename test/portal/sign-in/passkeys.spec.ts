@@ -3,7 +3,7 @@ import { addAuthenticator, TestBrowser } from '../../support/portal/browser.js';
 import { TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const browser = await fixture(TestBrowser.start());
 const owner = await portal.someone('owner');
 

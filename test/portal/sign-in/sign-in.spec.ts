@@ -1,7 +1,6 @@
 import { cookieOf, PASSWORD, TestPortal } from '../../support/portal/portal.js';
-import { fixture } from '../../support/process/fixture.js';
 
-const portal = await fixture(TestPortal.start());
+const portal = await TestPortal.shared();
 const owner = await portal.someone('owner', { user: { email: 'Owner@example.org' } });
 
 beforeAll(async () => {

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tables } from '../database/tables.js';
@@ -15,6 +16,9 @@ export type ParentWish = Wish<'parents'> & { user?: Partial<User>; children?: st
 export type ConversationWish = Wish<'conversations'> & { participants?: string[] };
 
 const HOUR = 3_600_000;
+
+/** The names of prepared statements. */
+const names = new Map<string, string>();
 
 /**
  * Creates rows, bypassing row-level security. {@link row} takes any table and fills in its required columns. The other
@@ -61,14 +65,21 @@ export class Factories {
     const complete = marked.map((row) => this.samples.complete(table, row, known));
     for (const { id } of complete) if (typeof id === 'string') this.made.add(id);
     const { sql, values } = this.samples.insertion(table, complete);
-    const insert = (on: Pick<DataSource, 'query'>) => on.query<{ row: Row }[]>(sql, values);
     const inserted = await (writing
       ? this.db.transaction(async (manager) => {
           await manager.query(`SELECT set_config('app.organization_id', $1, true)`, [writing]);
-          return insert(manager);
+          return manager.query<{ row: Row }[]>(sql, values);
         })
-      : insert(this.db));
+      : this.prepared(sql, values));
     return inserted.map(({ row }) => row);
+  }
+
+  /** Prepared, because parsing and planning would take longer than inserting. */
+  private async prepared(sql: string, values: unknown[]): Promise<{ row: Row }[]> {
+    const name = names.get(sql) ?? `insert ${names.size}`;
+    names.set(sql, name);
+    const { master } = this.db.driver as unknown as { master: pg.Pool };
+    return (await master.query<{ row: Row }>({ name, text: sql, values })).rows;
   }
 
   async find<T extends keyof Tables>(table: T, id: string): Promise<Tables[T]> {

@@ -144,7 +144,7 @@ export const PROMISES: Promised[] = [
   {
     row: 41,
     promised: 'every length that a caller decides, n to 16n: time and memory <= 24x, event loop held <= 50 ms',
-    specs: ['api/bodies/linear-work', 'portal/pages/linear-work', 'loop'],
+    specs: ['api/bodies/linear-work', 'portal/pages/linear-work', 'faults/load/loop'],
   },
   {
     row: 42,

@@ -13,8 +13,13 @@ const mainOf = (app: App) => fileURLToPath(new URL(`../../../dist/apps/${app}/sr
 
 type App = 'api' | 'portal';
 
-/** Builds dist if it is stale. A lock keeps concurrent spec files from building at once. */
-export async function buildOnce(): Promise<void> {
+let built: Promise<void> | undefined;
+
+/** Builds dist if it is stale, once in a process. */
+export const buildOnce = (): Promise<void> => (built ??= build());
+
+/** A lock keeps the processes of a run from building at once. */
+async function build(): Promise<void> {
   const client = new pg.Client({ connectionString: inject('adminUrl') });
   await client.connect();
   try {

@@ -27,6 +27,9 @@ ImageProcess.program = fileURLToPath(new URL('../../../dist/libs/images/src/chil
 // It has a low priority, and a busy machine must store what is valid, too.
 ImageProcess.limits.ms = 120_000;
 
+/** The settings of the applications that spec files share, on one database: see {@link sharedHere}. */
+export const SHARED = { ENCRYPTION_KEY: '5e'.repeat(32), SMTP_URL: 'smtp://127.0.0.1:1', TRUST_PROXY: 'true' };
+
 /** The real application on its own database, tested over HTTP. */
 export class TestApi {
   private constructor(
@@ -83,9 +86,10 @@ export class TestApi {
     return new TestApi(app, own, logged, rules.get(ApiKeys), rules.get(Organizations), make, owner, database === undefined, undocumented);
   }
 
-  /** One with these settings that spec files share: see {@link sharedHere}. */
+  /** One with {@link SHARED} and these settings. */
   static async shared(settings: Record<string, string> = {}): Promise<TestApi> {
-    const api = await sharedHere(`api ${JSON.stringify(settings)}`, () => TestApi.start(settings));
+    const database = await sharedHere('database', createTestDatabase);
+    const api = await sharedHere(`api ${JSON.stringify(settings)}`, () => TestApi.start({ ...SHARED, ...settings }, database));
     api.logged.length = 0;
     afterAll(() => api.undocumented.check());
     return api;

@@ -3,8 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Joiner, Joining } from '@app/access';
 import type { NewPasskey } from '@app/people';
 import { newAddress, PeopleFixture } from '../data/provisioning.js';
-import { TestApi } from '../http/api.js';
-import { sharedHere } from '../process/fixture.js';
+import { SHARED, TestApi } from '../http/api.js';
 import { mailsTo, type ReceivedMail } from '../worker/mailbox.js';
 import { PASSWORD, TestPortal } from './portal.js';
 import { Visitor } from './visitor.js';
@@ -36,11 +35,9 @@ export class JoinFixture {
     return new JoinFixture(api, await TestPortal.start(shared, api.database), shared);
   }
 
-  /** One that spec files share: see {@link sharedHere}. */
+  /** One with {@link SHARED}. */
   static async shared(): Promise<JoinFixture> {
-    const joining = await sharedHere('joining', () => JoinFixture.open());
-    for (const { logged } of [joining.api, joining.portal]) logged.length = 0;
-    return joining;
+    return new JoinFixture(await TestApi.shared(), await TestPortal.shared(), SHARED);
   }
 
   /** Starts another portal on the same database. */

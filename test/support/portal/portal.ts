@@ -13,6 +13,7 @@ import { configurePortal, createAdapter } from '../../../apps/portal/src/configu
 import { PortalModule } from '../../../apps/portal/src/portal.module.js';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
 import { Factories } from '../data/factories.js';
+import { SHARED } from '../http/api.js';
 import { sharedHere } from '../process/fixture.js';
 import { logTo } from '../process/log-to.js';
 import { createTestDatabase, type TestDatabase } from '../database/database.js';
@@ -66,9 +67,10 @@ export class TestPortal {
     return new TestPortal(app, own, await Factories.connect(own), logged, database === undefined);
   }
 
-  /** One that spec files share: see {@link sharedHere}. */
+  /** One with {@link SHARED}. */
   static async shared(): Promise<TestPortal> {
-    const portal = await sharedHere('portal', () => TestPortal.start());
+    const database = await sharedHere('database', createTestDatabase);
+    const portal = await sharedHere('portal', () => TestPortal.start(SHARED, database));
     portal.logged.length = 0;
     return portal;
   }

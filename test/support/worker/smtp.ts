@@ -46,6 +46,8 @@ export class TestSmtp {
     const server = new SMTPServer({
       disabledCommands: ['AUTH', 'STARTTLS'],
       disableReverseLookup: true,
+      // Those who keep a connection for their next mail would be waited for.
+      closeTimeout: 100,
       onConnect: (_session, done) => {
         holder.smtp!.connections++;
         done();
