@@ -1,8 +1,9 @@
 import { staysSound } from '../../support/faults/invariants.js';
 import { MoneyFixture } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
+import { fixture } from '../../support/process/fixture.js';
 
-const api = await TestApi.shared();
+const api = await fixture(TestApi.start());
 staysSound(api.make);
 let at: MoneyFixture, student: string;
 MoneyFixture.inEachTest(api, (...opened) => ([at, [, , student]] = opened));

@@ -1,8 +1,9 @@
 import { staysSound } from '../../support/faults/invariants.js';
 import { CalendarFixture, type Sent } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
+import { fixture } from '../../support/process/fixture.js';
 
-const api = await TestApi.shared();
+const api = await fixture(TestApi.start());
 staysSound(api.make);
 const { make } = api;
 

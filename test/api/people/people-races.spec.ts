@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lockNumber } from '@app/database';
 import { staysSound } from '../../support/faults/invariants.js';
 import { TestApi } from '../../support/http/api.js';
+import { fixture } from '../../support/process/fixture.js';
 import { newAddress, PeopleFixture, studentRow } from '../../support/data/provisioning.js';
 
-const api = await TestApi.shared();
+const api = await fixture(TestApi.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
 staysSound(api.make);
 const { make } = api;
 const office = await PeopleFixture.open(api, make);

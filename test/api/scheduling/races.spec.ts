@@ -2,10 +2,11 @@ import { staysSound } from '../../support/faults/invariants.js';
 import { CalendarFixture } from '../../support/data/calendar-fixture.js';
 import { SqlWatch } from '../../support/database/sql-watch.js';
 import { TestApi } from '../../support/http/api.js';
+import { fixture } from '../../support/process/fixture.js';
 
 const ROUNDS = 8;
 
-const api = await TestApi.shared();
+const api = await fixture(TestApi.start());
 staysSound(api.make);
 const at = await CalendarFixture.open(api);
 let day = 0;
