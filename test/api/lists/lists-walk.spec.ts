@@ -6,7 +6,7 @@ import { TestApi } from '../../support/http/api.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** Promise 28: paging neither skips nor repeats. */
-const HISTORIES = Number(process.env.HISTORIES ?? inReport(200, 5));
+const HISTORIES = Number(process.env.HISTORIES ?? inReport(200, 10));
 const AMONG_WRITERS = Math.ceil(HISTORIES / 10);
 const SEED = seedOf(20_261_124);
 const LOWEST = '00000000-0000-0000-0000-000000000000';

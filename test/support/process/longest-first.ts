@@ -3,15 +3,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Specs that take over 15 s, the longest first. At the end of a run they would leave the other workers idle. */
 const LONG = [
-  'cli/start', 'docs/scripts', 'portal/pages/pages', 'loop', 'api/tenancy/tenancy-writes', 'portal/belonging-model',
-  'api/tenancy/tenancy-queries', 'api/blog/images-temporary', 'api/tenancy/identity-model', 'api/running/shutdown',
-  'cli/embedded-postgres', 'api/blog/images-refused', 'api/contract/docs-browser', 'api/blog/images-process',
-  'worker/mail-refusals', 'cli/commands', 'portal/pages/sweep', 'api/lists/lists-cursors', 'api/blog/images-form',
-  'portal/pages/removed-manager', 'api/bodies/fuzz', 'portal/pages/foreign-ids', 'api/contract/methods', 'api/tenancy/tenancy',
-  'cli/demo-reset', 'api/contract/headers', 'worker/boundaries', 'portal/pages/journeys-browser', 'portal/pages/frozen',
-  'portal/sign-in/password-attempts', 'api/lists/large-answers', 'api/running/deadlines', 'worker/relay',
-  'api/writes/killed-bulk-invite', 'cli/embedded-postgres-roles', 'cli/demo', 'api/writes/audit', 'api/auth/masks',
-  'portal/joining/declining', 'api/bodies/linear-work', 'docs/readme', 'portal/sign-in/lockout',
+  'cli/start', 'portal/pages/pages', 'api/bodies/fuzz', 'docs/readme', 'api/writes/every-write', 'docs/scripts',
+  'api/writes/killed-writes', 'api/tenancy/tenancy-writes', 'api/contract/docs-browser', 'portal/belonging-model',
+  'api/blog/images-process', 'api/bodies/linear-work', 'api/bodies/bodies-fields', 'api/tenancy/tenancy', 'api/running/shutdown',
+  'api/blog/images-temporary', 'portal/sign-in/password-link-kills', 'api/running/deadlines', 'api/auth/masks',
+  'api/scheduling/calendar-model', 'cli/import', 'cli/demo-reset', 'database/read-copies', 'api/lists/lists-walk',
+  'api/people/managers', 'api/contract/gate', 'api/lists/large-answers', 'portal/pages/sweep', 'portal/joining/declining',
+  'portal/sign-in/password-attempts', 'api/tenancy/tenancy-queries', 'portal/joining/join-states', 'database/guards',
+  'api/writes/audit', 'api/contract/methods', 'api/writes/boundaries', 'portal/sign-in/lockout', 'portal/pages/journeys-browser',
+  'cli/import-update', 'api/bodies/bodies', 'cli/embedded-postgres-roles', 'cli/demo', 'worker/relay',
+  'portal/pages/removed-manager', 'api/money/histories', 'api/writes/replay-access', 'api/writes/pairs', 'api/blog/images-refused',
+  'cli/start-refused', 'cli/embedded-postgres', 'api/money/money-races',
 ].map((name) => `/test/${name}.spec.ts`); // prettier-ignore
 
 /**
