@@ -148,13 +148,18 @@ export class Completion {
     return true;
   }
 
+  /** Waits for the session of a participant. @throws Refused for an unknown one */
+  lock(organizationId: string, participantId: string): Promise<Lesson> {
+    return this.lessons.lockOf(organizationId, participantId);
+  }
+
   /**
    * Changes a participant. Once the session is completed, what the change makes of the bill follows.
    *
    * @throws Refused like {@link Register.change}, and for a bill that has been issued
    */
   async correct(organizationId: string, participantId: string, change: ParticipantChange): Promise<void> {
-    const lesson = await this.lessons.lockOf(organizationId, participantId);
+    const lesson = await this.lock(organizationId, participantId);
     await this.register.change(organizationId, participantId, change);
     if (lesson.status !== 'completed') return;
     const before = lesson.participants.find(({ id }) => id === participantId)!;

@@ -7,7 +7,7 @@ export { Invoices, type WrittenLine } from './invoices.js';
 export { isBilled } from './lessons.js';
 export { dayFaults, Payments, type Received } from './payments.js';
 export { adjustmentFaults, Adjustments, type NewAdjustment } from './pay/adjustments.js';
-export { type ClaimAction, type ClaimKind, Claims, EXPENSE_CLAIMS, MILEAGE_TRIPS } from './pay/claims.js';
+export { type ClaimAction, type ClaimKind, Claims, EXPENSE_CLAIMS, LoggedClaims, MILEAGE_TRIPS } from './pay/claims.js';
 export { Earnings, type EarningsOf, type EarningsPeriod } from './pay/earnings.js';
 export { RATE_BANDS, RATE_CELLS, TUTOR_TIERS } from './prices.js';
 export { type RateRow, RateTable, type Replaced } from './rate-table.js';

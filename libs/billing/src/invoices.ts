@@ -130,6 +130,11 @@ export class Invoices {
     return { changed: true, audit: { rebill: rebill ?? false } };
   }
 
+  /** Waits for the accounts of all whose money pays an invoice, or may. @throws Refused for an unknown one */
+  lock(organizationId: string, id: string): Promise<LockedFamilies> {
+    return this.familyOf(organizationId, id, () => this.payersOf(organizationId, id));
+  }
+
   /** Whose money is applied to an invoice, besides its student's. */
   private async payersOf(organizationId: string, id: string) {
     const payers = await this.db.query<{ student: string | null; parent: string | null }>(sql`
@@ -148,14 +153,18 @@ export class Invoices {
     id: string,
     others = NOBODY,
   ): Promise<Stored & { family: LockedFamilies }> {
-    const family = await this.settlement.lockFamilies(organizationId, async () => {
-      const payers = await others();
-      return { ...payers, studentIds: [...payers.studentIds, await this.studentOf(organizationId, id)] };
-    });
+    const family = await this.familyOf(organizationId, id, others);
     const columns = sql`student_id AS "studentId", status, amount_due_cents AS "dueCents", due_date::text AS "dueDate", rebilled,
       (SELECT time_zone FROM organizations o WHERE o.id = organization_id) AS zone,
       (SELECT payment_terms_days FROM organizations o WHERE o.id = organization_id) AS "termsDays"`;
     return { ...(await lockRecord<Stored>(this.db, 'invoices', organizationId, id, columns)), family };
+  }
+
+  private familyOf(organizationId: string, id: string, others: typeof NOBODY): Promise<LockedFamilies> {
+    return this.settlement.lockFamilies(organizationId, async () => {
+      const payers = await others();
+      return { ...payers, studentIds: [...payers.studentIds, await this.studentOf(organizationId, id)] };
+    });
   }
 
   private async studentOf(organizationId: string, id: string): Promise<string> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database, MOST_CENTS, type SESSION, takesPart, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
+import { heldCurrency } from './currency.js';
 import { billOf, payOf, type PayTerms, type ParticipantRates } from './amounts.js';
 
 type Values = (typeof VALUES)['lesson_participants'];
@@ -125,6 +126,7 @@ export class Lessons {
   async writeTotals(organizationId: string, id: string, owed: bigint | null, pay: bigint | null): Promise<void> {
     if ((owed ?? 0n) > MOST) throw Refused.invalid('The lesson would cost more than 10,000,000,000.00.');
     if ((pay ?? 0n) > MOST) throw Refused.invalid('The tutor’s pay would be more than 10,000,000,000.00.');
+    await heldCurrency(this.db, organizationId);
     await this.db.query(sql`
       UPDATE sessions SET amount_owed_cents = ${written(owed)}::bigint, tutor_pay_cents = ${written(pay)}::bigint, updated_at = now()
       WHERE organization_id = ${organizationId} AND id = ${id}`);

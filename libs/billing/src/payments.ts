@@ -8,6 +8,7 @@ import { type Refusal, Refused } from '@app/rules';
 import { dayOf } from '@app/scheduling';
 import { refund } from './allocation.js';
 import { type LockedFamilies, type Payers, Settlement } from './settlement.js';
+import { takenBackAs } from './taking-back.js';
 
 type Values = (typeof VALUES)['payments'];
 
@@ -40,6 +41,8 @@ interface Stored {
   refunded: string;
   credit: string;
   takenBack: boolean;
+  /** Why it was taken back. */
+  reason: string | null;
   /** Whether it was recorded in the last 24 hours. */
   recent: boolean;
 }
@@ -109,12 +112,13 @@ export class Payments {
    * Takes back a payment that was entered by mistake: what it paid is due again. Other credit may pay that at once.
    *
    * @returns false if it had been done before
-   * @throws Refused for a payment that was not recorded here, or not in the last 24 hours, and after a refund
+   * @throws Refused for a payment that was not recorded here, or not in the last 24 hours, after a refund, and for another reason than
+   *   that of the first time
    */
   async void(organizationId: string, id: string, reason: string): Promise<boolean> {
     const { families, payment } = await this.locked(organizationId, id);
     const { status, recorded, amount, refunded, credit, takenBack, recent } = payment;
-    if (takenBack) return false;
+    if (takenBack) return takenBackAs(reason, payment.reason, status, ['succeeded']);
     if (!recorded) throw Refused.invalidState(status, [], IMPORTED);
     if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
     if (refunded !== '0') throw Refused.invalidState(status, [], 'Some of it has been refunded: refund the rest.');
@@ -130,11 +134,16 @@ export class Payments {
     return true;
   }
 
+  /** Waits for the accounts of all whose invoices a payment paid or may pay. @throws Refused for an unknown one */
+  lock(organizationId: string, id: string): Promise<LockedFamilies> {
+    return this.settlement.lockFamilies(organizationId, () => this.concernedBy(organizationId, id));
+  }
+
   /** A payment, with the accounts of all whose invoices it paid or may pay. @throws Refused for an unknown one */
   private async locked(organizationId: string, id: string): Promise<{ families: LockedFamilies; payment: Stored }> {
-    const families = await this.settlement.lockFamilies(organizationId, () => this.concernedBy(organizationId, id));
+    const families = await this.lock(organizationId, id);
     const columns = sql`status, recorded, amount_cents AS amount, coalesce(refund_amount_cents, 0) AS refunded, credit_cents AS credit,
-      taken_back_at IS NOT NULL AS "takenBack", created_at > now() - interval '24 hours' AS recent`;
+      taken_back_at IS NOT NULL AS "takenBack", void_reason AS reason, created_at > now() - interval '24 hours' AS recent`;
     return { families, payment: await lockRecord<Stored>(this.db, 'payments', organizationId, id, columns) };
   }
 
@@ -186,7 +195,7 @@ export class Payments {
 
   private async checkedTerms(organizationId: string, { currency, receivedOn }: Received) {
     const [organization] = await this.db.query<{ currency: string; zone: string }>(
-      sql`SELECT currency, time_zone AS zone FROM organizations WHERE id = ${organizationId}`,
+      sql`SELECT currency, time_zone AS zone FROM organizations WHERE id = ${organizationId} FOR KEY SHARE`,
     );
     const { currency: own, zone } = organization!;
     const refusals = dayFaults(receivedOn, zone);

@@ -3,7 +3,7 @@ import type { RowTable } from '@app/rows';
 /** Bands of students, tiers of tutors, and what each combination costs. */
 export const RATE_BANDS: RowTable = {
   table: 'rate_bands',
-  unique: { rate_bands_organization_id_name_key: { at: ['name'], reason: 'Another rate band has this name.' } },
+  unique: { rate_bands_name: { at: ['name'], reason: 'Another rate band has this name.' } },
 };
 
 export const RATE_CELLS: RowTable = {
@@ -21,5 +21,5 @@ export const RATE_CELLS: RowTable = {
 
 export const TUTOR_TIERS: RowTable = {
   table: 'tutor_tiers',
-  unique: { tutor_tiers_organization_id_name_key: { at: ['name'], reason: 'Another tutor tier has this name.' } },
+  unique: { tutor_tiers_name: { at: ['name'], reason: 'Another tutor tier has this name.' } },
 };

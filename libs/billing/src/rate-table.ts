@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import sql, { join, raw } from 'sql-template-tag';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { findIds } from '@app/database';
-import { Rows, type Values } from '@app/rows';
+import { findIds, rulesOf } from '@app/database';
+import { Rows, sentenceOf, type Values } from '@app/rows';
 import { Refused } from '@app/rules';
 import { RATE_CELLS } from './prices.js';
 
@@ -26,17 +26,22 @@ const columns = (names: readonly string[], alias: string) => join(names.map((nam
 /** The table of rates as a whole, in the ambient transaction, which holds the table's lock. */
 @Injectable()
 export class RateTable extends Rows {
-  /** @throws Refused for unknown references, and for a combination that is given twice */
-  async replace(organizationId: string, rows: readonly RateRow[]): Promise<Replaced> {
+  /** @throws Refused for unknown references, for a combination that is given twice, and at the row for what a CHECK refuses */
+  async replace(organizationId: string, sent: readonly RateRow[]): Promise<Replaced> {
     const own = sql`c.organization_id = ${organizationId}`;
     const cells = await this.db.query<Key & { id: string }>(
       sql`SELECT c.id, ${columns(KEYS, 'c')} FROM rate_cells c WHERE ${own}`,
     );
     const ids = new Map(cells.map((cell) => [keyOf(cell), cell.id]));
-    const wanted = await this.withSubjects(organizationId, rows);
+    const wanted = await this.withSubjects(organizationId, sent);
     requireDistinct(wanted.map(keyOf));
-    const kept = wanted.flatMap((row) => (ids.has(keyOf(row)) ? [{ id: ids.get(keyOf(row))!, ...givenBy(row) }] : []));
-    const made = wanted.flatMap((row) => (ids.has(keyOf(row)) ? [] : [{ id: uuidv7(), ...row, ...givenBy(row) }]));
+    const rows = wanted.map((row): Values => {
+      const id = ids.get(keyOf(row));
+      return id ? { id, ...givenBy(row) } : { id: uuidv7(), ...row, ...givenBy(row) };
+    });
+    await this.requireRules(own, rows);
+    const known = new Set<unknown>(ids.values());
+    const [kept, made] = [rows.filter(({ id }) => known.has(id)), rows.filter(({ id }) => !known.has(id))];
     const stay = new Set(kept.map(({ id }) => id));
     const deleted = cells.map(({ id }) => id).filter((id) => !stay.has(id));
 
@@ -58,7 +63,24 @@ export class RateTable extends Rows {
         SELECT ${organizationId}, ${columns(all, 'n')} FROM jsonb_array_elements(${JSON.stringify(made)}::jsonb) AS given (row),
           jsonb_populate_record(NULL::rate_cells, given.row) n`,
     );
-    return { created: made.map(({ id }) => id), changed: changed.map(({ id }) => id), deleted };
+    return { created: made.map(({ id }) => id as string), changed: changed.map(({ id }) => id), deleted };
+  }
+
+  /** @param own SQL for the organization's cells `c` @param rows with their ids @throws Refused for cells that would break a CHECK */
+  private async requireRules(own: Sql, rows: readonly Values[]): Promise<void> {
+    const rules = rulesOf('rate_cells');
+    const broken = rules.map(
+      ({ check }, rule) => sql`SELECT place, ${rule}::integer AS rule FROM cells WHERE NOT (${raw(check)})`,
+    );
+    const found = await this.db.query<{ place: number; rule: number }>(sql`
+      WITH cells AS (
+        SELECT given.place::integer - 1 AS place, n.* FROM jsonb_array_elements(${JSON.stringify(rows)}::jsonb) WITH ORDINALITY AS given (row, place)
+        LEFT JOIN rate_cells c ON ${own} AND c.id = (given.row ->> 'id')::uuid, jsonb_populate_record(c, given.row) n)
+      ${join(broken, ' UNION ALL ')} ORDER BY place, rule`);
+    const refusals = found.map(({ place, rule }) => {
+      return { at: ['rate_cells', place, rules[rule]!.column], reason: sentenceOf(rules[rule]!) };
+    });
+    if (refusals.length > 0) throw Refused.invalidAt(refusals);
   }
 
   /** The rows with ids for codes. A subject that is archived can stay. */

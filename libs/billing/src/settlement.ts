@@ -3,6 +3,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, RetryTransaction } from '@app/database';
 import { type Credit, type Debt, settle } from './allocation.js';
+import { heldCurrency } from './currency.js';
 
 /** Whose money is concerned. Parents pay for all their children. */
 export interface Payers {
@@ -26,10 +27,11 @@ export class Settlement {
 
   /**
    * Waits for the accounts of students: their invoices with lines, what they paid, and what of it was applied. They stay locked
-   * until the end of the ambient transaction. Lock sessions and calendars before, and nothing but the counter of invoices
+   * until the end of the ambient transaction, and so does the currency. Lock sessions and calendars before, and nothing but the counter of invoices
    * after.
    */
   async lock(organizationId: string, studentIds: Iterable<string>): Promise<void> {
+    await heldCurrency(this.db, organizationId);
     const names = [...new Set(studentIds)].sort().map((id) => `account of ${id} in ${organizationId}`);
     if (names.length > 0) await this.db.lock(...names);
   }

@@ -20,6 +20,9 @@ export const digitsOf = (phone: string): string =>
 /** Whether a phone number has a digit: without one it is "N/A" or "none". */
 export const hasDigit = (phone: string): boolean => /\p{Nd}/u.test(phone);
 
+/** SQL for a text whatever its case. ICU knows those of all scripts, whatever the locale of the database. */
+export const caseless = (text: string): string => `lower(${text} COLLATE "und-x-icu")`;
+
 /** Letters that no decomposition takes apart, and what people type for them. */
 const TYPED = {
   ø: 'o',
@@ -52,11 +55,11 @@ const SHORT = `'${plain.map(([letter]) => letter).join('')}${DIGITS}', '${plain.
 
 /**
  * SQL for a text as it is searched: without case, accents and apostrophes, with blanks for dashes, and with plain letters and digits for
- * those that a keyboard may lack. ICU knows the cases of all scripts, whatever the locale of the database.
+ * those that a keyboard may lack.
  */
 export function folded(text: string): string {
   const bare = `regexp_replace(regexp_replace(${text}, '${LEFT_OUT}', '', 'g'), '${PARTING}', ' ', 'g')`;
-  const lower = `lower(regexp_replace(normalize(${bare}, NFKD), '${ACCENTS}', '', 'g') COLLATE "und-x-icu")`;
+  const lower = caseless(`regexp_replace(normalize(${bare}, NFKD), '${ACCENTS}', '', 'g')`);
   const each = Object.entries(TYPED_AS_TWO).reduce(
     (sql, [letter, two]) => `replace(${sql}, '${letter}', '${two}')`,
     `translate(${lower}, ${SHORT})`,

@@ -5,7 +5,7 @@ export { Deadline, DeadlineExceeded } from './deadline.js';
 export { DatabaseFault, inWords } from './database-fault.js';
 export { connect, type ConnectionOptions } from './data-source.js';
 export { correctCopies, type Counter, recountLists, wrongCopies, wrongListCounts } from './derived-data.js';
-export { digitsOf, hasDigit } from './folding.js';
+export { caseless, digitsOf, hasDigit } from './folding.js';
 export {
   type Broken,
   brokenInvariants,
@@ -23,7 +23,7 @@ export { RetryTransaction } from './retry-transaction.js';
 export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
 export { driverErrorOf, SQLSTATE, sqlStateOf } from './sql-state.js';
 export { IS_STAFF, MANAGES } from './schema/people.js';
-export { MOST_CENTS, wordsOfCheck } from './schema/rules.js';
+export { MOST_CENTS, rulesOf, wordsOfCheck } from './schema/rules.js';
 export { TAKES_PART, takesPart } from './schema/scheduling.js';
 export { differentFunctions } from './schema/functions.js';
 export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, RESULT, SESSION } from './schema/states.js';

@@ -20,6 +20,8 @@ const LONG_TEXT = text({ min: 1, max: 5000 });
 const MINUTES = integer(SHORTEST, LONGEST);
 const AMOUNT = cents(0, MOST_CENTS);
 const RATE = cents(0, MOST_RATE);
+/** A hundred million of the currency, some of which have small units: what is beyond was typed wrong. */
+const MOST_PAYOUT = 10_000_000_000;
 const POSTCODE = line(20);
 const LABELS = texts({ min: 1, max: 100, trim: true }, 50);
 const TAGS = texts({ min: 1, max: 100 }, 50);
@@ -151,7 +153,7 @@ export const FIELDS = {
   conversations: { title: NAME },
   inbox_messages: { guest_name: NAME, guest_email: email, message: LONG_TEXT },
   adjustments: { amount_cents: cents(-MOST_CENTS, MOST_CENTS), note: NOTE },
-  payouts: { amount_cents: cents(1, MOST_CENTS), currency: CURRENCY },
+  payouts: { amount_cents: cents(1, MOST_PAYOUT), currency: CURRENCY },
   invoices: { invoice_number: NUMBER, currency: CURRENCY },
   invoice_lines: {
     description: NOTE,
@@ -173,7 +175,12 @@ export const FIELDS = {
     rate_cents: RATE,
     amount_cents: AMOUNT,
   },
-  expense_claims: { vendor: NAME, amount_cents: AMOUNT, approved_amount_cents: AMOUNT, receipt_photo_url: ADDRESS },
+  expense_claims: {
+    vendor: NAME,
+    amount_cents: cents(1, MOST_CENTS),
+    approved_amount_cents: AMOUNT,
+    receipt_photo_url: ADDRESS,
+  },
   blog_posts: {
     brand: BRAND,
     title: text({ min: 1, max: 300 }),

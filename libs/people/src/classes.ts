@@ -41,10 +41,12 @@ export class Classes {
    * Opens a classroom with its teacher and its join code.
    *
    * @returns its id
-   * @throws Refused for an unknown tutor or subject, and at `tutor_id` for a student
+   * @throws Refused for a price without its interval, an unknown tutor or subject, and at `tutor_id` for a student
    */
   async openClassroom({ organizationId, keyId }: Provisioner, wanted: NewClassroom): Promise<string> {
     const { name, tutorId, priceCents, billingInterval } = wanted;
+    if (priceCents !== null && billingInterval === null)
+      throw Refused.invalid('Must be given with price_cents.', 'billing_interval');
     const subjectId = await findId(this.db, 'subjects', organizationId, wanted.subject);
     if (tutorId) await this.members.requireStaff(organizationId, tutorId);
     const classroom = { kind: 'classroom', id: uuidv7() } as const;

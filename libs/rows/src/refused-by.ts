@@ -2,6 +2,9 @@ import { driverErrorOf, SQLSTATE, sqlStateOf, wordsOfCheck } from '@app/database
 import { Refused } from '@app/rules';
 import type { RowTable } from './row-table.js';
 
+/** What a rule says, for who sent the field. */
+export const sentenceOf = ({ words }: { words: string }): string => `${words[0]!.toUpperCase()}${words.slice(1)}.`;
+
 /** What the database has against a row, for its writer; null for any other failure. */
 export function refusedBy(error: unknown, { table, unique }: RowTable): Refused | null {
   const { constraint = '', table: at } = driverErrorOf(error) as { constraint?: string; table?: string };
@@ -11,8 +14,8 @@ export function refusedBy(error: unknown, { table, unique }: RowTable): Refused 
       return like ? Refused.invalidAt([like]) : null;
     }
     case SQLSTATE.checkViolation: {
-      const { column, words } = wordsOfCheck(constraint) ?? {};
-      return column && words ? Refused.invalid(`${words[0]!.toUpperCase()}${words.slice(1)}.`, column) : null;
+      const rule = wordsOfCheck(constraint);
+      return rule ? Refused.invalid(sentenceOf(rule), rule.column) : null;
     }
     case SQLSTATE.foreignKeyViolation:
       // Its own table is to blame if what it names has just gone.

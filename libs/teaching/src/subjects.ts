@@ -4,7 +4,7 @@ import type { RowTable } from '@app/rows';
 export const SUBJECTS: RowTable = {
   table: 'subjects',
   unique: {
-    subjects_organization_id_name_key: { at: ['name'], reason: 'Another subject has this name.' },
+    subjects_name: { at: ['name'], reason: 'Another subject has this name.' },
     subjects_organization_id_code_key: { at: ['code'], reason: 'Another subject has this code.' },
   },
 };

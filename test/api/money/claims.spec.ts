@@ -128,6 +128,17 @@ describe('a trip', () => {
     expect((await patch(`/v1/mileage/${id}`, { rate_cents: 88 })).body.amount_cents).toBe(1100);
   });
 
+  it('without an amount is neither approved nor reimbursed, only rejected', async () => {
+    const { at, post } = await payroll();
+    const { id } = (await post('/v1/mileage', drive(at, {}))).body;
+    expect(await post(`/v1/mileage/${id}/approve`)).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('amount') as string } },
+    });
+    expect((await post(`/v1/mileage/${id}/reject`)).body.status).toBe('rejected');
+    expect((await post('/v1/expenses', { tutor_id: at.t1, expense_date: '2026-05-01', amount_cents: 0 })).status).toBe(422);
+  });
+
   it('is claimed by staff, also those who have left, of today by the organization’s clock, for its own lessons', async () => {
     const { at, post } = await payroll();
     const left = await make.tutor(at.school, { status: 'archived', archivedAt: new Date() });
@@ -146,6 +157,31 @@ describe('a trip', () => {
       if (later > today) expect((await post('/v1/mileage', drive(at, { trip_date: later }))).status).toBe(422);
     }
   });
+});
+
+it.each([
+  ['/v1/mileage', { trip_date: '2026-05-01', distance_km: 1 }],
+  ['/v1/expenses', { expense_date: '2026-05-01', amount_cents: 100 }],
+])('%s names sessions of its tutor alone, which have begun', async (path, claim) => {
+  const { at, post, patch } = await payroll();
+  const session = (tutorId: string | null, startsAt: Date, more = {}) =>
+    make.session(at.school, { tutorId, startsAt, endsAt: new Date(startsAt.getTime() + 3_600_000), ...more });
+  const [before, soon] = [new Date(Date.now() - 60_000), new Date(Date.now() + 600_000)];
+  const [own, others, nobodys] = [await session(at.t1, before), await session(at.t2, before), await session(null, before, { status: 'pending' })];
+  const ahead = await session(at.t1, soon, { overlapAllowed: true });
+  const refused = (at: string) => ({ status: 422, body: { detail: [{ loc: ['body', at] }] } });
+  const claimed = (more: object) => post(path, { tutor_id: at.t1, ...claim, ...more });
+  for (const { id } of [others, nobodys, ahead]) expect(await claimed({ session_id: id })).toMatchObject(refused('session_id'));
+  const { status, body } = await claimed({ session_id: own.id });
+  expect(status).toBe(201);
+  const one = `${path}/${body.id}`;
+  for (const { id } of [others, nobodys, ahead]) expect(await patch(one, { session_id: id })).toMatchObject(refused('session_id'));
+  expect(await patch(one, { tutor_id: at.t2 })).toMatchObject(refused('tutor_id'));
+  expect((await patch(one, { tutor_id: at.t2, session_id: others.id })).status).toBe(200);
+  // What was handed over since stays as it was claimed.
+  await make.query('UPDATE sessions SET tutor_id = $1 WHERE id = $2', [at.t1, others.id]);
+  expect((await patch(one, { session_id: others.id })).status).toBe(200);
+  expect((await patch(one, { tutor_id: at.t1, session_id: null })).status).toBe(200);
 });
 
 it('claims are found by tutor, state, category and day', async () => {

@@ -78,6 +78,35 @@ describe('PUT /v1/rate-cells', () => {
     expect(await rows()).toMatchObject([{ student_rate_cents: null }]);
   });
 
+  it('refuses a mode of pay without its number, and a number without a mode: POST, PATCH and PUT alike', async () => {
+    const { rows, put, send } = await open();
+    const wrong = [
+      [{ tutor_pay_mode: 'percentage' }, 'tutor_pay_pct'],
+      [{ tutor_pay_mode: 'percentage', tutor_flat_rate_cents: 4000 }, 'tutor_pay_pct'],
+      [{ tutor_pay_mode: 'flat' }, 'tutor_flat_rate_cents'],
+      [{ tutor_pay_mode: 'flat', tutor_pay_pct: 60 }, 'tutor_flat_rate_cents'],
+      [{ tutor_pay_pct: 60 }, 'tutor_pay_mode'],
+      [{ tutor_flat_rate_cents: 4000 }, 'tutor_pay_mode'],
+    ] as const;
+    const made = await send('post', '', { student_rate_cents: 8000 });
+    const refused = (loc: (string | number)[]) => ({
+      status: 422,
+      body: { detail: [{ loc: ['body', ...loc], msg: expect.stringMatching(/^Must be given .*\.$/) as string }] },
+    });
+    for (const [pay, at] of wrong) {
+      expect(await send('post', '', { session_kind: 'group', student_rate_cents: 1, ...pay })).toMatchObject(refused([at]));
+      expect(await send('patch', `/${String(made.body.id)}`, pay)).toMatchObject(refused([at]));
+      for (const row of [pay, { session_kind: 'group', ...pay }])
+        expect(await put([{ session_kind: 'classroom' }, row], '*')).toMatchObject(refused(['rate_cells', 1, at]));
+    }
+    const one = `/${String(made.body.id)}`;
+    expect((await send('patch', one, { tutor_pay_mode: 'flat', tutor_flat_rate_cents: 0 })).status).toBe(200);
+    expect(await send('patch', one, { tutor_flat_rate_cents: null })).toMatchObject(refused(['tutor_flat_rate_cents']));
+    expect(await put([{ tutor_pay_mode: 'percentage' }], '*')).toMatchObject(refused(['rate_cells', 0, 'tutor_pay_pct']));
+    expect((await put([{ tutor_pay_mode: 'flat', clear_pay: true, tutor_flat_rate_cents: 4000 }], '*')).status).toBe(200);
+    expect(await rows()).toMatchObject([{ tutor_pay_mode: 'flat', tutor_flat_rate_cents: 4000, student_rate_cents: 8000 }]);
+  });
+
   it('is all or nothing: no combination twice, no unknown reference, at most 2,000 rows', async () => {
     const { at, rows, put, band } = await open();
     const other = await open();
@@ -123,7 +152,7 @@ describe('PUT /v1/rate-cells', () => {
     expect(new Set(await Promise.all(['', '?limit=1', '?session_kind=group', '?cursor=start', '?include_pay=true'].map(etag))).size).toBe(1);
     const changes = [
       () => send('post', '', { session_kind: 'classroom' }),
-      async () => send('patch', `/${String((await rows())[0]!.id)}`, { tutor_pay_pct: 50 }),
+      async () => send('patch', `/${String((await rows())[0]!.id)}`, { student_rate_cents: 50 }),
       async () => send('delete', `/${String((await rows())[0]!.id)}`),
     ];
     for (const change of changes) {

@@ -66,6 +66,55 @@ it('changes the currency while there is no money', async () => {
   expect(await patch({ currency: 'NZD' })).toMatchObject({ status: 200 });
 });
 
+describe('another currency, at the same time as money', () => {
+  const WAITS = `SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted`;
+
+  /** Does something while a transaction of somebody else's is open, and waits for it. */
+  async function beside<T>(statements: string[], school: string, ask: () => Promise<T>): Promise<T> {
+    const other = make.db.createQueryRunner();
+    await other.startTransaction();
+    for (const one of statements) await other.query(one, [school]);
+    const answer = ask();
+    try {
+      await vi.waitFor(async () => expect(await make.query(WAITS)).not.toEqual([]), { timeout: 20_000, interval: 50 });
+    } finally {
+      await other.commitTransaction();
+      await other.release();
+    }
+    return answer;
+  }
+
+  it.each(['payments', 'invoices', 'payouts', 'complete'])('is that of the money: %s', async (what) => {
+    const { school } = await open();
+    const key = await api.key(school, { scopes: ['read', 'payments:write', 'payroll:write', 'sessions:write'] });
+    const [tutor, student] = [await make.tutor(school), await make.student(school)];
+    const session = await make.session(school, { tutorId: tutor.id, studentRateCents: 8000, tutorPayRateCents: 4000 });
+    await make.participant(school, session.id, student.id, { status: 'accepted', rateCents: 8000 });
+    const asks: Record<string, [method: 'post' | 'put', path: string, body: object]> = {
+      payments: ['post', '/v1/payments', { student_id: student.id, amount_cents: 1, payment_type: 'cash' }],
+      invoices: ['post', '/v1/invoices', { student_id: student.id }],
+      payouts: ['post', '/v1/payouts', { tutor_id: tutor.id, amount_cents: 1 }],
+      complete: ['put', `/v1/sessions/${session.id}/complete`, {}],
+    };
+    const [method, path, body] = asks[what]!;
+    const change = ['SELECT FROM organizations WHERE id = $1 FOR UPDATE', `UPDATE organizations SET currency = 'NZD' WHERE id = $1`];
+    const { status } = await beside(change, school, async () =>
+      supertest(api.server)[method](path).set('Authorization', `Token token=${key}`).send(body),
+    );
+    expect(status).toBeLessThan(300);
+    const money = await make.query(`SELECT currency FROM ${what === 'complete' ? 'invoices' : what} WHERE organization_id = $1`, [school]);
+    expect(money).toEqual([{ currency: 'NZD' }]);
+  });
+
+  it('is refused once the money is there', async () => {
+    const { school, patch } = await open();
+    const { id } = await make.tutor(school);
+    const adjusted = `INSERT INTO adjustments (id, organization_id, tutor_id, period_start, period_end, amount_cents)
+      VALUES (gen_random_uuid(), $1, '${id}', '2026-05-01', '2026-05-01', 1)`;
+    expect(await beside([adjusted], school, () => patch({ currency: 'NZD' }))).toMatchObject({ status: 409, body: { error: { code: 'has_money' } } });
+  });
+});
+
 it('takes nothing from a key that families are told to open or pay', async () => {
   const { key, patch, mails } = await open();
   const portal = ['app_url', 'privacy_url', 'postal_address', 'phone', 'payment_instructions', 'business_number', 'reply_to', 'pay_url', 'slug'];

@@ -72,8 +72,11 @@ describe.each(DECLARED)('$path', ({ path, kind, without = [] }) => {
     // Like it in no other text.
     const [field] = at as [string];
     const like = { ...bodiesOf(route, ids).find((one) => field in one), [field]: body[field] };
-    const { status, body: refused } = await send('POST', list, like);
-    expect([status, refused]).toMatchObject([422, { detail: [{ loc: ['body', ...at], msg: reason }] }]);
+    const cased = { ...bodiesOf(route, ids).find((one) => field in one), [field]: String(body[field]).toUpperCase() };
+    for (const second of field === 'name' ? [like, cased] : [like]) {
+      const { status, body: refused } = await send('POST', list, second);
+      expect([status, refused]).toMatchObject([422, { detail: [{ loc: ['body', ...at], msg: reason }] }]);
+    }
   });
 
   const STATES = kind.states ? [kind.states.join()] : [];

@@ -248,7 +248,7 @@ export class Factories {
   }
 
   mileage(organizationId: string, tutorId: string, wish: Wish<'mileage_trips'> = {}) {
-    const trip = { tripDate: '2026-03-02', distanceKm: 12.5 };
+    const trip = { tripDate: '2026-03-02', distanceKm: 12.5, amountCents: 1100 };
     return this.row('mileage_trips', { organizationId, tutorId, ...trip, ...wish });
   }
 

@@ -47,6 +47,8 @@ const family: MakeRecords = async (make, id) => {
 const claims = (status: 'logged' | 'approved'): MakeRecords => async (make, id) => {
   const tutor = await make.tutor(id);
   return {
+    tutor_id: tutor.id,
+    session_id: (await make.session(id, { tutorId: tutor.id })).id,
     trip_id: (await make.mileage(id, tutor.id, { status })).id,
     claim_id: (await make.expense(id, tutor.id, { status })).id,
   };

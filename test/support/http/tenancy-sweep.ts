@@ -79,10 +79,10 @@ export class TenancySweep {
   }
 
   /** Sends the write with another path or body. */
-  async write({ route, path, body }: ValidWrite, own: OrganizationFixture) {
+  async write({ route, path, body }: ValidWrite, own: OrganizationFixture, more: Record<string, string> = {}) {
     const { port } = this.api.server.address() as AddressInfo;
     const { type, bytes } = await encoded({ route, path, body } as ValidWrite);
-    const headers = { Authorization: `Token token=${this.keys.get(own)!}`, ...(bytes && { 'Content-Type': type }) };
+    const headers = { Authorization: `Token token=${this.keys.get(own)!}`, ...(bytes && { 'Content-Type': type }), ...more };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: route.method, headers, body: bytes });
     const { status } = response;
     return { status, text: await response.text(), headers: Object.fromEntries(response.headers) };

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { type Operation, OPERATOR } from '@app/audit';
+import { RATE_CELLS } from '@app/billing';
 import type { Env } from '@app/config';
-import { lockNumber } from '@app/database';
+import { lockNumber, tableLock } from '@app/database';
 import { Checks } from './checks.js';
 import { Consent } from './consent.js';
 import { Faults, ImportError } from './faults.js';
@@ -57,6 +58,9 @@ export interface ImportOptions {
   onProgress?: (progress: ImportProgress) => void;
 }
 
+/** Tables that the API replaces as a whole, under a lock. */
+const REPLACED = [RATE_CELLS.table];
+
 const PROGRESS_EVERY_MS = 200;
 
 /** An import may take hours, so it lifts these limits. PostgreSQL has transaction_timeout since version 17. */
@@ -105,10 +109,13 @@ async function importFiles(client: Client, files: Map<string, string>, options: 
       pg_advisory_xact_lock($2)`,
     [organizationId, lockNumber(`import ${organizationId}`)],
   );
-  const { rowCount } = await client.query('SELECT FROM organizations WHERE id = $1', [organizationId]);
+  // Its currency stays until the end.
+  const { rowCount } = await client.query('SELECT FROM organizations WHERE id = $1 FOR KEY SHARE', [organizationId]);
   if (rowCount === 0) throw new Error(`There is no organization ${organizationId}`);
 
   const tables = (await readSchema(client)).filter((table) => files.has(table.name));
+  for (const name of REPLACED.filter((table) => files.has(table)))
+    await client.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(tableLock(name, organizationId))]);
   const faults = new Faults();
   const all = await readAll(client, tables, files, faults, options);
   const updates = new Updates(client, faults);

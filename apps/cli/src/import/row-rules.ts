@@ -1,3 +1,6 @@
+import { caseless } from '@app/database';
+import { nounOf } from './tables.js';
+
 /** SQL for the rows that a table will have, as `(…)`: those of the file with their `line`, and those that there are, of line 0. */
 export type After = (table: string, ...columns: string[]) => string;
 
@@ -27,6 +30,7 @@ const PAST: Record<string, string[]> = {
   invoices: ['sent_at', 'paid_at'],
   mileage_trips: ['approved_at'],
   expense_claims: ['approved_at'],
+  payouts: ['paid_at'],
 };
 
 /** The day on which something happened. */
@@ -76,7 +80,10 @@ const payersOf = (after: After) => `
   SELECT session_id, student_id AS payer FROM places
   UNION SELECT session_id, parent_id FROM places JOIN ${after('parent_students', 'parent_id', 'student_id')} c USING (student_id)`;
 
-const session = (after: After) => `JOIN ${after('sessions', 'id', 'tutor_id', 'status')} x ON x.id = s.session_id`;
+const session = (after: After) =>
+  `JOIN ${after('sessions', 'id', 'tutor_id', 'status', 'starts_at')} x ON x.id = s.session_id`;
+
+const TUTORS_SESSION = { at: 'session_id', words: 'must be a session of this tutor', join: session, broken: 'x.tutor_id IS DISTINCT FROM s.tutor_id' }; // prettier-ignore
 
 export const ROW_RULES: RowRule[] = [
   ...Object.entries(PAST).flatMap(([table, columns]) =>
@@ -96,6 +103,13 @@ export const ROW_RULES: RowRule[] = [
     broken: `s.resource_type = 'file' AND s.file_url IS NULL
       AND NOT EXISTS (SELECT FROM files f WHERE f.id = s.id AND f.upload_id IS NOT NULL)`,
   },
+  ...['subjects', 'rate_bands', 'tutor_tiers'].map((table) => ({
+    table,
+    at: 'name',
+    words: `is taken by another ${nounOf(table)} of this organization`,
+    join: (after: After) => `JOIN ${after(table, 'id', 'name')} o ON ${caseless('o.name')} = ${caseless('s.name')}`,
+    broken: 'o.line < s.line AND o.id <> s.id',
+  })),
   oneOf('leads', 'email', 'phone'),
   oneOf('booking_requests', 'student_id', 'student_display_name'),
   oneOf('payments', 'student_id', 'parent_id'),
@@ -165,13 +179,14 @@ export const ROW_RULES: RowRule[] = [
     join: (after) => `JOIN ${after('messages', 'id', 'conversation_id')} r ON r.id = s.reply_to_id`,
     broken: 'r.conversation_id <> s.conversation_id',
   },
-  {
-    table: 'payouts',
+  ...['payouts', 'mileage_trips', 'expense_claims'].map((table) => ({ table, ...TUTORS_SESSION })),
+  ...['mileage_trips', 'expense_claims'].map((table) => ({
+    table,
     at: 'session_id',
-    words: 'must be a session of this tutor',
+    words: 'must be a session that has begun',
     join: session,
-    broken: 'x.tutor_id IS DISTINCT FROM s.tutor_id',
-  },
+    broken: 'x.starts_at > now()',
+  })),
   {
     table: 'payouts',
     at: 'session_id',

@@ -109,6 +109,8 @@ const INDEXES = `
   JOIN pg_class c ON c.oid = x.indrelid
   JOIN pg_class i ON i.oid = x.indexrelid
   WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1) AND x.indisunique
+    -- Names that differ by case alone have a row rule.
+    AND x.indexprs IS NULL
   ORDER BY i.relname`;
 
 function names(numbers: string, relation: string): string {

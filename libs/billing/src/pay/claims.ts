@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { CLAIM, Database, transition } from '@app/database';
-import type { RowTable, Values } from '@app/rows';
+import { Rows, type RowTable, type Values } from '@app/rows';
 import { Refused } from '@app/rules';
 import { tripCostOf } from '../amounts.js';
 
 interface Claimed {
   status: (typeof CLAIM.values)[number];
-  claimed: number;
+  /** Null for a trip without a rate and an amount. */
+  claimed: number | null;
   approved: number | null;
 }
 
@@ -48,6 +49,36 @@ export const EXPENSE_CLAIMS: RowTable = {
   past: ['expense_date'],
 };
 
+/** Writes down what tutors claim. */
+@Injectable()
+export class LoggedClaims extends Rows {
+  /** @throws Refused like Rows, and for a session that is another tutor's or has not begun */
+  override async add(organizationId: string, kind: RowTable, values: Values): Promise<string> {
+    const id = await super.add(organizationId, kind, values);
+    await this.requireOwnSession(organizationId, kind, id, values);
+    return id;
+  }
+
+  /** @throws Refused like {@link add}, if the tutor or the session changes */
+  override async change(organizationId: string, kind: RowTable, id: string, values: Values): Promise<boolean> {
+    const changed = await super.change(organizationId, kind, id, values);
+    if (changed) await this.requireOwnSession(organizationId, kind, id, values);
+    return changed;
+  }
+
+  private async requireOwnSession(organizationId: string, { table }: RowTable, id: string, given: Values) {
+    const { session_id: session, tutor_id: tutor } = given;
+    if (!session && !tutor) return;
+    const [found] = await this.db.query<{ own: boolean; begun: boolean }>(sql`
+      SELECT s.tutor_id IS NOT DISTINCT FROM c.tutor_id AS own, s.starts_at <= now() AS begun FROM ${raw(table)} c
+      JOIN sessions s ON s.organization_id = c.organization_id AND s.id = c.session_id
+      WHERE c.organization_id = ${organizationId} AND c.id = ${id}`);
+    if (found?.own === false)
+      throw Refused.invalid('Must be a session of this tutor.', session ? 'session_id' : 'tutor_id');
+    if (session && found?.begun === false) throw Refused.invalid('Must be a session that has begun.', 'session_id');
+  }
+}
+
 /** Decides what tutors claim: trips and expenses. */
 @Injectable()
 export class Claims {
@@ -56,7 +87,7 @@ export class Claims {
   /**
    * @param approvedCents of an approved expense, at most what was claimed; null for all of it
    * @returns false if it had been done before
-   * @throws Refused in a state in which it is not possible, also to approve it again with another amount
+   * @throws Refused in a state in which it is not possible, also to approve it again with another amount; without an amount
    */
   decide(
     organizationId: string,
@@ -67,12 +98,22 @@ export class Claims {
   ): Promise<boolean> {
     const done = { organizationId, id, action };
     if (kind === 'mileage') {
-      return transition(this.db, 'mileage_trips', CLAIM, { ...done, set: () => approvedAt(action) });
+      return transition(this.db, 'mileage_trips', CLAIM, {
+        ...done,
+        reads: sql`amount_cents::float8 AS claimed`,
+        set(next, { status, claimed }: Pick<Claimed, 'status' | 'claimed'>) {
+          if (next !== null && action !== 'reject' && claimed === null) {
+            const told = 'The trip has no amount yet. Give it a rate or an amount first.';
+            throw Refused.invalidState(status, CLAIM.allowed(action), told);
+          }
+          return approvedAt(action);
+        },
+      });
     }
     return transition(this.db, 'expense_claims', CLAIM, {
       ...done,
       reads: sql`amount_cents::float8 AS claimed, approved_amount_cents::float8 AS approved`,
-      set(next, { status, claimed, approved }: Claimed) {
+      set(next, { status, claimed, approved }: Claimed & { claimed: number }) {
         if (next === null && approvedCents !== null && approvedCents !== approved) {
           throw Refused.invalidState(status, CLAIM.allowed(action));
         }

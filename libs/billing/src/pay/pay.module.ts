@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { PeopleModule } from '@app/people';
 import { Adjustments } from './adjustments.js';
-import { Claims } from './claims.js';
+import { Claims, LoggedClaims } from './claims.js';
 import { Earnings } from './earnings.js';
 import { Payouts } from './payouts.js';
 
-const RULES = [Adjustments, Claims, Earnings, Payouts];
+const RULES = [Adjustments, Claims, Earnings, LoggedClaims, Payouts];
 
 /** What tutors earn, claim and are paid. */
 @Module({ imports: [PeopleModule], providers: RULES, exports: RULES })

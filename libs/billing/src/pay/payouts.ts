@@ -4,13 +4,14 @@ import { v7 as uuidv7 } from 'uuid';
 import { Database, lockRecord } from '@app/database';
 import { TakenBackNotices } from '@app/people';
 import { Refused } from '@app/rules';
+import { heldCurrency } from '../currency.js';
+import { takenBackAs } from '../taking-back.js';
 import { needStaff } from './staff.js';
 
 /** Money that a tutor was paid. */
 export interface NewPayout {
   tutorId: string;
   amountCents: number;
-  currency: string;
   /** The session that it pays for; null if it pays for several. */
   sessionId: string | null;
   paidAt: Date;
@@ -24,7 +25,10 @@ interface PaidSession {
   paid: boolean;
 }
 
-type Recorded = Record<'recorded' | 'takenBack' | 'recent', boolean>;
+/** How far the clock of a client may be ahead. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+type Recorded = Record<'recorded' | 'takenBack' | 'recent', boolean> & { reason: string | null };
 
 /** Records what tutors were paid. */
 @Injectable()
@@ -34,11 +38,14 @@ export class Payouts {
     private readonly notices: TakenBackNotices,
   ) {}
 
-  /** @returns the id @throws Refused for somebody who is not staff, and a session that is not theirs, not completed, or paid before */
+  /** @returns the id @throws Refused for a time ahead, somebody who is not staff, and a session that is not theirs, not completed, or paid before */
   async record(organizationId: string, payout: NewPayout): Promise<string> {
-    const { tutorId, amountCents, currency, sessionId, paidAt } = payout;
+    const { tutorId, amountCents, sessionId, paidAt } = payout;
+    if (paidAt.getTime() > Date.now() + CLOCKS_DIFFER_MS)
+      throw Refused.invalid('Must not be in the future.', 'paid_at');
     await needStaff(this.db, organizationId, tutorId);
     const session = sessionId === null ? null : await this.payable(organizationId, tutorId, sessionId);
+    const currency = await heldCurrency(this.db, organizationId);
     const id = uuidv7();
     await this.db.query(sql`
       INSERT INTO payouts (id, organization_id, tutor_id, session_id, amount_cents, currency, is_group, paid_at, recorded)
@@ -51,12 +58,12 @@ export class Payouts {
    * Takes back a payout that was entered by mistake. Its session can be paid out again.
    *
    * @returns false if it had been done before
-   * @throws Refused for a payout that was not recorded here, or not in the last 24 hours
+   * @throws Refused for a payout that was not recorded here, or not in the last 24 hours, and for another reason than that of the first time
    */
   async void(organizationId: string, id: string, reason: string): Promise<boolean> {
-    const columns = sql`recorded, taken_back AS "takenBack", created_at > now() - interval '24 hours' AS recent`;
+    const columns = sql`recorded, taken_back AS "takenBack", void_reason AS reason, created_at > now() - interval '24 hours' AS recent`;
     const payout = await lockRecord<Recorded>(this.db, 'payouts', organizationId, id, columns);
-    if (payout.takenBack) return false;
+    if (payout.takenBack) return takenBackAs(reason, payout.reason, 'voided', ['paid']);
     if (!payout.recorded)
       throw Refused.invalidState('paid', [], 'The payout was imported: what became of it is history.');
     if (!payout.recent) {

@@ -203,6 +203,7 @@ export const money = /* sql */ `
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
+  ${rule('mileage_trips', 'amount', `amount_cents IS NOT NULL OR status IN ('logged', 'rejected')`, 'amount_cents', 'must be given unless status is logged or rejected')}
   CREATE INDEX mileage_trips_keyset ON mileage_trips (organization_id, created_at, id) INCLUDE (trip_date);
   CREATE INDEX mileage_trips_status_keyset ON mileage_trips (organization_id, status, created_at, id)
     INCLUDE (trip_date);

@@ -1,5 +1,5 @@
 import { raw } from 'sql-template-tag';
-import { counted, onChanged, onRows, rule, secure } from './rules.js';
+import { counted, namedOnce, onChanged, onRows, rule, secure } from './rules.js';
 
 /** Whether a member is staff, in SQL: an owner, an admin or a tutor. */
 export const IS_STAFF = raw(`role <> 'student'`);
@@ -16,9 +16,9 @@ export const people = /* sql */ `
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
     sort_order integer NOT NULL DEFAULT 0,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    UNIQUE (organization_id, id),
-    UNIQUE (organization_id, name)
+    UNIQUE (organization_id, id)
   );
+  ${namedOnce('rate_bands')}
   CREATE INDEX rate_bands_order ON rate_bands (organization_id, sort_order, name) INCLUDE (id);
   ${secure('rate_bands')}
 
@@ -30,9 +30,9 @@ export const people = /* sql */ `
     description text,
     sort_order integer NOT NULL DEFAULT 0,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    UNIQUE (organization_id, id),
-    UNIQUE (organization_id, name)
+    UNIQUE (organization_id, id)
   );
+  ${namedOnce('tutor_tiers')}
   CREATE INDEX tutor_tiers_order ON tutor_tiers (organization_id, sort_order, name) INCLUDE (id);
   ${secure('tutor_tiers')}
 

@@ -1,13 +1,27 @@
+import { caseless } from '../folding.js';
+
 /** The most that an amount can be, in cents, so that sums stay far below 2^53. */
 export const MOST_CENTS = 1_000_000_000_000;
 
 /** The CHECK of a column with an amount in cents. */
 export const amount = (column: string, least = 0): string => `CHECK (${column} BETWEEN ${least} AND ${MOST_CENTS})`;
 
-const WORDS = new Map<string, { column: string; words: string }>();
+/** A CHECK that compares columns. */
+export interface RowRule {
+  table: string;
+  check: string;
+  /** The column to blame. */
+  column: string;
+  words: string;
+}
+
+const RULES = new Map<string, RowRule>();
 
 /** The column to blame and the words of a {@link rule}; undefined for another CHECK. */
-export const wordsOfCheck = (constraint: string) => WORDS.get(constraint);
+export const wordsOfCheck = (constraint: string): RowRule | undefined => RULES.get(constraint);
+
+/** The rules of a table, for who writes many rows at once and says which one is wrong. */
+export const rulesOf = (table: string): RowRule[] => [...RULES.values()].filter((one) => one.table === table);
 
 /**
  * A CHECK that compares columns, with its words for who imports rows: PostgreSQL's own name only the constraint.
@@ -16,9 +30,13 @@ export const wordsOfCheck = (constraint: string) => WORDS.get(constraint);
  */
 export function rule(table: string, name: string, check: string, at: string, words: string): string {
   const constraint = `${table}_${name}`;
-  WORDS.set(constraint, { column: at, words });
+  RULES.set(constraint, { table, check, column: at, words });
   return `ALTER TABLE ${table} ADD CONSTRAINT ${constraint} CHECK (${check}); COMMENT ON CONSTRAINT ${constraint} ON ${table} IS '${at}: ${words}';`;
 }
+
+/** Names that differ only by case are the same to people. */
+export const namedOnce = (table: string): string =>
+  `CREATE UNIQUE INDEX ${table}_name ON ${table} (organization_id, ${caseless('name')});`;
 
 /** The condition for rows of the transaction's organization. */
 export const MINE = 'organization_id = current_organization_id()';

@@ -32,6 +32,9 @@ export const scheduling = /* sql */ `
     FOREIGN KEY (organization_id, tutor_tier_id) REFERENCES tutor_tiers (organization_id, id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
+  ${rule('rate_cells', 'percentage', `tutor_pay_mode IS DISTINCT FROM 'percentage' OR tutor_pay_pct IS NOT NULL`, 'tutor_pay_pct', 'must be given if tutor_pay_mode is percentage')}
+  ${rule('rate_cells', 'flat', `tutor_pay_mode IS DISTINCT FROM 'flat' OR tutor_flat_rate_cents IS NOT NULL`, 'tutor_flat_rate_cents', 'must be given if tutor_pay_mode is flat')}
+  ${rule('rate_cells', 'mode', 'tutor_pay_mode IS NOT NULL OR coalesce(tutor_pay_pct, tutor_flat_rate_cents) IS NULL', 'tutor_pay_mode', 'must be given with tutor_pay_pct or tutor_flat_rate_cents')}
   CREATE INDEX rate_cells_keyset ON rate_cells (organization_id, created_at, id)
     INCLUDE (band_id, tutor_tier_id, subject_id, session_kind);
   ${secure('rate_cells')}

@@ -1,4 +1,4 @@
-import { amount, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
+import { amount, MINE, MINE_OR_NOBODYS, namedOnce, onRows, rule, secure } from './rules.js';
 import { RESULT } from './states.js';
 
 const STUDENT_IN_SESSION = `EXISTS (SELECT FROM session_students v
@@ -20,9 +20,9 @@ export const teaching = /* sql */ `
     is_archived boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id),
-    UNIQUE (organization_id, code),
-    UNIQUE (organization_id, name)
+    UNIQUE (organization_id, code)
   );
+  ${namedOnce('subjects')}
   CREATE TRIGGER make_code BEFORE INSERT ON subjects
     FOR EACH ROW WHEN (coalesce(NEW.code, '') = '') EXECUTE FUNCTION make_subject_code();
   ${secure('subjects')}
@@ -72,6 +72,7 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
+  ${rule('classrooms', 'price', 'price_cents IS NULL OR billing_interval IS NOT NULL', 'billing_interval', 'must be given with price_cents')}
   CREATE INDEX classrooms_keyset ON classrooms (organization_id, created_at, id);
   CREATE INDEX classrooms_live_keyset ON classrooms (organization_id, created_at, id) WHERE NOT is_archived;
   CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id) INCLUDE (is_archived);

@@ -101,9 +101,10 @@ export class Organizations {
    */
   async change(organizationId: string, wanted: OrganizationChange): Promise<ChangedColumn[]> {
     const { name, timeZone, currency, paymentTermsDays } = checked(wanted);
-    // Whoever records money refers to the row, and is waited for.
+    // Whoever writes money down holds the currency, and is waited for.
+    const lock = raw(currency === undefined ? 'FOR NO KEY UPDATE' : 'FOR UPDATE');
     const [row] = await this.db.query<Record<string, unknown>>(sql`
-      SELECT name, time_zone, currency, payment_terms_days FROM organizations WHERE id = ${organizationId} FOR UPDATE`);
+      SELECT name, time_zone, currency, payment_terms_days FROM organizations WHERE id = ${organizationId} ${lock}`);
     const asked = { name, time_zone: timeZone, currency, payment_terms_days: paymentTermsDays };
     const changes = Object.entries(asked).flatMap(([column, after]): ChangedColumn[] =>
       after !== undefined && after !== row![column]

@@ -45,7 +45,6 @@ const CONVERSATION: RecordDeclaration = {
   summary: 'Returns one message thread',
   view: CONVERSATIONS.view,
   source: CONVERSATIONS.source,
-  versioned: true,
 };
 
 const WHO =

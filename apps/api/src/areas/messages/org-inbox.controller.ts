@@ -35,7 +35,6 @@ const INBOX_MESSAGE: RecordDeclaration = {
   summary: 'Returns one message of the inbox',
   view: INBOX_MESSAGES.view,
   source: INBOX_MESSAGES.source,
-  versioned: true,
 };
 
 /** What a guest writes. */

@@ -2,7 +2,7 @@ import { type ClaimAction, Claims } from '@app/billing';
 import { kinds } from '../../http/kit.js';
 
 const DESCRIPTIONS: Record<ClaimAction, string> = {
-  approve: 'Only a `logged` one. Again: unchanged.',
+  approve: 'Only a `logged` one, with an amount. Again: unchanged.',
   reject: 'Only a `logged` one. Again: unchanged.',
   reimburse: 'Only an `approved` one. The money itself moves elsewhere. Again: unchanged.',
 };
@@ -26,7 +26,7 @@ export const decision = (claim: string, action: ClaimAction) => ({
 /** Fields that all kinds of claims have. */
 export const CLAIMED = {
   tutor_id: { required: true, description: 'A tutor, admin or owner (user id), archived ones too.' },
-  session_id: { nullable: true, description: 'The session that it was for.' },
+  session_id: { nullable: true, description: 'The session that it was for: one of this tutor, which has begun.' },
 };
 
 export const DAY = {

@@ -49,7 +49,6 @@ const RESULT = recordController({
   id: 'get_result',
   path: 'v1/results/:result_id',
   summary: 'Returns one assessment result',
-  versioned: true,
 });
 
 /** Those that the organization made. */

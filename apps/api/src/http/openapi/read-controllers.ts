@@ -41,13 +41,13 @@ export interface RecordDeclaration extends RecordSet {
   path: string;
   summary: string;
   description?: string;
-  /** It has an `ETag`. */
+  /** Whether it has an `ETag`, if its path does not end with its id: then it has. */
   versioned?: boolean;
 }
 
 /** The controller of a record: a GET for keys with `read`, documented from the record's declaration. */
 export function recordController(record: RecordDeclaration): Type {
-  const { id, path, summary, description, view, versioned } = record;
+  const { id, path, summary, description, view, versioned = /:\w+$/.test(path) } = record;
   declare(record);
 
   @Controller(path)

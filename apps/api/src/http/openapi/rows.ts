@@ -86,8 +86,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
   DECLARED.push(declaration);
 
   const parts = {
-    read: () =>
-      recordController({ ...shown, id: verb('get'), path: one, summary: `Returns one ${noun}`, versioned: true }),
+    read: () => recordController({ ...shown, id: verb('get'), path: one, summary: `Returns one ${noun}` }),
     create: () =>
       writeController({
         ...shared,

@@ -41,7 +41,6 @@ export const POST: RecordDeclaration = {
   description: 'The `ETag` identifies this version; send it as `If-Match` with a change.',
   view: blogPostView,
   source: POSTS.source,
-  versioned: true,
 };
 
 /** Merges both kinds of posts: one index scan for each, only as far as the page reaches. */

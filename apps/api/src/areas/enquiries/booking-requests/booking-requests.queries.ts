@@ -21,5 +21,4 @@ export const BOOKING_REQUEST_RECORD: RecordDeclaration = {
   summary: 'Returns one booking request',
   view: BOOKING_REQUESTS.view,
   source: BOOKING_REQUESTS.source,
-  versioned: true,
 };

@@ -44,5 +44,4 @@ export const LEAD: RecordDeclaration = {
   summary: 'Returns one lead',
   view: LEADS.view,
   source: LEADS.source,
-  versioned: true,
 };

@@ -28,6 +28,7 @@ export const ADJUSTMENTS_CONTROLLERS = [
     body: CreateAdjustment,
     rules: [Adjustments],
     answers: ADJUSTMENTS,
+    versions: ADJUSTMENTS,
     idName: 'adjustment_id',
     run: ({ organizationId, body }, adjustments) => adjustments.add(organizationId, inputOf(body)),
   }),
@@ -40,6 +41,7 @@ export const ADJUSTMENTS_CONTROLLERS = [
     description: 'It no longer counts as earned, and only `include_voided` lists it. Again: unchanged.',
     rules: [Adjustments],
     answers: ADJUSTMENTS,
+    versions: ADJUSTMENTS,
     run: ({ organizationId, ids }, adjustments) => adjustments.void(organizationId, ids.adjustment_id),
   }),
 ];

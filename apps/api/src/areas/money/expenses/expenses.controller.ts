@@ -1,4 +1,4 @@
-import { type ClaimAction, EXPENSE_CLAIMS } from '@app/billing';
+import { type ClaimAction, EXPENSE_CLAIMS, LoggedClaims } from '@app/billing';
 import { listController, rows, writeController } from '../../../http/kit.js';
 import { CLAIMED, DAY, decision, NOTES } from '../claims.js';
 import { ApproveExpense } from './expenses.dto.js';
@@ -10,6 +10,7 @@ const decided = (action: ClaimAction) =>
     id: `${action}_expense`,
     route: `POST /v1/expenses/:claim_id/${action}`,
     answers: EXPENSES,
+    versions: EXPENSES,
     run: ({ organizationId, ids }, claims) => claims.decide(organizationId, 'expense', action, ids.claim_id),
   });
 
@@ -19,6 +20,7 @@ export const EXPENSES_CONTROLLERS = [
     path: 'expenses/:claim_id',
     noun: 'expense',
     kind: EXPENSE_CLAIMS,
+    rule: LoggedClaims,
     scope: 'payroll:write',
     shown: EXPENSES,
     fields: {
@@ -53,6 +55,7 @@ export const EXPENSES_CONTROLLERS = [
     example: { approved_amount_cents: 1000 },
     body: ApproveExpense,
     answers: EXPENSES,
+    versions: EXPENSES,
     run: ({ organizationId, ids, body }, claims) =>
       claims.decide(organizationId, 'expense', 'approve', ids.claim_id, body.approved_amount_cents),
   }),

@@ -3,6 +3,13 @@ import { listController, recordController, writeController } from '../../../http
 import { AddLine, CreateInvoice, FinalizeInvoice, lineOf, VoidInvoice } from './invoices.dto.js';
 import { INVOICE, INVOICES } from './invoices.queries.js';
 
+/** Accounts are locked before invoices. */
+const VERSIONED = {
+  versions: INVOICE,
+  first: ({ organizationId, ids }: { organizationId: string; ids: { invoice_id: string } }, invoices: Invoices) =>
+    invoices.lock(organizationId, ids.invoice_id),
+};
+
 export const INVOICES_CONTROLLERS = [
   listController(INVOICES),
   recordController(INVOICE),
@@ -19,6 +26,7 @@ export const INVOICES_CONTROLLERS = [
     body: CreateInvoice,
     rules: [Invoices],
     answers: INVOICE,
+    versions: INVOICE,
     idName: 'invoice_id',
     run: ({ organizationId, body }, invoices) =>
       invoices.create(organizationId, body.student_id, body.lines.map(lineOf)),
@@ -33,6 +41,7 @@ export const INVOICES_CONTROLLERS = [
     body: AddLine,
     rules: [Invoices],
     answers: INVOICE,
+    ...VERSIONED,
     conflicts: ['invalid_state'],
     run: ({ organizationId, ids, body }, invoices) => invoices.addLine(organizationId, ids.invoice_id, lineOf(body)),
   }),
@@ -44,6 +53,7 @@ export const INVOICES_CONTROLLERS = [
     description: 'An invoice that has been issued is a 409.',
     rules: [Invoices],
     answers: null,
+    ...VERSIONED,
     conflicts: ['invalid_state'],
     run: ({ organizationId, ids }, invoices) => invoices.removeLine(organizationId, ids.invoice_id, ids.line_id),
   }),
@@ -57,6 +67,7 @@ export const INVOICES_CONTROLLERS = [
       'these lines, or reopen the sessions, first.',
     rules: [Invoices],
     answers: null,
+    ...VERSIONED,
     conflicts: ['invalid_state', 'still_referenced'],
     run: ({ organizationId, ids }, invoices) => invoices.remove(organizationId, ids.invoice_id),
   }),
@@ -73,6 +84,7 @@ export const INVOICES_CONTROLLERS = [
     body: FinalizeInvoice,
     rules: [Invoices],
     answers: INVOICE,
+    ...VERSIONED,
     conflicts: ['invalid_state'],
     run: ({ organizationId, ids, body }, invoices) =>
       invoices.finalize(organizationId, ids.invoice_id, body.due_date ?? null),
@@ -90,6 +102,7 @@ export const INVOICES_CONTROLLERS = [
     body: VoidInvoice,
     rules: [Invoices],
     answers: INVOICE,
+    ...VERSIONED,
     conflicts: ['invalid_state'],
     run: ({ organizationId, ids, body }, invoices) =>
       invoices.void(organizationId, ids.invoice_id, body.rebill ?? null),

@@ -1,4 +1,4 @@
-import { type ClaimAction, MILEAGE_TRIPS } from '@app/billing';
+import { type ClaimAction, LoggedClaims, MILEAGE_TRIPS } from '@app/billing';
 import { listController, rows, writeController } from '../../../http/kit.js';
 import { CLAIMED, DAY, decision, NOTES } from '../claims.js';
 import { MILEAGE } from './mileage.queries.js';
@@ -9,6 +9,7 @@ const decided = (action: ClaimAction) =>
     id: `${action}_mileage`,
     route: `POST /v1/mileage/:trip_id/${action}`,
     answers: MILEAGE,
+    versions: MILEAGE,
     run: ({ organizationId, ids }, claims) => claims.decide(organizationId, 'mileage', action, ids.trip_id),
   });
 
@@ -18,6 +19,7 @@ export const MILEAGE_CONTROLLERS = [
     path: 'mileage/:trip_id',
     noun: 'mileage trip',
     kind: MILEAGE_TRIPS,
+    rule: LoggedClaims,
     scope: 'payroll:write',
     shown: MILEAGE,
     fields: {

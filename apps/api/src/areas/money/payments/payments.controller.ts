@@ -4,6 +4,13 @@ import { TakeBack } from '../taking-back.js';
 import { receivedBy, RecordPayment, RefundPayment } from './payments.dto.js';
 import { PAYMENT, PAYMENTS } from './payments.queries.js';
 
+/** Accounts are locked before payments. */
+const VERSIONED = {
+  versions: PAYMENT,
+  first: ({ organizationId, ids }: { organizationId: string; ids: { payment_id: string } }, payments: Payments) =>
+    payments.lock(organizationId, ids.payment_id),
+};
+
 export const PAYMENTS_CONTROLLERS = [
   listController(PAYMENTS),
   recordController(PAYMENT),
@@ -24,6 +31,7 @@ export const PAYMENTS_CONTROLLERS = [
     body: RecordPayment,
     rules: [Payments],
     answers: PAYMENT,
+    versions: PAYMENT,
     idName: 'payment_id',
     conflicts: ['invalid_state'],
     run: ({ organizationId, body }, payments) => payments.record(organizationId, receivedBy(body)),
@@ -41,6 +49,7 @@ export const PAYMENTS_CONTROLLERS = [
     body: RefundPayment,
     rules: [Payments],
     answers: PAYMENT,
+    ...VERSIONED,
     conflicts: ['invalid_state'],
     run: ({ organizationId, ids, body }, payments) =>
       payments.refund(organizationId, ids.payment_id, body.amount_cents),
@@ -53,11 +62,12 @@ export const PAYMENTS_CONTROLLERS = [
     summary: 'Takes back a payment that was entered by mistake',
     description:
       'Within 24 hours of recording it, and before any refund: the payment is `canceled`, and what it paid is open again, unless ' +
-      'other credit pays it. Imported payments are a 409. Again: unchanged.',
+      'other credit pays it. Imported payments are a 409. Again: unchanged; for another reason, a 409.',
     example: { reason: 'Typed one zero too many' },
     body: TakeBack,
     rules: [Payments],
     answers: PAYMENT,
+    ...VERSIONED,
     conflicts: ['invalid_state'],
     run: ({ organizationId, ids, body }, payments) => payments.void(organizationId, ids.payment_id, body.reason),
   }),

@@ -56,12 +56,11 @@ export const PAYOUTS_CONTROLLERS = [
     body: CreatePayout,
     rules: [Payouts],
     answers: PAYOUT,
+    versions: PAYOUT,
     idName: 'payout_id',
     conflicts: ['invalid_state'],
-    run: ({ organizationId, caller, body }, payouts) => {
-      const { currency } = caller.organization;
-      return payouts.record(organizationId, { ...inputOf(body), currency, paidAt: body.paid_at ?? new Date() });
-    },
+    run: ({ organizationId, body }, payouts) =>
+      payouts.record(organizationId, { ...inputOf(body), paidAt: body.paid_at ?? new Date() }),
   }),
   writeController({
     id: 'void_payout',
@@ -71,11 +70,12 @@ export const PAYOUTS_CONTROLLERS = [
     summary: 'Takes back a payout that was entered by mistake',
     description:
       'Within 24 hours of recording it: it counts nowhere, and its session can be paid out again. Imported payouts are a 409. ' +
-      'Again: unchanged.',
+      'Again: unchanged; for another reason, a 409.',
     example: { reason: 'Entered for the wrong tutor' },
     body: TakeBack,
     rules: [Payouts],
     answers: PAYOUT,
+    versions: PAYOUT,
     conflicts: ['invalid_state'],
     run: ({ organizationId, ids, body }, payouts) => payouts.void(organizationId, ids.payout_id, body.reason),
   }),

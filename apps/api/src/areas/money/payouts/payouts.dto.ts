@@ -15,6 +15,6 @@ export class CreatePayout {
   })
   session_id?: string | null;
 
-  @field.Instant({ nullable: true, description: 'When it was paid; now, unless given.' })
+  @field.Instant({ nullable: true, description: 'When it was paid, not in the future; now, unless given.' })
   paid_at?: Date | null;
 }

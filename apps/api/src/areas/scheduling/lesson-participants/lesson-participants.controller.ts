@@ -19,6 +19,9 @@ export const LESSON_PARTICIPANTS_CONTROLLERS = [
     body: UpdateParticipant,
     rules: [Completion],
     answers: PARTICIPANT,
+    versions: PARTICIPANT,
+    // Sessions are locked before their participants.
+    first: ({ organizationId, ids }, completion) => completion.lock(organizationId, ids.participant_id),
     run: ({ organizationId, ids, body }, completion) =>
       completion.correct(organizationId, ids.participant_id, changeOf(body)),
   }),

@@ -29,6 +29,7 @@ export const SESSIONS_CONTROLLERS = [
     body: CreateSession,
     rules: [Bookings],
     answers: SESSION,
+    versions: SESSION,
     idName: 'session_id',
     run: ({ organizationId, body }, bookings) => {
       const { wanted, time } = wantedBy(body);
@@ -49,6 +50,7 @@ export const SESSIONS_CONTROLLERS = [
     body: UpdateSession,
     rules: [SessionChanges],
     answers: SESSION,
+    versions: SESSION,
     run: ({ organizationId, ids, body }, changes) => changes.change(organizationId, ids.session_id, changeBy(body)),
   }),
   writeController({
@@ -64,6 +66,7 @@ export const SESSIONS_CONTROLLERS = [
     body: CompleteSession,
     rules: [Completion],
     answers: SESSION,
+    versions: SESSION,
     run: ({ organizationId, ids, body }, completion) =>
       completion.complete(organizationId, ids.session_id, attendedBy(body)),
   }),
@@ -79,6 +82,7 @@ export const SESSIONS_CONTROLLERS = [
     conflicts: ['invalid_state'],
     rules: [Completion],
     answers: SESSION,
+    versions: SESSION,
     run: ({ organizationId, ids }, completion) => completion.reopen(organizationId, ids.session_id),
   }),
   writeController({
@@ -95,6 +99,7 @@ export const SESSIONS_CONTROLLERS = [
     body: CancelSession,
     rules: [Completion],
     answers: SESSION,
+    versions: SESSION,
     async run({ organizationId, ids, body: { reason = null, charge_percent: percent = null } }, completion) {
       const changed = await completion.cancel(organizationId, ids.session_id, reason, percent);
       return { changed, audit: changed ? { charge_percent: percent ?? 0 } : undefined };
@@ -132,6 +137,7 @@ export const SESSIONS_CONTROLLERS = [
     conflicts: ['invalid_state', 'still_referenced'],
     rules: [SessionChanges],
     answers: null,
+    versions: SESSION,
     run: ({ organizationId, ids }, changes) => changes.remove(organizationId, ids.session_id),
   }),
 ];

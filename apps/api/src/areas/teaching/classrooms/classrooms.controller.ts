@@ -17,7 +17,6 @@ const CLASSROOM = recordController({
   id: 'get_classroom',
   path: 'v1/classrooms/:classroom_id',
   summary: 'Returns one classroom',
-  versioned: true,
 });
 
 export const CLASSROOMS_CONTROLLERS = [

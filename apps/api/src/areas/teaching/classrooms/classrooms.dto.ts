@@ -20,7 +20,10 @@ export class CreateClassroom {
   @field.bodyField(FIELDS.classrooms.price_cents, { nullable: true })
   price_cents?: number | null;
 
-  @field.OneOf(VALUES.classrooms.billing_interval, { nullable: true, description: 'What `price_cents` is for.' })
+  @field.OneOf(VALUES.classrooms.billing_interval, {
+    nullable: true,
+    description: 'What `price_cents` is for; needed with it.',
+  })
   billing_interval?: (typeof VALUES.classrooms.billing_interval)[number] | null;
 }
 
@@ -38,7 +41,10 @@ export class UpdateClassroom {
   @field.bodyField(FIELDS.classrooms.price_cents, { nullable: true })
   price_cents?: number | null;
 
-  @field.OneOf(VALUES.classrooms.billing_interval, { nullable: true, description: 'What `price_cents` is for.' })
+  @field.OneOf(VALUES.classrooms.billing_interval, {
+    nullable: true,
+    description: 'What `price_cents` is for; needed with it.',
+  })
   billing_interval?: (typeof VALUES.classrooms.billing_interval)[number] | null;
 
   @field.Flag()

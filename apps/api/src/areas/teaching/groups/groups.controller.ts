@@ -17,7 +17,6 @@ const GROUP = recordController({
   id: 'get_student_group',
   path: 'v1/student-groups/:group_id',
   summary: 'Returns one student group with its members',
-  versioned: true,
 });
 
 export const GROUPS_CONTROLLERS = [

@@ -1,0 +1,9 @@
+import sql from 'sql-template-tag';
+import type { Database } from '@app/database';
+
+/** The organization's currency. Whoever wants another one waits for the ambient transaction, and then finds its money. */
+export async function heldCurrency(db: Database, organizationId: string): Promise<string> {
+  const [row] = await db.query<{ currency: string }>(sql`
+    SELECT currency FROM organizations WHERE id = ${organizationId} FOR KEY SHARE`);
+  return row!.currency;
+}
