@@ -61,11 +61,16 @@ async function send(write: ValidWrite, key: string, once: string | null = uuidv7
   return { status: answer.status, text: await answer.text(), type: answer.headers.get('content-type') };
 }
 
-/** Fields that the answer shows although the record had them before and the request did not send them. An action decides the state. */
+/**
+ * Fields that the answer shows although the record had them before and the request did not send them, and sums that tell what was
+ * added to. An action decides the state.
+ */
 function known(answer: Fields, before: Fields, body: Fields, acts: boolean): string[] {
   const told = Object.entries(answer).filter(([field, value]) => {
     const [shown, was, sent] = [value, before[field], body[field]].map((one) => JSON.stringify(one));
-    return !['id', ...(acts ? ['status', 'voided'] : [])].includes(field) && !['null', '[]', '{}', sent].includes(shown) && shown === was;
+    const sum = typeof value === 'number' && typeof before[field] === 'number' && before[field] !== 0;
+    const hidden = ['id', ...(acts ? ['status', 'voided'] : [])].includes(field) || ['null', '[]', '{}', sent].includes(shown);
+    return !hidden && (shown === was || sum);
   });
   return told.map(([field]) => field);
 }

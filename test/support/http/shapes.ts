@@ -168,7 +168,7 @@ const ADDED: Record<string, Record<string, string>> = {
   LineItem: { id: 'string' },
   Lead: { staff_notes: 'string or null' },
   Payment: {
-    received_on: 'string or null', parent_id: 'string or null', reference: 'string or null', credit_cents: 'integer',
+    received_on: 'string or null', parent_id: 'string or null', reference: 'string or null', credit_cents: 'integer or null',
     allocations: 'Allocation[]', voided_at: 'string or null', void_reason: 'string or null',
   }, // prettier-ignore
   Payout: { voided_at: 'string or null', void_reason: 'string or null' },

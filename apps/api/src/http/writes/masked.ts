@@ -29,14 +29,15 @@ const MASKED: Schema = {
 /** The schema of what a write answers. */
 export function maskable(shape: Shape): Schema {
   const { schema } = shape;
-  return shape instanceof View
+  const properties = Object.values((schema.properties ?? {}) as Record<string, Schema>);
+  return shape instanceof View || properties.some(isKept)
     ? { ...schema, properties: { ...(schema.properties as object), masked: MASKED } }
     : schema;
 }
 
 /**
  * The answer without what was stored before the request. A record that the request made is shown as it is; of another one its id, its
- * state after an action, what the request sent, and what differs from before.
+ * state after an action, what the request sent, and what differs from before. A sum tells what it was before, so it stays hidden.
  */
 export function masked(answer: unknown, { schema, shapes }: Answer, { now, before, sent, acts }: Known): unknown {
   const always = acts ? ['id', 'status'] : ['id'];
@@ -49,10 +50,14 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
     if (shape) return visit(value, shape.schema);
     if (Array.isArray(value)) return value.map((one) => visit(one, of.items as Schema));
     if (!isFields(value)) return value;
-    return mapped(value, of, (one, property, name) => {
+    const hidden: string[] = [];
+    const seen = mapped(value, of, (one, property, name) => {
       if (!isKept(property)) return visit(one, property);
-      return said.has(pair(name, one)) ? one : blankOf(property);
+      if (said.has(pair(name, one))) return one;
+      if (!same(one, blankOf(property))) hidden.push(name);
+      return blankOf(property);
     });
+    return hidden.length > 0 ? { ...seen, masked: true } : seen;
   }
 
   function visitRecord(record: Fields, of: Schema): Fields {
@@ -77,7 +82,7 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
         if (items.length === 0 || items.length < value.length) hidden.push(name);
         return items;
       }
-      if (was && !same(value, was[name])) return value;
+      if (was && !same(value, was[name]) && !(typeof value === 'number' && was[name])) return value;
       // Of a record that the request found by itself, such as a person by their address, the request says what it sent.
       if (!was && object === root && isPlain(sent[name])) return sent[name];
       hidden.push(name);

@@ -60,6 +60,5 @@ export const READABLE_MESSAGE: RecordDeclaration = {
   path: 'v1/messages/:message_id',
   summary: 'Returns one message',
   description: 'A private or deleted message is a 404.',
-  versioned: true,
   where: sql`m.visibility = 'everyone' AND ${THERE}`,
 };

@@ -27,7 +27,7 @@ export const PAYMENTS = list({
     received_on: nullable(day('p.received_on')),
     parent_id: like(nullable(uuid('p.parent_id')), null),
     reference: nullable(text('p.reference', 'TERM2-NGATA')),
-    credit_cents: like(cents('p.credit_cents'), 0),
+    credit_cents: like(nullable(cents('p.credit_cents')), 0),
     allocations: json(APPLIED, {
       type: 'array',
       items: objectOf({ invoice_id: UUID, amount_cents: { type: 'integer', examples: [12000] } }),

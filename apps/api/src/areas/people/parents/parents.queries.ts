@@ -48,7 +48,6 @@ export const PARENT: RecordDeclaration = {
   description: 'A parent without a link in this organization is a 404: link a new one to a child first.',
   ...ANY_PARENT,
   where: LINKED,
-  versioned: true,
 };
 
 /** Open and paid amounts of the invoices of a parent's children. */

@@ -12,7 +12,6 @@ const STUDENT = recordController({
   path: 'v1/students/:student_id',
   summary: 'Returns one student',
   description: 'A `pending` student shows only what the organization supplied.',
-  versioned: true,
 });
 
 export const STUDENTS_CONTROLLERS = [

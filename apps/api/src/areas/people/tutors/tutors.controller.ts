@@ -12,7 +12,6 @@ const TUTOR = recordController({
   id: 'get_tutor',
   path: 'v1/tutors/:tutor_id',
   summary: 'Returns one tutor, admin or owner',
-  versioned: true,
 });
 
 export const TUTORS_CONTROLLERS = [

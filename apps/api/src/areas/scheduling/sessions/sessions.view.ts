@@ -18,10 +18,10 @@ export const settledShape: Shape = {
   schema: objectOf({
     dry_run: BOOLEAN,
     sessions: { type: 'integer', minimum: 0, examples: [12], description: 'How many were looked at.' },
-    changed: {
+    changed: kept({
       type: 'array',
-      items: objectOf({ session_id: UUID, before: kept(orNull(PRICES)), after: PRICES }),
-    },
+      items: objectOf({ session_id: UUID, before: orNull(PRICES), after: PRICES }),
+    }),
   }),
 };
 
