@@ -58,16 +58,16 @@ export class ClassChanges {
 
   /** A student who joins takes part in the lessons ahead. @returns the place's id, and whether it is new @throws Refused like ClassMembers.give */
   async admit(organizationId: string, ref: ClassRef, userId: string, as: ClassRole) {
-    const lessons = as === 'student' ? await this.lessons.lock(organizationId, ref) : [];
+    await this.lessons.lock(organizationId, [ref.id]);
     const given = await this.members.give(organizationId, ref, userId, as);
-    if (given.changed) await this.lessons.join(organizationId, lessons, userId);
+    if (given.changed && as === 'student') await this.lessons.join(organizationId, ref, userId);
     return given;
   }
 
   /** The lessons ahead go on without a student who is taken out. @throws Refused for somebody who has no such place */
   async dismiss(organizationId: string, ref: ClassRef, userId: string, as: ClassRole): Promise<void> {
-    const lessons = as === 'student' ? await this.lessons.lock(organizationId, ref) : [];
+    await this.lessons.lock(organizationId, [ref.id]);
     if (!(await this.members.take(organizationId, ref, userId, as))) throw Refused.notFound();
-    await this.lessons.leave(organizationId, lessons, userId);
+    if (as === 'student') await this.lessons.leave(organizationId, ref, userId);
   }
 }

@@ -36,8 +36,9 @@ export class Approvals {
    * Gives the person what they came for, and notifies them by mail, and of a new admin the owners and admins. A parent is
    * linked to the children they asked for. Somebody whose address was changed and is not proven yet is let in by the proof.
    */
-  approve(provisioner: Provisioner, by: Actor, userId: string, as: Asking = 'member'): Promise<void> {
+  async approve(provisioner: Provisioner, by: Actor, userId: string, as: Asking = 'member'): Promise<void> {
     const { organizationId } = provisioner;
+    await this.waiting.lockLessons(organizationId, userId);
     return this.decide(organizationId, by, userId, as, async (role) => {
       const [row] = await this.db.query<{ done: boolean }>(
         as === 'parent' ? sql`SELECT approve_parent(${userId}) AS done` : sql`SELECT approve_member(${userId}) AS done`,

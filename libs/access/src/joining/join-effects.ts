@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
 import { Families, InviteTargets, ClassMembers, type Identity } from '@app/people';
+import { ClassLessons } from '@app/scheduling';
 import type { OpenedInvite } from './opened-invites.js';
 
 interface MembershipStatus {
@@ -12,6 +13,8 @@ interface MembershipStatus {
   /** Whether their address was changed, and no manager has approved that yet. */
   moved: boolean;
 }
+
+const isClass = (scope: string): scope is 'classroom' | 'group' => scope === 'classroom' || scope === 'group';
 
 type Granting = Pick<OpenedInvite, 'organizationId' | 'scope' | 'targetId' | 'subjectId'>;
 
@@ -23,7 +26,13 @@ export class JoinEffects {
     private readonly classMembers: ClassMembers,
     private readonly families: Families,
     private readonly targets: InviteTargets,
+    private readonly lessons: ClassLessons,
   ) {}
+
+  /** Locks the lessons that {@link apply} adds somebody to, before their own rows. */
+  async lockLessons({ organizationId, scope, targetId }: Granting): Promise<void> {
+    if (isClass(scope)) await this.lessons.lock(organizationId, [targetId]);
+  }
 
   /** When somebody was archived here (null if they are not), and whether they wait for approval to belong at all. */
   async status(organizationId: string, userId: string, asParent: boolean): Promise<MembershipStatus> {
@@ -90,10 +99,12 @@ export class JoinEffects {
     return 'new';
   }
 
-  /** Adds what the invite grants besides the membership: a place, a tutor or a child. */
+  /** Adds what the invite grants besides the membership: a place, with the lessons ahead of its class, a tutor or a child. */
   async apply({ organizationId, scope, targetId, subjectId }: Granting, userId: string): Promise<void> {
-    if (scope === 'classroom' || scope === 'group') {
-      await this.classMembers.add(organizationId, { kind: scope, id: targetId }, userId, 'student');
+    if (isClass(scope)) {
+      const ref = { kind: scope, id: targetId };
+      const { changed } = await this.classMembers.add(organizationId, ref, userId, 'student');
+      if (changed) await this.lessons.join(organizationId, ref, userId);
     }
     if (scope === 'tutor_student') await this.classMembers.withTutor(organizationId, targetId, userId, subjectId);
     if (scope === 'parent') await this.families.link(organizationId, userId, targetId);

@@ -103,6 +103,7 @@ export class Joining {
           if (!invite) throw new JoinRefused('unknown');
           if (invite.state === 'accepted') return this.joinedBefore(invite, who, given);
           if (invite.state !== 'valid') throw new JoinRefused(invite.state);
+          await this.effects.lockLessons(invite);
           return this.join(invite, await this.arrived(invite, who, given), requestId);
         });
       } catch (error) {
@@ -226,12 +227,11 @@ export class Joining {
     const trusted = !this.outbox.sendsMail;
     const approval = await this.tie(invite, identity);
     if (approval && !identity.verified && identity.elsewhere && !trusted) throw new JoinRefused('unconfirmed');
-    const manages = invite.role === 'admin';
     if (approval === 'new') await this.tellApprovers(invite, identity);
     if (!approval) {
       const { accepted } = await this.effects.status(organizationId, identity.id, as === 'parent');
       if (!(await this.identities.accept(identity.id, as, trusted))) throw new JoinRefused('unconfirmed');
-      if (manages && !accepted)
+      if (invite.role === 'admin' && !accepted)
         await this.memberships.managerAdded(organizationId, { userId: invite.createdBy }, identity.id, invite.role);
       await this.effects.apply(invite, identity.id);
       // An invite to an address implies approval.

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
+import { ClassLessons } from '@app/scheduling';
 import { JoinEffects } from './join-effects.js';
 import type { OpenedInvite } from './opened-invites.js';
 
@@ -36,6 +37,7 @@ export class Waiting {
   constructor(
     private readonly db: Database,
     private readonly effects: JoinEffects,
+    private readonly lessons: ClassLessons,
   ) {}
 
   /** How somebody may enter with a code. @param newcomer whether they do not belong to the organization yet */
@@ -78,6 +80,15 @@ export class Waiting {
       SELECT FROM joins WHERE organization_id = ${organizationId} AND invite_id = ${id} AND user_id = ${userId}
         AND joined_at > now() - interval '10 minutes'`);
     return rows.length > 0;
+  }
+
+  /** Locks the lessons of the classes that somebody waits for, before the person. */
+  async lockLessons(organizationId: string, userId: string): Promise<void> {
+    const classes = await this.db.query<{ id: string }>(sql`
+      SELECT i.target_id AS id FROM joins j JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+      WHERE j.organization_id = ${organizationId} AND j.user_id = ${userId} AND j.approval = 'waiting'
+        AND i.scope IN ('classroom', 'group')`);
+    if (classes.length > 0) await this.lessons.lock(organizationId, classes.map(({ id }) => id)); // prettier-ignore
   }
 
   /** Gives somebody who was approved what they came for: places, a tutor, or children. What no longer exists is left out. */

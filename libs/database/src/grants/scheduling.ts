@@ -5,12 +5,13 @@ export const scheduling: Grants = {
   tables: {
     sessions: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
-      portal: `SELECT, UPDATE (tutor_id, status, overlap_allowed, completed_at, cancelled_at, cancellation_reason,
+      portal: `SELECT, UPDATE (tutor_id, student_id, status, overlap_allowed, completed_at, cancelled_at, cancellation_reason,
         amount_owed_cents, tutor_pay_cents, student_rate_cents, tutor_pay_rate_cents, tutor_pay_pct, updated_at)`,
     },
     lesson_participants: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
-      portal: 'SELECT, UPDATE (status, attendance, rate_cents, surcharge_cents, billed_cents, cancelled_at)',
+      portal:
+        'SELECT, INSERT, UPDATE (status, attendance, rate_cents, rate_given, surcharge_cents, billed_cents, cancelled_at)',
     },
     rate_cells: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
     session_feedback: { api: 'SELECT, INSERT, UPDATE (is_public)' },
