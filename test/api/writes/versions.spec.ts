@@ -57,5 +57,5 @@ it('every change honours If-Match: of another version it is a 412 and changes no
     if (done.headers.etag && done.headers.etag !== etag) wrong.push(`${name} answers another version`);
   }
   expect(wrong).toEqual([]);
-  expect(tried.size).toBeGreaterThan(60);
+  expect(tried.size).toBeGreaterThan(50);
 });
