@@ -52,7 +52,7 @@ describe('enquiries', () => {
     expect(await pages.audited('PATCH /v1/leads/:lead_id')).toEqual([{ lead_id: id, status: 'converted', by: expect.anything() as unknown }]);
     await pages.owner.post(path, { status: 'new' });
     expect((await make.find('leads', id)).status).toBe('converted');
-    expect(await textOf('')).toContain('The status is "converted".');
+    expect(await textOf('')).toContain('The status is &quot;converted&quot;.');
     expect((await pages.owner.post(path, { status: 'won' })).status).toBe(400);
   });
 });
@@ -75,7 +75,7 @@ describe('booking requests', () => {
     expect((await make.query<{ result: string }>(rows, [id])).map(({ result }) => result)).toEqual(['done', 'unchanged', 'done']);
     await make.query(`UPDATE booking_requests SET status = 'expired' WHERE id = $1`, [id]);
     await pages.owner.post(`${base}/requests/${id}`, { action: 'decline' });
-    expect(await textOf(`/requests/${id}`)).toContain('The status is "expired".');
+    expect(await textOf(`/requests/${id}`)).toContain('The status is &quot;expired&quot;.');
     expect((await pages.owner.post(`${base}/requests/${id}`, { action: 'match' })).status).toBe(400);
   });
 });
