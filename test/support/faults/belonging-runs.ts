@@ -3,6 +3,7 @@ import { Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { anyCommand, type Command } from './belonging-commands.js';
 import { BelongingModel } from './belonging-model.js';
+import { findFault, type Run } from './histories.js';
 import type { IdentityFixture } from './identity-model.js';
 
 /** Shrunk sequences that once failed, in development or with a planted bug. */
@@ -93,41 +94,14 @@ export async function withStatement([right, wrong]: readonly [string, string], w
   await work().finally(() => spy.mockRestore());
 }
 
-/** Concurrent sequences, each with its own organizations and people. */
-const AT_ONCE = 4;
 /** Of the API and of the portal: acts wait for each other. */
 export const CONNECTIONS = 12;
 
-/** @returns a sequence that breaks a rule, shrunk, and how it does so; null if there is none */
-export async function findTrespass(
-  stage: IdentityFixture,
-  { seed, runs, longest }: { seed: number; runs: number; longest: number },
-): Promise<{ commands: Command[]; why: string } | null> {
-  const property = fc.asyncProperty(fc.array(anyCommand, { minLength: 1, maxLength: longest }), async (commands) => {
-    await BelongingModel.run(stage, commands);
-  });
-  const examples = CORPUS.map((commands): [Command[]] => [commands]);
-  const outcomes = await Promise.all(
-    Array.from({ length: AT_ONCE }, (_, lane) =>
-      fc.check(property, {
-        seed: seed * AT_ONCE + lane,
-        numRuns: Math.max(1, Math.floor((runs + lane) / AT_ONCE)),
-        examples: examples.filter((_example, index) => index % AT_ONCE === lane),
-      }),
-    ),
+/** Sequences of up to so many commands, each with its own organizations and people. */
+export const findTrespass = (stage: IdentityFixture, { longest, ...run }: Run & { longest: number }) =>
+  findFault(
+    fc.array(anyCommand, { minLength: 1, maxLength: longest }),
+    (commands) => BelongingModel.run(stage, commands),
+    { shrinks: true, ...run },
+    { corpus: CORPUS, atOnce: 4 },
   );
-  const failed = outcomes.find((outcome) => outcome.failed);
-  return failed ? { commands: failed.counterexample![0], why: String(failed.errorInstance) } : null;
-}
-
-/** @returns what one of the {@link CORPUS} breaks, with a planted bug; null if none does */
-export async function firstOfCorpus(stage: IdentityFixture): Promise<string | null> {
-  const left = [...CORPUS];
-  let why: string | null = null;
-  const lane = async () => {
-    for (let next = left.shift(); next && why === null; next = left.shift())
-      await BelongingModel.run(stage, next).catch((error: unknown) => (why = String(error)));
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  return why;
-}

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { CalendarFixture, type Sent, type ShownSession } from '../data/calendar-fixture.js';
 import type { TestApi } from '../http/api.js';
+import { findFault, type Run } from './histories.js';
 import { faultsOf } from './invariants.js';
 
 /** Times are quarters of an hour since 09:00 in Melbourne on Monday, 22 March 2027. The clocks go back on 4 April. */
@@ -120,12 +121,13 @@ class Calendar {
   }
 }
 
-/** Runs random histories by up to eight clients at once. @returns the shortest one that breaks a rule, and which; null for none */
-export async function findOverlap(api: TestApi, { seed, runs }: { seed: number; runs: number }): Promise<string | null> {
-  const property = fc.asyncProperty(history, async (rounds) => {
-    const calendar = new Calendar(await CalendarFixture.open(api));
-    for (const commands of rounds) await calendar.round(commands);
-  });
-  const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns: runs, endOnFailure: true });
-  return failed ? `${String(errorInstance)} in ${JSON.stringify(counterexample)}` : null;
-}
+/** Random histories by up to eight clients at once. */
+export const findOverlap = (api: TestApi, run: Run) =>
+  findFault(
+    history,
+    async (rounds) => {
+      const calendar = new Calendar(await CalendarFixture.open(api));
+      for (const commands of rounds) await calendar.round(commands);
+    },
+    run,
+  );

@@ -6,6 +6,7 @@ import { Factories } from '../data/factories.js';
 import { TestApi } from '../http/api.js';
 import { TestPortal } from '../portal/portal.js';
 import { anyCommand, type Command } from './identity-commands.js';
+import { findFault, type Run } from './histories.js';
 import { Identities, type IdentityFixture } from './identity-model.js';
 
 export async function openStage(connections = 4): Promise<IdentityFixture> {
@@ -131,29 +132,11 @@ export async function withText(api: TestApi, [name, right, wrong]: readonly [str
   }
 }
 
-/** Concurrent sequences, each with its own organizations and people. A sequence mostly waits for the database. */
-const AT_ONCE = 8;
-
-/** @returns a sequence that breaks a rule, shrunk unless `fast`, and how it does so; null if there is none */
-export async function findBreach(
-  stage: IdentityFixture,
-  { seed, runs, longest, fast = false }: { seed: number; runs: number; longest: number; fast?: boolean },
-): Promise<{ commands: Command[]; why: string } | null> {
-  const property = fc.asyncProperty(fc.array(anyCommand, { minLength: 1, maxLength: longest }), async (commands) => {
-    await Identities.run(stage, commands);
-  });
-  const examples = CORPUS.map((commands): [Command[]] => [commands]);
-  const share = (lane: number) => Math.floor((runs + lane) / AT_ONCE);
-  const outcomes = await Promise.all(
-    Array.from({ length: AT_ONCE }, (_, lane) =>
-      fc.check(property, {
-        seed: seed * AT_ONCE + lane,
-        numRuns: share(lane),
-        endOnFailure: fast,
-        examples: examples.filter((_example, index) => index % AT_ONCE === lane),
-      }),
-    ),
+/** Sequences of up to so many commands, several at once, each with its own organizations and people: they mostly wait for the database. */
+export const findBreach = (stage: IdentityFixture, { longest, ...run }: Run & { longest: number }) =>
+  findFault(
+    fc.array(anyCommand, { minLength: 1, maxLength: longest }),
+    (commands) => Identities.run(stage, commands),
+    { shrinks: true, ...run },
+    { corpus: CORPUS, atOnce: 8 },
   );
-  const failed = outcomes.find((outcome) => outcome.failed);
-  return failed ? { commands: failed.counterexample![0], why: String(failed.errorInstance) } : null;
-}

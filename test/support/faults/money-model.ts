@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { MoneyFixture } from '../data/money-fixture.js';
 import type { TestApi } from '../http/api.js';
+import { findFault, type Run } from './histories.js';
 import { faultsOf } from './invariants.js';
 
 /** What is done to an organization's money, and how often. */
@@ -226,16 +227,16 @@ class Organization {
   }
 }
 
-/** Runs the {@link CORPUS}, and random histories by up to eight clients at once. @returns the first fault, and after what; null for none */
-export async function findWrongMoney(api: TestApi, plan: { seed: number; runs: number; target?: Target }): Promise<string | null> {
+/** The {@link CORPUS}, and random histories by up to eight clients at once. */
+export async function findWrongMoney(api: TestApi, { target, ...run }: Run & { target?: Target }): Promise<string | null> {
   const { port } = api.server.address() as { port: number };
-  const { seed, runs, target = { port: () => port, failures: 0 } } = plan;
-  const property = fc.asyncProperty(history, async (rounds) => {
-    const one = await Organization.open(api, target);
-    for (const commands of rounds) await one.round(commands);
-  });
-  const examples = CORPUS.map((rounds): [Command[][]] => [rounds]);
-  const numRuns = examples.length + runs;
-  const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns, examples, endOnFailure: true });
-  return failed ? `${String(errorInstance)} in ${JSON.stringify(counterexample)}` : null;
+  return findFault(
+    history,
+    async (rounds) => {
+      const one = await Organization.open(api, target ?? { port: () => port, failures: 0 });
+      for (const commands of rounds) await one.round(commands);
+    },
+    { ...run, runs: CORPUS.length + run.runs },
+    { corpus: CORPUS },
+  );
 }
