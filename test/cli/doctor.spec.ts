@@ -95,7 +95,7 @@ describe('doctor and recount', () => {
     expect(results(stdout).find(({ check }) => check === 'totals')).toEqual({
       check: 'totals',
       status: 'fail',
-      message: 'the total of members:student for first is 3, but there are 0 rows: run "npm run cli -- recount"',
+      message: 'The total of a list is the number of its rows. 1 of first break it: members:student: run "npm run cli -- recount"',
     });
     expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'Corrected the totals of first\nAll copies are correct\n' });
     expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'All totals are correct\nAll copies are correct\n' });
@@ -110,7 +110,7 @@ describe('doctor and recount', () => {
     expect(results(stdout).find(({ check }) => check === 'copies')).toEqual({
       check: 'copies',
       status: 'fail',
-      message: `users.seen_by of ${id} is wrong: run "npm run cli -- recount"`,
+      message: `A login lists the organizations that its person has accepted. 1 of first break it: ${id}: run "npm run cli -- recount"`,
     });
     expect(await cli('recount')).toMatchObject({ code: 0, stdout: 'All totals are correct\nCorrected 1 copy\n' });
     expect((await cli('doctor')).code).toBe(0);

@@ -6,8 +6,10 @@ import { type Env, loadEnv } from '@app/config';
 import {
   brokenInvariants,
   connect,
+  COPIED,
   Database,
   differentFunctions,
+  type InvariantName,
   INVARIANTS,
   OF_ROWS,
   inWords as inWordsOf,
@@ -15,13 +17,11 @@ import {
   type ProcessRole,
   ROLE_SETTINGS,
   roleFaults,
-  wrongCopies,
-  wrongListCounts,
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
 import { STORES } from '@app/storage';
 import { rulesOn } from './rules.js';
-import { slugOf, type Slugs, slugsOf } from './slugs.js';
+import { slugOf, slugsOf } from './slugs.js';
 import { launcherOf } from './start/data-lock.js';
 import { keyFits } from './start/encryption-key.js';
 import { mailFolder } from './start/folders.js';
@@ -104,13 +104,17 @@ function checksOfCurrent(env: Env, api: DataSource, verbose: boolean): Check[] {
     ...as('role of the portal', env.get('PORTAL_DATABASE_URL'), (portal) => examineRole(portal, 'portal', verbose)),
     ...as('role of the owner', env.get('MIGRATION_DATABASE_URL'), examineOwner),
     ...as('functions', env.migrationUrl, examineFunctions),
-    ...as('totals', env.migrationUrl, (owner) => examineCounts(owner, env)),
-    ...as('copies', env.migrationUrl, examineCopies),
+    ...as('totals', env.migrationUrl, (owner) =>
+      examineDerived(owner, env, ['totals of lists'], 'the counters match the lists'),
+    ),
+    ...as('copies', env.migrationUrl, (owner) =>
+      examineDerived(owner, env, Object.values(COPIED), 'the copies that lists read match their sources'),
+    ),
     ['worker', () => examineWorker(api)],
   ];
 }
 
-async function connectedTo(url: string, look: (as: DataSource) => Promise<Verdict>): Promise<Verdict> {
+async function connectedTo<T>(url: string, look: (as: DataSource) => Promise<T>): Promise<T> {
   const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring doctor', timeouts: false });
   return look(dataSource).finally(() => dataSource.destroy());
 }
@@ -154,30 +158,25 @@ async function examineFunctions(owner: DataSource): Promise<Verdict> {
 /** Number of differences shown, which is enough to know where to look. */
 const MOST_DIFFERENCES = 5;
 
-async function examineCounts(owner: DataSource, env: Env): Promise<Verdict> {
-  try {
-    const wrong = await wrongListCounts(owner, MOST_DIFFERENCES);
-    if (wrong.length === 0) return ok('the counters match the lists');
-    const slugs = await slugsIn(owner, env);
-    const listed = wrong.map(({ list, organization_id: id, counter, actual }) => {
-      return `the total of ${list} for ${slugOf(id, slugs)} is ${counter}, but there are ${actual} rows`;
-    });
-    return fail(`${listed.join('; ')}: ${RECOUNT}`);
-  } catch (error) {
-    return warn(`could not be counted: ${(error as Error).message}`);
-  }
+/** What breaks these invariants, in words, which begin with the invariant's name. */
+async function brokenIn(owner: DataSource, env: Env, names: readonly InvariantName[]): Promise<[string, string][]> {
+  const broken = await owner.transaction(async (manager) => {
+    await manager.query('SET LOCAL app.maintenance = on');
+    return brokenInvariants((sql, values) => manager.query(sql, values), null, names);
+  });
+  if (broken.length === 0) return [];
+  const slugs = slugsOf(await (await rulesOn(new Database(owner), env)).get(Organizations).list());
+  return broken.map(({ name, organization_id: id, count, ids }) => {
+    const first = `${count} of ${slugOf(id, slugs)} break it${count > ids.length ? ', the first' : ''}: ${ids.join(', ')}`;
+    return [name, `${INVARIANTS[name].says} ${first}`];
+  });
 }
 
-async function slugsIn(owner: DataSource, env: Env): Promise<Slugs> {
-  const rules = await rulesOn(new Database(owner), env);
-  return slugsOf(await rules.get(Organizations).list());
-}
-
-async function examineCopies(owner: DataSource): Promise<Verdict> {
+/** What lists read of other rows, which `recount` corrects. */
+async function examineDerived(owner: DataSource, env: Env, names: InvariantName[], right: string): Promise<Verdict> {
   try {
-    const wrong = await wrongCopies(owner, MOST_DIFFERENCES);
-    if (wrong.length === 0) return ok('the copies that lists read match their sources');
-    return fail(`${wrong.map(({ copy, id }) => `${copy} of ${id} is wrong`).join('; ')}: ${RECOUNT}`);
+    const wrong = (await brokenIn(owner, env, names)).slice(0, MOST_DIFFERENCES).map(([, words]) => words);
+    return wrong.length === 0 ? ok(right) : fail(`${wrong.join('; ')}: ${RECOUNT}`);
   } catch (error) {
     return warn(`could not be compared: ${(error as Error).message}`);
   }
@@ -187,26 +186,9 @@ async function examineCopies(owner: DataSource): Promise<Verdict> {
 async function examineRows(env: Env): Promise<Finding[]> {
   const check = 'rows';
   try {
-    const owner = await connect({
-      url: env.migrationUrl,
-      poolSize: 1,
-      applicationName: 'tutoring doctor',
-      timeouts: false,
-    });
-    try {
-      const broken = await owner.transaction(async (manager) => {
-        await manager.query('SET LOCAL app.maintenance = on');
-        return brokenInvariants((sql, values) => manager.query(sql, values), null, OF_ROWS);
-      });
-      if (broken.length === 0) return [{ check, ...ok(`all ${OF_ROWS.length} invariants hold`) }];
-      const slugs = await slugsIn(owner, env);
-      return broken.map(({ name, organization_id: id, count, ids }) => {
-        const first = `${count} of ${slugOf(id, slugs)} break it${count > ids.length ? ', the first' : ''}: ${ids.join(', ')}`;
-        return { check: `${check}: ${name}`, ...fail(`${INVARIANTS[name].says} ${first}`) };
-      });
-    } finally {
-      await owner.destroy();
-    }
+    const broken = await connectedTo(env.migrationUrl, (owner) => brokenIn(owner, env, OF_ROWS));
+    if (broken.length === 0) return [{ check, ...ok(`all ${OF_ROWS.length} invariants hold`) }];
+    return broken.map(([name, words]) => ({ check: `${check}: ${name}`, ...fail(words) }));
   } catch (error) {
     return [{ check, ...fail(inWordsOf(error)) }];
   }

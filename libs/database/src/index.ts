@@ -4,7 +4,7 @@ export { DatabaseModule } from './database.module.js';
 export { Deadline, DeadlineExceeded } from './deadline.js';
 export { DatabaseFault, inWords } from './database-fault.js';
 export { connect, type ConnectionOptions } from './data-source.js';
-export { correctCopies, type Counter, recountLists, wrongCopies, wrongListCounts } from './derived-data.js';
+export { correctCopies, type Counter, recountLists } from './derived-data.js';
 export { caseless, digitsOf, hasDigit } from './folding.js';
 export {
   type Broken,
@@ -14,6 +14,7 @@ export {
   INVARIANTS,
   OF_ROWS,
 } from './invariants/invariants.js';
+export { COPIED } from './invariants/sight.js';
 export { behind, type Page, pageOf, type Position } from './keyset.js';
 export { lockNumber, recordLock, tableLock } from './locks.js';
 export { migrate, revertLast } from './migrate.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Controller, HttpCode, Post } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import supertest from 'supertest';
 import { ApiKeys } from '@app/access';
@@ -8,6 +8,8 @@ import { Outbox } from '@app/jobs';
 import { CurrentCaller, RequireScopes } from '../../../apps/api/src/http/auth/access.decorators.js';
 import type { Caller } from '../../../apps/api/src/http/auth/caller.js';
 import { ApiError } from '../../../apps/api/src/http/errors/api-error.js';
+import { Documented } from '../../../apps/api/src/http/openapi/operation.decorator.js';
+import { Post } from '../../../apps/api/src/http/writes/write-methods.js';
 import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { JITTER, PAUSES_MINUTES, TRIES } from '../../../apps/worker/src/outbox/schedule.js';
 import { percentile } from '../../support/data/percentile.js';
@@ -41,9 +43,9 @@ const sum = (values: number[]) => values.reduce((total, value) => total + value,
 class PlantedController {
   constructor(private readonly module: ModuleRef) {}
 
-  @Post()
+  @Post('')
   @RequireScopes('accounts:write')
-  @HttpCode(201)
+  @Documented({ id: 'planted', summary: 'Queues a mail, and fails', answer: null })
   async create(@CurrentCaller() { organizationId }: Caller): Promise<void> {
     const from = { organizationId, organization: { name: 'A', timeZone: 'UTC' } };
     const mail = { kind: 'organization_invite' as const, to: 'rolled-back@example.org', firstName: null, role: 'student' as const };
