@@ -157,11 +157,13 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
       // Shared parameters are references that end with their names.
       const names = (operation?.parameters ?? []).map((it) => ('$ref' in it ? it.$ref.split('/').at(-1)! : it.name));
       const [parameter, ...more] = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
-      if (parameter && operation && more.length === 0 && !needsQuery(operation)) {
-        const query = RECORDS[parameter];
-        const [record] = query
-          ? ((await asAdmin(adminUrl, (admin) => admin.query(query, [id]))).rows as Row[])
-          : [examples.get(path.slice(0, path.indexOf('/{')))];
+      const readable = operation && '200' in operation.responses && !needsQuery(operation);
+      if (parameter && readable && more.length === 0) {
+        const table = path.split('/')[2]!.replaceAll('-', '_');
+        const query = RECORDS[parameter] ?? `SELECT id FROM ${table} WHERE organization_id = $1 LIMIT 1`;
+        const example = RECORDS[parameter] ? undefined : examples.get(path.slice(0, path.indexOf('/{')));
+        const record =
+          example ?? ((await asAdmin(adminUrl, (admin) => admin.query(query, [id]))).rows[0] as Row | undefined);
         if (record?.id === undefined) throw new Error(`The demo has no record for ${path}: add a query to RECORDS`);
         await get(
           `${path.replace(`{${parameter}}`, record.id as string)}${names.includes('limit') ? `?limit=${mostOf(operation)}` : ''}`,

@@ -43,7 +43,7 @@ export async function fuzz(
   const complaints = async (request: FuzzRequest): Promise<string[]> => {
     const answer = await answerTo(port, request, agent);
     report.statuses.set(answer.status, (report.statuses.get(answer.status) ?? 0) + 1);
-    if (answer.status >= 200 && answer.status < 300 && request.route.startsWith(`${request.method} `)) report.succeeded.add(request.route);
+    if (answer.status >= 200 && answer.status < 400 && request.route.startsWith(`${request.method} `)) report.succeeded.add(request.route);
     // Corrupted bytes may get no response; a request must get one.
     if (answer.status === 0) return request.raw === null ? ['no answer'] : [];
     return judge(request, answer);
