@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import supertest from 'supertest';
 import { Vault } from '@app/config';
+import { acting } from '../../support/portal/acting.js';
 import { JoinFixture, newcomer } from '../../support/portal/join-fixture.js';
 
 const CODE = /^[2-9A-HJKMNP-Z]{12}$/;
@@ -71,6 +72,30 @@ describe('POST /v1/classrooms', () => {
     expect((await read(path)).join_code).toBe(body.join_code);
     await make.query('UPDATE invites SET expires_at = now() WHERE target_id = $1', [body.id]);
     expect((await read(path)).join_code).toBeNull();
+  });
+
+  it.each(['classroom', 'group'] as const)('whoever joins a %s by its code takes part in its lessons ahead, once they are approved', async (kind) => {
+    const tutor = await make.tutor(school);
+    const { body: room } = await post(`/v1/${kind}s`, { name: 'Open', tutor_id: tutor.id });
+    const { body: invite } = await post('/v1/invites', { scope: kind, [`${kind}_id`]: room.id });
+    const at = (start: string, more = {}) => {
+      const startsAt = new Date(start);
+      const taught = { tutorId: tutor.id, [`${kind}Id`]: room.id, studentRateGiven: true, studentRateCents: 4000, setRateCents: 4000 };
+      return make.session(school, { ...taught, startsAt, endsAt: new Date(startsAt.getTime() + 3_600_000), ...more });
+    };
+    const [ahead] = [await at('2098-03-02T05:00:00Z'), await at('2026-03-02T05:00:00Z'), await at('2098-03-03T05:00:00Z', { status: 'cancelled' })];
+    const places = (id: string) => make.query('SELECT session_id, status, rate_cents::int FROM lesson_participants WHERE student_id = $1', [id]);
+    const place = { session_id: ahead.id, status: 'accepted', rate_cents: 4000 };
+    expect(await places(await desk.joined(String(invite.token), null, newcomer()))).toEqual([place]);
+    for (let many = 0; many < 60; many++) {
+      const joined = 'INSERT INTO joins (organization_id, invite_id, user_id) VALUES ($1, $2, $3)';
+      await make.query(joined, [school, invite.id, (await make.user()).id]);
+    }
+    await make.query('UPDATE invites SET places = NULL WHERE id = $1', [invite.id]);
+    const late = await desk.joined(String(invite.token), null, newcomer());
+    expect(await places(late)).toEqual([]);
+    await acting(desk.portal, school, { userId: null, requestId: 'request-2' }).approve(late, 'member');
+    expect(await places(late)).toEqual([place]);
   });
 
   it('a text that looks like an encrypted code is shown as it is', async () => {
