@@ -5,7 +5,7 @@ import { Source } from '../../../apps/api/src/http/lists/source.js';
 import { operationOf } from '../../../apps/api/src/http/openapi/operation.decorator.js';
 import { type Column, readColumns } from '../../support/database/columns.js';
 import { SourceStatements } from '../../support/database/source-statements.js';
-import { isUpload, validWrites, writesOf } from '../../support/http/record-for.js';
+import { everyWrite, isUpload, validWrites } from '../../support/http/record-for.js';
 import { call, documentOf, filtersOf, keyedReads, nameOf, type Route, type Schema } from '../../support/http/routes.js';
 import { TenancySweep } from '../../support/http/tenancy-sweep.js';
 import { fieldsOfBody } from '../../support/http/valid-bodies.js';
@@ -50,7 +50,7 @@ type Use = { operation: string; field: string; schema: Schema; table: string };
 /** Fields of requests, each with the tables that its operation writes, and that have a column of this name. */
 async function written(): Promise<Use[]> {
   const uses: Use[] = [];
-  const routes = writesOf(api).filter((route) => !isUpload(route));
+  const routes = everyWrite(api).filter((route) => !isUpload(route));
   const texts: string[] = [];
   const original = Object.getOwnPropertyDescriptor(pg.Client.prototype, 'query')!.value as (...args: unknown[]) => unknown;
   vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args: unknown[]) {

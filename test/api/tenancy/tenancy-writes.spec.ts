@@ -1,5 +1,5 @@
 import { AnswerCheck } from '../../support/http/answer-check.js';
-import { idsFor, isUpload, operationOf, validWrites, writesOf } from '../../support/http/record-for.js';
+import { everyWrite, idsFor, isUpload, operationOf, validWrites } from '../../support/http/record-for.js';
 import { keyedRoutes, nameOf } from '../../support/http/routes.js';
 import { bodiesOf, fieldsOfBody, idFieldsOf, OPAQUE, valueAt } from '../../support/http/valid-bodies.js';
 import type { Factories } from '../../support/data/factories.js';
@@ -18,7 +18,7 @@ describe.each([
   afterAll(() => sweep.stop());
 
   it('a write that names another organization’s record is answered as if it did not exist, and changes nothing', async () => {
-    const { cells, wrong } = await sweep.foreignWrites(writesOf(sweep.api));
+    const { cells, wrong } = await sweep.foreignWrites(everyWrite(sweep.api));
     expect(wrong).toEqual([]);
     expect(cells).toBeGreaterThan(300);
   });
@@ -35,7 +35,7 @@ describe.each([
     const check = new AnswerCheck(keyedRoutes(api));
     for (const { own, foreign } of sweep.views()) {
       const writes = await validWrites(
-        writesOf(api).filter((route) => !isUpload(route)),
+        everyWrite(api).filter((route) => !isUpload(route)),
         make,
         own,
       );
@@ -57,14 +57,14 @@ describe.each([
 
   it('the requests have an id in every field for one', () => {
     const { api, fixtures } = sweep;
-    const fields = writesOf(api).flatMap((route) => idFieldsOf(route).map((at) => ({ route, at })));
+    const fields = everyWrite(api).flatMap((route) => idFieldsOf(route).map((at) => ({ route, at })));
     const without = fields.filter(({ route, at }) => bodiesOf(route, idsFor(route, fixtures.a)).every((body) => valueAt(body, at) === undefined));
     expect(without.map(({ route, at }) => `${operationOf(route)} ${at.join('.')}`)).toEqual([]);
     expect(fields.length).toBeGreaterThan(8);
   });
 
   it('an id that is nobody’s says that it is the caller’s own', () => {
-    const fields = writesOf(sweep.api).flatMap((route) =>
+    const fields = everyWrite(sweep.api).flatMap((route) =>
       fieldsOfBody(route).map(([name, schema]) => ({ at: `${operationOf(route)} ${name}`, name, schema })),
     );
     const opaque = fields.filter(({ name }) => OPAQUE.includes(name));

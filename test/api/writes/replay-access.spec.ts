@@ -9,7 +9,7 @@ import { answerOf } from '../../../apps/api/src/http/lists/answer.js';
 import { isCode, type Schema } from '../../../apps/api/src/http/views/schemas.js';
 import { TestApi } from '../../support/http/api.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';
-import { encoded, forPlatform, validWrites, type ValidWrite, writesOf } from '../../support/http/record-for.js';
+import { encoded, everyWrite, forPlatform, needed, validWrites, type ValidWrite } from '../../support/http/record-for.js';
 import { createFixtures } from '../../support/data/fixtures.js';
 import { fixture } from '../../support/process/fixture.js';
 
@@ -27,7 +27,7 @@ const weaker = new Map([[CAPABILITY, await keyWith({ platformBlog: false })]]);
 for (const scope of ALL.filter((name) => name !== 'write')) {
   weaker.set(scope, await keyWith({ scopes: ALL.filter((name) => name !== scope && name !== 'write') }));
 }
-const own = await validWrites(writesOf(api), fixtures.make, fixtures.a);
+const own = await validWrites(everyWrite(api), fixtures.make, fixtures.a);
 const platform = own.map(forPlatform).filter((write) => write !== null);
 const samples = [...own, ...platform];
 
@@ -59,7 +59,7 @@ describe('a stored answer', () => {
     const { type, bytes } = await encoded(write);
     const response = await fetch(`http://127.0.0.1:${port}${write.path}`, {
       method: write.route.method,
-      headers: { Authorization: `Token token=${key}`, 'Content-Type': type, 'Idempotency-Key': idempotencyKey },
+      headers: { Authorization: `Token token=${key}`, 'Content-Type': type, 'Idempotency-Key': idempotencyKey, ...needed(write.route) },
       body: bytes ?? '{}',
     });
     const replayed = response.headers.get('idempotency-replayed');
@@ -104,7 +104,7 @@ describe('a stored answer', () => {
 
   it.each(['narrow', 'mighty'])('is masked anew for each key that asks, after a %s one', async (first) => {
     const [wrong, withCodes] = [[] as string[], new Set<string>()];
-    for (const write of await validWrites(writesOf(api), fixtures.make, fixtures.a)) {
+    for (const write of await validWrites(everyWrite(api), fixtures.make, fixtures.a)) {
       const sample = write.body && 'slug' in write.body ? { ...write, body: { ...write.body, slug: uuidv7() } } : write;
       const access = accessOf(sample.route.handler);
       const scopes = access && !access.public ? access.scopes : [];

@@ -278,7 +278,7 @@ export interface ValidWrite {
   body: Body | undefined;
 }
 
-/** It needs an `If-Match`, and deletes the records of other requests: see test/api/money/rate-table.spec.ts. */
+/** It needs an `If-Match`, and deletes the records of other requests: see {@link everyWrite}. */
 export const WHOLE = 'PUT /v1/rate-cells';
 
 /** The routes that write, those that delete at the end. */
@@ -286,6 +286,12 @@ export function writesOf(api: TestApi): Route[] {
   const writes = keyedRoutes(api).filter((route) => route.method !== 'GET' && operationOf(route) !== WHOLE);
   return writes.sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
 }
+
+/** The same, and the one that replaces a table as a whole, last. */
+export const everyWrite = (api: TestApi): Route[] => [...writesOf(api), ...keyedRoutes(api).filter((route) => operationOf(route) === WHOLE)];
+
+/** The headers without which a request is refused. */
+export const needed = (route: Route): Record<string, string> => (operationOf(route) === WHOLE ? { 'If-Match': '*' } : {});
 
 /** A valid request for each write of the school, and for each variant of its body or the first `most`, always in the same order. */
 export async function validWrites(routes: Route[], make: Factories, school: OrganizationFixture, most = Infinity): Promise<ValidWrite[]> {

@@ -6,7 +6,7 @@ import { checksums } from '../database/checksums.js';
 import { disableRowSecurity } from '../database/row-security.js';
 import { createFixtures, type Fixtures, type OrganizationFixture, parametersOf, pathOf } from '../data/fixtures.js';
 import { TestApi } from './api.js';
-import { encoded, isUpload, type ValidWrite, validWrites } from './record-for.js';
+import { encoded, isUpload, needed, type ValidWrite, validWrites } from './record-for.js';
 import { type Answer, call, nameOf, pathWith, type Route, send, telling } from './routes.js';
 import { idFieldsOf, type Path, valueAt, withValueAt } from './valid-bodies.js';
 
@@ -82,7 +82,7 @@ export class TenancySweep {
   async write({ route, path, body }: ValidWrite, own: OrganizationFixture, more: Record<string, string> = {}) {
     const { port } = this.api.server.address() as AddressInfo;
     const { type, bytes } = await encoded({ route, path, body } as ValidWrite);
-    const headers = { Authorization: `Token token=${this.keys.get(own)!}`, ...(bytes && { 'Content-Type': type }), ...more };
+    const headers = { Authorization: `Token token=${this.keys.get(own)!}`, ...(bytes && { 'Content-Type': type }), ...needed(route), ...more };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: route.method, headers, body: bytes });
     const { status } = response;
     return { status, text: await response.text(), headers: Object.fromEntries(response.headers) };
