@@ -90,7 +90,7 @@ export class Invoices {
       throw Refused.invalidState(
         'draft',
         ['draft'],
-        'The discounts come to more than the rest: the sum is below zero.',
+        'The discounts are larger than the other lines: the total is below zero.',
       );
     }
     const due = dueDate ?? addDays(dayOf(new Date(), invoice.zone), invoice.termsDays);

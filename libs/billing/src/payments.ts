@@ -95,7 +95,8 @@ export class Payments {
     if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
     if (!recorded) throw Refused.invalidState(status, [], IMPORTED);
     const left = BigInt(amount) - BigInt(refunded);
-    if (BigInt(amountCents) > left) throw Refused.invalid('More than is left of it.', 'amount_cents');
+    if (BigInt(amountCents) > left)
+      throw Refused.invalid('Must not be more than is left of the payment.', 'amount_cents');
 
     const after = BigInt(amountCents) === left ? 'refunded' : status;
     await this.takeOff(
@@ -121,8 +122,10 @@ export class Payments {
     if (takenBack) return takenBackAs(reason, payment.reason, status, ['succeeded']);
     if (!recorded) throw Refused.invalidState(status, [], IMPORTED);
     if (status !== 'succeeded') throw Refused.invalidState(status, ['succeeded']);
-    if (refunded !== '0') throw Refused.invalidState(status, [], 'Some of it has been refunded: refund the rest.');
-    if (!recent) throw Refused.invalidState(status, [], 'It was recorded more than 24 hours ago: refund it.');
+    if (refunded !== '0')
+      throw Refused.invalidState(status, [], 'Some of the payment has been refunded: refund the rest instead.');
+    if (!recent)
+      throw Refused.invalidState(status, [], 'The payment was recorded more than 24 hours ago: refund it instead.');
     await this.takeOff(
       organizationId,
       id,
@@ -223,7 +226,11 @@ export class Payments {
       const [theirs] = await this.db.query(sql`
         SELECT FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${sessionId}
           AND student_id = ANY (${students}::uuid[]) LIMIT 1`);
-      if (!theirs) throw Refused.invalid('The payer has no place in this session.', 'session_id');
+      if (!theirs)
+        throw Refused.invalid(
+          'Must be a session in which the student, or a child of the parent, takes part.',
+          'session_id',
+        );
       return session.tutor;
     };
   }

@@ -61,7 +61,7 @@ export class LessonTerms {
         AND (m.user_id IN (s.tutor_id, s.student_id) OR m.user_id IN (SELECT p.student_id FROM lesson_participants p
           WHERE p.organization_id = ${organizationId} AND p.session_id = ${sessionId} AND p.${TAKES_PART})) LIMIT 1`);
     if (!left) return;
-    throw Refused.invalidState(state, [], 'Somebody of this session has left. Replace them before you move it.');
+    throw Refused.invalidState(state, [], 'Somebody in this session has left. Replace them before you move it.');
   }
 
   /**
@@ -118,7 +118,7 @@ export class LessonTerms {
     const missing = 'studentIds' in who && terms.students.length < who.studentIds.length;
     if ((strict && !staff) || !placeKnown || missing) throw Refused.notFound();
     if (terms.students.length === 0 && !('sessionId' in who)) {
-      throw Refused.invalid('Nobody is in it yet: add students first.', 'groupId' in who ? 'group_id' : 'classroom_id');
+      throw Refused.invalid('It has no students yet: add some first.', 'groupId' in who ? 'group_id' : 'classroom_id');
     }
     return terms;
   }

@@ -67,7 +67,11 @@ export class Payouts {
     if (!payout.recorded)
       throw Refused.invalidState('paid', [], 'The payout was imported: what became of it is history.');
     if (!payout.recent) {
-      throw Refused.invalidState('paid', [], 'It was recorded more than 24 hours ago: correct it by an adjustment.');
+      throw Refused.invalidState(
+        'paid',
+        [],
+        'The payout was recorded more than 24 hours ago: correct it by an adjustment instead.',
+      );
     }
     await this.db.query(sql`
       UPDATE payouts SET taken_back = true, taken_back_at = now(), void_reason = ${reason}

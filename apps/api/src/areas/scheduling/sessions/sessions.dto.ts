@@ -40,7 +40,7 @@ export class CompleteSession implements Interdependent {
     return ids.flatMap((id, index) => {
       const again = typeof id === 'string' && ids.indexOf(id) < index;
       return again
-        ? [new Fault('value_error', 'This student is named before.', ['participants', index, 'student_id'])]
+        ? [new Fault('value_error', 'This student is listed twice.', ['participants', index, 'student_id'])]
         : [];
     });
   }
