@@ -123,6 +123,36 @@ describe('a key without read', () => {
     }
   });
 
+  it('gets of what it changed no sum and no time that tells what was there before', async () => {
+    const [tutor, student] = [await make.tutor(school.id), await make.student(school.id)];
+    const startsAt = new Date('2098-03-02T05:00:00Z');
+    const { id } = await make.session(school.id, { tutorId: tutor.id, startsAt, endsAt: new Date('2098-03-02T06:00:00Z') });
+    await make.participant(school.id, id, student.id, { status: 'accepted' });
+    const key = await api.key(school.id, { scopes: ['sessions:write', 'payments:write'] });
+    const ask = async (method: string, path: string, body: Fields, as = key) => {
+      const route = writesOf(api).find((one) => one.method === method && new RegExp(`^${one.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))!;
+      return JSON.parse((await send({ operation: '', route, ids: {}, path, body }, as)).text) as Fields;
+    };
+    expect(await ask('PUT', `/v1/sessions/${id}`, { duration_minutes: 90 })).toMatchObject({
+      duration_minutes: 90,
+      starts_at: null,
+      ends_at: null,
+      masked: true,
+    });
+    const moved = await ask('PUT', `/v1/sessions/${id}`, { starts_at: '2098-03-02T16:00:00+11:00', title: 'Surds' });
+    expect(moved).toMatchObject({ starts_at: '2098-03-02T05:00:00.000Z', ends_at: null, duration_minutes: null, title: 'Surds' });
+    const invoice = await ask('POST', '/v1/invoices', { student_id: student.id, lines: [{ description: 'Books', unit_amount_cents: 7000 }] });
+    expect(invoice).toMatchObject({ amount_due_cents: 7000, status: 'draft' });
+    const line = { description: 'Pens', quantity: 1, unit_amount_cents: 200 };
+    const added = await ask('POST', `/v1/invoices/${String(invoice.id)}/lines`, line);
+    expect(added).toMatchObject({ amount_due_cents: null, line_items: [{ ...line, amount_cents: 200 }], masked: true });
+    await ask('POST', `/v1/invoices/${String(invoice.id)}/finalize`, {});
+    const payment = await ask('POST', '/v1/payments', { student_id: student.id, amount_cents: 7000, payment_type: 'cash' });
+    const refund = () => ask('POST', `/v1/payments/${String(payment.id)}/refund`, { amount_cents: 100 });
+    expect(await refund()).toMatchObject({ refund_amount_cents: 100, allocations: [], masked: true });
+    expect(await refund()).toMatchObject({ refund_amount_cents: null, allocations: [], masked: true });
+  });
+
   it('gets of an open lead nothing but what it sent', async () => {
     const email = 'asks@canary.example';
     const lead = await make.row('leads', { organizationId: school.id, name: 'Secret', email, emailNormalized: email, phone: '1', notes: 'Custody' });

@@ -37,7 +37,8 @@ export function maskable(shape: Shape): Schema {
 
 /**
  * The answer without what was stored before the request. A record that the request made is shown as it is; of another one its id, its
- * state after an action, what the request sent, and what differs from before. A sum tells what it was before, so it stays hidden.
+ * state after an action, what the request sent, and what differs from before. A sum, or the end of
+ * what was moved, tells what it was before, so it stays hidden.
  */
 export function masked(answer: unknown, { schema, shapes }: Answer, { now, before, sent, acts }: Known): unknown {
   const always = acts ? ['id', 'status'] : ['id'];
@@ -82,7 +83,9 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
         if (items.length === 0 || items.length < value.length) hidden.push(name);
         return items;
       }
-      if (was && !same(value, was[name]) && !(typeof value === 'number' && was[name])) return value;
+      if (isTime(value) && isTime(sent[name]) && Date.parse(value) === Date.parse(sent[name])) return value;
+      const follows = (typeof value === 'number' || isTime(value)) && Boolean(was?.[name]);
+      if (was && !same(value, was[name]) && !follows) return value;
       // Of a record that the request found by itself, such as a person by their address, the request says what it sent.
       if (!was && object === root && isPlain(sent[name])) return sent[name];
       hidden.push(name);
@@ -95,7 +98,7 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
   function shownOf(items: unknown[], name: string, was: Fields | null, of: Schema): unknown[] {
     const [asked, were] = [listOf(sent[name]), was ? listOf(was[name]) : items];
     return items
-      .filter((item) => asked.some((one) => same(one, item)) || !were.some((one) => same(one, item)))
+      .filter((item) => asked.some((one) => same(one, item)) || isNew(item, were))
       .map((item) => {
         const earlier = isFields(item) ? were.find((one) => isFields(one) && one.id === item.id) : undefined;
         return earlier ? without(item as Fields, earlier as Fields, of) : item;
@@ -162,4 +165,8 @@ const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stri
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const isTime = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
+/** An object without an id, such as a share of a sum, may be an earlier one that has changed. */
+const isNew = (item: unknown, were: unknown[]) =>
+  isFields(item) && !('id' in item) ? were.length === 0 : !were.some((one) => same(one, item));
 const isPlain = (value: unknown) => value !== undefined && typeof value !== 'object';
