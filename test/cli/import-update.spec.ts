@@ -54,6 +54,27 @@ describe('an import with --update', () => {
     expect((await change(files)).subjects).toEqual({ read: 1, inserted: 0, changed: 0, unchanged: 1, fields: {} });
   }); // prettier-ignore
 
+  it('corrects wishes that wait, what staff noted, and what was said of a parent who has not accepted', async () => {
+    const [request, matched, lead, parent] = [id(), id(), id(), id()];
+    const known = { first_name: 'Ada', last_name: 'King' };
+    await imports.load({
+      users: [{ id: parent, ...known, email: `${parent}@example.org` }],
+      parents: [{ user_id: parent, status: 'pending', supplied_first_name: 'Ada' }],
+      leads: [{ id: lead, name: 'Priya', email: 'priya@example.org' }],
+      booking_requests: [{ id: request, message: 'Soon', student_display_name: 'Mia' }, { id: matched, status: 'declined', student_display_name: 'Mia' }],
+    });
+    await change({
+      parents: [{ user_id: parent, supplied_phone: '0400 000 000' }],
+      leads: [{ id: lead, staff_notes: 'Called' }],
+      booking_requests: [{ id: request, message: 'Sooner', preferred_times: { monday: ['16:00-18:00'] }, duration_minutes: 90 }],
+    });
+    expect(await imports.rows('SELECT supplied_first_name, supplied_phone FROM parents')).toEqual([{ supplied_first_name: 'Ada', supplied_phone: '0400 000 000' }]);
+    expect(await imports.rows('SELECT staff_notes FROM leads')).toEqual([{ staff_notes: 'Called' }]);
+    expect(await imports.rows(`SELECT message, duration_minutes FROM booking_requests WHERE id = '${request}'`)).toEqual([{ message: 'Sooner', duration_minutes: 90 }]);
+    expect(await refused({ booking_requests: [{ id: matched, message: 'Late' }] })).toEqual(['booking_requests.ndjson:1: message: cannot be changed: it is declined']);
+    expect(await refused({ booking_requests: [{ id: request, status: 'declined' }] })).toEqual(['booking_requests.ndjson:1: status: cannot be changed by an import']);
+  }); // prettier-ignore
+
   it('keeps the rules of the API', async () => {
     const { subject, cell, files } = await school();
     const other = { id: id(), name: 'Maths' };

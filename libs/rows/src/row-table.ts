@@ -30,6 +30,8 @@ export interface RowTable {
   single?: { flag: string; among: readonly string[] };
   /** There is an operation that replaces all rows of an organization: writes wait for each other. */
   whole?: boolean;
+  /** How many an organization may have: its list has no pages. */
+  most?: number;
   /** It has an `updated_at`. */
   stamped?: boolean;
 }

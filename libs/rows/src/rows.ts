@@ -18,6 +18,7 @@ export class Rows {
   /** @returns its id @throws Refused for unknown references, a row like another one, and what a CHECK refuses */
   async add(organizationId: string, kind: RowTable, values: Values): Promise<string> {
     await this.lockTable(organizationId, kind);
+    await this.requireRoom(organizationId, kind);
     const id = uuidv7();
     const known = await this.known(organizationId, kind, values);
     const columns = { id, [ownerOf(kind)]: organizationId, ...known, ...kind.derived?.values(known, null) };
@@ -66,8 +67,19 @@ export class Rows {
     return row;
   }
 
-  private async lockTable(organizationId: string, { table, whole }: RowTable): Promise<void> {
-    if (whole) await this.db.lock(tableLock(table, organizationId));
+  private async lockTable(organizationId: string, { table, whole, most }: RowTable): Promise<void> {
+    if (whole || most !== undefined) await this.db.lock(tableLock(table, organizationId));
+  }
+
+  private async requireRoom(organizationId: string, { table, owner, most }: RowTable): Promise<void> {
+    if (most === undefined) return;
+    const rows = await this.db.query(
+      sql`SELECT FROM ${raw(table)} WHERE ${raw(owner ?? 'organization_id')} = ${organizationId} LIMIT ${most}`,
+    );
+    if (rows.length < most) return;
+    throw Refused.conflict('too_many', `An organization has at most ${most.toLocaleString('en')} of these.`, {
+      limit: most,
+    });
   }
 
   private async takeFlag(organizationId: string, { table, single }: RowTable, values: Values, id: string | null) {

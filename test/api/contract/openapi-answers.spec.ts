@@ -36,6 +36,7 @@ describe('the OpenAPI document', () => {
       'session_overlap',
       'still_referenced',
       'has_money',
+      'too_many',
       'storage_full',
       'method_not_allowed',
       'headers_too_large',

@@ -29,6 +29,18 @@ describe('every list', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
+  it('calls its parameters as its peers and its fields do', () => {
+    const ALIKE = { duration: 'duration_minutes', subject: 'subject_id' };
+    for (const route of keyedReads(api)) {
+      const query = queryOf(document, route);
+      for (const [short, long] of Object.entries(ALIKE))
+        if (query.has(short)) expect([nameOf(route), [...query.keys()]]).toEqual([nameOf(route), expect.arrayContaining([long])]);
+      const { list } = operationOf(route.handler) ?? {};
+      if (list && 'is_archived' in (list.view.schema.properties as object))
+        expect([nameOf(route), query.has('include_archived')]).toEqual([nameOf(route), true]);
+    }
+  });
+
   it('has cursors if and only if its order is the default', () => {
     for (const route of listRoutes()) {
       const cursors = declared(route).order === undefined;

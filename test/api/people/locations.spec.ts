@@ -82,3 +82,12 @@ it('takes an owner that fits, and no street', async () => {
   const gone = (await open()).tutor;
   expect((await send('post', '/v1/locations', { owner_type: 'tutor', tutor_id: gone })).status).toBe(404);
 });
+
+it('says where, at least in a word', async () => {
+  const { send } = await open();
+  const refused = { status: 422, body: { detail: [{ loc: ['body', 'label'], type: 'value_error' }] } };
+  expect(await send('post', '/v1/locations', {})).toMatchObject(refused);
+  expect(await send('post', '/v1/locations', { label: null, is_default: true })).toMatchObject(refused);
+  const { body } = await send('post', '/v1/locations', { state: 'VIC' });
+  expect(await send('patch', `/v1/locations/${String(body.id)}`, { state: null })).toMatchObject(refused);
+});

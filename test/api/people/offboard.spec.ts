@@ -227,3 +227,14 @@ describe('POST /v1/parents/{id}/offboard', () => {
     expect((await unlink()).status).toBe(404);
   });
 });
+
+it('a repeat that leaves the choice out or makes the same is 200, and one that makes another is refused', async () => {
+  const to = (await make.tutor(school)).id;
+  const CHOICES = [{ sessions: 'unassign' }, { sessions: 'cancel' }, { sessions: 'hand_over', hand_over_to: to }];
+  for (const choice of CHOICES) {
+    const { id } = await make.tutor(school);
+    const answers = [];
+    for (const body of [choice, {}, choice, ...CHOICES.filter((one) => one !== choice)]) answers.push((await offboard('tutors', id, body)).status);
+    expect(answers).toEqual([200, 200, 200, 409, 409]);
+  }
+});

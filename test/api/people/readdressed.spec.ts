@@ -83,6 +83,11 @@ describe.each(every)('the address of a %s', (kind) => {
     const steps = { proof: () => prove(email), approval: () => decide(kind, id) };
     await steps[first as 'proof']();
     expect(await statusOf(kind, id)).toBe('pending');
+    if (first === 'proof') {
+      const page = (await (await joining.signedIn(id)).get('/organizations')).text;
+      expect(page).toContain(`changed the address of your account to ${email}`);
+      expect(page).toContain('has to approve the change');
+    }
     await steps[first === 'proof' ? 'approval' : 'proof']();
     expect(await statusOf(kind, id)).toBe('accepted');
   });

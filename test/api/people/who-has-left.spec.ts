@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { parametersOf, pathOf } from '../../support/data/fixtures.js';
 import { isUpload, validWrites, writesOf } from '../../support/http/record-for.js';
+import type { Route } from '../../support/http/routes.js';
 import { TenancySweep } from '../../support/http/tenancy-sweep.js';
 import { idFieldsOf, valueAt, withValueAt } from '../../support/http/valid-bodies.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -47,40 +48,53 @@ const MAY: Record<string, string> = {
   'POST /v1/tutors/:tutor_id/restore tutor_id': BACK,
 };
 
-it('who has left is named by no write, but where that is what it is for', async () => {
-  const [wrong, places] = [[] as string[], new Set<string>()];
-  const named = new Set<string>();
-  for (const write of await validWrites(
-    writesOf(sweep.api).filter((route) => !isUpload(route)),
-    make,
-    school,
-  )) {
+/** Every place where a write names a person, with what is sent there. */
+async function* placesOf(routes: Route[]) {
+  for (const write of await validWrites(routes, make, school)) {
     const { route, operation, ids, body } = write;
-    const asked = [
-      ...parametersOf(route).map((name) => ({
-        name,
-        as: (id: string) => ({ ...write, path: pathOf(route, { ...school, path: { ...ids, [name]: id } }) }),
-      })),
-      ...idFieldsOf(route)
-        .filter((at) => valueAt(body, at) !== undefined)
-        .map((at) => ({
-          name: at.filter((part) => part !== '0').at(-1)!,
-          as: (id: string) => ({ ...write, body: withValueAt(body, at, id) as typeof body }),
-        })),
-    ];
-    for (const { name, as } of asked) {
+    const inPath = parametersOf(route).map((name) => {
+      const as = (id: string) => ({ ...write, path: pathOf(route, { ...school, path: { ...ids, [name]: id } }) });
+      return { name, at: 'path', as };
+    });
+    const inBody = idFieldsOf(route)
+      .filter((at) => valueAt(body, at) !== undefined)
+      .map((at) => {
+        const as = (id: string) => ({ ...write, body: withValueAt(body, at, id) as typeof body });
+        return { name: at.filter((part) => part !== '0').at(-1)!, at: 'body', as };
+      });
+    for (const { name, at, as } of [...inPath, ...inBody]) {
       const kind = kindOf(name, route.path);
-      if (!kind) continue;
-      const place = `${operation} ${name}`;
-      places.add(place);
-      const nobody = await sweep.write(as(uuidv7()), school);
-      const { status, text } = await sweep.write(as((await LEFT[kind]()).id), school);
-      if (nobody.status === 404 && [404, 409, 422].includes(status)) continue;
-      named.add(place);
-      if (!(place in MAY)) wrong.push(`${place}: ${status} ${text}`);
+      if (kind) yield { place: `${operation} ${name}`, kind, at, send: (id: string) => sweep.write(as(id), school) };
     }
+  }
+}
+const routes = writesOf(sweep.api).filter((route) => !isUpload(route));
+
+it('who has left is named by no write, but where that is what it is for', async () => {
+  const [wrong, places, named] = [[] as string[], new Set<string>(), new Set<string>()];
+  for await (const { place, kind, send } of placesOf(routes)) {
+    places.add(place);
+    const nobody = await send(uuidv7());
+    const { status, text } = await send((await LEFT[kind]()).id);
+    if (nobody.status === 404 && [404, 409, 422].includes(status)) continue;
+    named.add(place);
+    if (!(place in MAY)) wrong.push(`${place}: ${status} ${text}`);
   }
   expect(wrong).toEqual([]);
   expect([...named].sort()).toEqual(Object.keys(MAY).sort());
   expect(places.size).toBeGreaterThan(60);
+});
+
+/** Where anybody of the organization may be named, and what only chooses among sessions. */
+const ANYBODY = /reviewer_id|participant_ids|recipient_id|owner_id|settle-prices/;
+
+it('somebody of another kind is nobody in a path, and refused in a body', async () => {
+  const others = { student: (await make.tutor(school.id)).id, tutor: (await make.student(school.id)).id, parent: (await make.student(school.id)).id };
+  const wrong: string[] = [];
+  for await (const { place, kind, at, send } of placesOf(routes)) {
+    if (ANYBODY.test(place)) continue;
+    const { status, text } = await send(others[kind]);
+    if (!(at === 'path' ? [404] : [404, 422]).includes(status)) wrong.push(`${place} in the ${at}: ${status} ${text}`);
+  }
+  expect(wrong).toEqual([]);
 });

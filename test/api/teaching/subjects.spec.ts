@@ -23,6 +23,31 @@ it('GET /v1/subjects lists all subjects by name, whatever its case, with their c
   }
 });
 
+it('has a code of the Latin letters and digits in its name, and one of its own in any case, also if many are made at once', async () => {
+  const { id: school } = await make.organization();
+  const key = await api.key(school, { scopes: ['read', 'settings:write'] });
+  const add = async (name: string) => {
+    const answer = await supertest(api.server).post('/v1/subjects').set('Authorization', `Token token=${key}`).send({ name });
+    return { status: answer.status, ...(answer.body as { code: string; error?: { code: string } }) };
+  };
+  for (const [name, code] of Object.entries({
+    'Ørsted & Łódź': 'orsted_lodz',
+    数学: 'subject',
+    物理: 'subject_2',
+    '数学 II': 'ii',
+    Straße: 'strasse',
+    '!': 'subject_3',
+  }))
+    expect(await add(name)).toMatchObject({ status: 201, code });
+  const same = await Promise.all(['Art', 'Árt', 'Art.', 'art!', 'Art?'].map(add));
+  expect(same.map(({ code }) => code).sort()).toEqual(['art', 'art_2', 'art_3', 'art_4', 'art_5']);
+  await make.query(`INSERT INTO subjects (id, organization_id, name) SELECT gen_random_uuid(), $1, 'Subject ' || n FROM generate_series(1, 989) n`, [
+    school,
+  ]);
+  expect(await add('The last')).toMatchObject({ status: 409, error: { code: 'too_many', details: { limit: 1000 } } });
+  expect(((await api.get('/v1/subjects', key)).body as { data: object[] }).data).toHaveLength(1000);
+});
+
 describe('an archived subject', async () => {
   const { id: school } = await make.organization();
   const key = await api.key(school, { scopes: ['read', 'write', 'settings:write', 'sessions:write'] });

@@ -16,8 +16,8 @@ export async function enquiries(
   const address = { label: 'Home', suburb: 'Brunswick', state: 'VIC', postcode: '3056', isDefault: true };
   const location = await make.row('locations', { organizationId, ownerType: 'student', studentId, ...address });
   await make.row('locations', { organizationId, ownerType: 'student', studentId: remote, ...address, postcode: '9999' });
-  await make.row('locations', { organizationId, ownerType: 'tutor', tutorId: lesson.tutorId });
-  await make.row('locations', { organizationId });
+  await make.row('locations', { organizationId, ownerType: 'tutor', tutorId: lesson.tutorId, postcode: '3057' });
+  await make.row('locations', { organizationId, label: 'Library' });
   const lead = { name: 'Priya Sharma', email: 'priya@example.org', emailNormalized: 'priya@example.org', phone: '0400000002', subject: 'Methods' };
   const source = { formId: uuidv7(), sourceFormName: 'Contact', sourceUrl: 'https://example.org/contact', notes: 'Mondays', staffNotes: 'Called' };
   const settled = { status: 'converted' as const, convertedAt: new Date(), assignedTutorId: lesson.tutorId };

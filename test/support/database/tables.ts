@@ -375,6 +375,7 @@ export interface Tables {
     approvalRequestedAt: Date | null;
     readdressedAt: Date | null;
     readdressedFrom: string | null;
+    ahead: string | null;
     profilePublished: boolean;
     rateBandId: string | null;
   };

@@ -27,7 +27,7 @@ export interface Raced {
   wrong: string[];
 }
 
-/** Sends each pair that names a record in common, all at once. */
+/** Sends each pair that names a record in common, all at once; every other of each with `If-Match`, which locks the record first. */
 export async function race(sweep: TenancySweep, pairs: readonly Pair[], until = Infinity): Promise<Raced> {
   const {
     fixtures: { make, a: school },
@@ -44,7 +44,7 @@ export async function race(sweep: TenancySweep, pairs: readonly Pair[], until = 
     });
     const named = writes.map((write) => new Set<string>(`${write.path} ${JSON.stringify(write.body)}`.match(UUIDS) ?? []));
     if (![...named[0]!].some((id) => named[1]!.has(id))) continue;
-    const sent = Array.from({ length: AT_ONCE }, (_, index) => sweep.write(writes[index % 2]!, school));
+    const sent = Array.from({ length: AT_ONCE }, (_, index) => sweep.write(writes[index % 2]!, school, index % 4 < 2 ? {} : { 'If-Match': '*' }));
     const statuses = (await Promise.all(sent)).map(({ status }) => status);
     const after = await deadlocks(sweep);
     raced.pairs++;

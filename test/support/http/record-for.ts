@@ -101,7 +101,10 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/session-series': wanted,
   'PATCH /v1/leads/:lead_id': async (make, id) => ({ lead_id: (await make.row('leads', { organizationId: id, name: 'Priya' })).id }),
   'DELETE /v1/leads/:lead_id': async (make, id) => ({ lead_id: (await make.row('leads', { organizationId: id, name: 'Priya' })).id }),
-  'PATCH /v1/booking-requests/:request_id': async (make, id) => ({ request_id: (await make.row('booking_requests', { organizationId: id })).id }),
+  'PATCH /v1/booking-requests/:request_id': async (make, id) => {
+    const student_id = (await make.student(id)).id;
+    return { student_id, request_id: (await make.row('booking_requests', { organizationId: id, studentId: student_id })).id };
+  },
   'PATCH /v1/org-inbox/:inbox_message_id': async (make, id) => ({
     inbox_message_id: (await make.row('inbox_messages', { organizationId: id, message: 'Hello' })).id,
   }),

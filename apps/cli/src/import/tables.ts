@@ -58,6 +58,7 @@ export const KEPT_COLUMNS = new Set([
   'frozen_at',
   'refused_at',
   'readdressed_from',
+  'ahead',
   'profile_published',
   'last_message_at',
   'has_comment',

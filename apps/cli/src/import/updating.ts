@@ -23,7 +23,9 @@ export const CHANGEABLE: Record<string, string[]> = {
   sessions: ['title'],
   availabilities: ['day_of_week', 'start_time', 'end_time', 'timezone'],
   time_off: ['starts_on', 'ends_on', 'note'],
-  leads: ['assigned_tutor_id', 'notes'],
+  parents: ['supplied_first_name', 'supplied_last_name', 'supplied_phone'],
+  leads: ['assigned_tutor_id', 'notes', 'staff_notes'],
+  booking_requests: ['subject_id', 'preferred_mode', 'preferred_days', 'preferred_times', 'duration_minutes', 'message'],
   locations: ['label', 'suburb', 'state', 'postcode', 'is_default'],
   lesson_plans: ['title', 'scope', 'classroom_id', 'group_id', 'student_id', 'session_id', 'plan_data', 'scheduled_for'],
   mileage_trips: [
@@ -47,6 +49,9 @@ export const CHANGEABLE: Record<string, string[]> = {
 /** States in which a row stays as it is. */
 const FINAL: Record<string, string[]> = {
   sessions: ['completed', 'cancelled'],
+  booking_requests: ['matched', 'declined', 'expired'],
+  // What is shown of them is their login, or as they left.
+  parents: ['accepted', 'archived'],
   mileage_trips: ['approved', 'rejected', 'reimbursed'],
   expense_claims: ['approved', 'rejected', 'reimbursed'],
 };

@@ -38,6 +38,8 @@ interface Person {
   role: Role | null;
   status: Tables['members']['status'] | null;
   parent_status: Tables['parents']['status'] | null;
+  /** What was chosen for the sessions ahead. */
+  ahead: string | null;
 }
 
 /**
@@ -69,8 +71,8 @@ export class Offboarding {
    * Ends a membership inside the ambient transaction. Once it has ended, does nothing.
    *
    * @param closing where several end together: the caller {@link close}s these at the end
-   * @throws Refused for nobody of the organization, for one whom the actor may not remove (`is_manager`), and for the last
-   *   owner who can sign in (`last_owner`)
+   * @throws Refused for nobody of the organization, for one whom the actor may not remove (`is_manager`), for the last owner
+   *   who can sign in (`last_owner`), and for a repeat that asks for something else
    */
   async end(organizationId: string, by: ActorIds, departure: Departure, closing?: Closing[]): Promise<Ended> {
     const { userId, as, keepCodes = [], sessions, silently } = departure;
@@ -84,7 +86,10 @@ export class Offboarding {
     requireMayEnd(await this.managers.principal(organizationId, by, userId), role);
     const endsMember = isMember && person.status !== 'archived';
     const endsParent = isParent && person.parent_status !== 'archived';
-    if (!endsMember && !endsParent) return NOTHING_ENDED;
+    if (!endsMember && !endsParent) {
+      requireSame(person.ahead, sessions);
+      return NOTHING_ENDED;
+    }
     if (endsMember && role === 'owner' && person.status === 'accepted') await this.managers.requireAnotherOwner(userId);
 
     // Before the membership ends, and with it the sight of the address that they were made for.
@@ -180,6 +185,9 @@ export class Offboarding {
     const sessions = teaches
       ? await departures.ofTutor(organizationId, userId, ahead)
       : await departures.ofStudent(organizationId, userId);
+    if (teaches)
+      await this.db.query(sql`
+        UPDATE members SET ahead = ${choiceOf(ahead)} WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
     const rows = await belongings.rows(organizationId, userId, 'member');
     return {
       ...NOTHING_ENDED,
@@ -204,9 +212,21 @@ export class Offboarding {
 
   private async find(organizationId: string, userId: string): Promise<Person> {
     const [person] = await this.db.query<Person>(sql`
-      SELECT m.role, m.status, p.status AS parent_status FROM (SELECT ${userId}::uuid AS id) u
+      SELECT m.role, m.status, m.ahead, p.status AS parent_status FROM (SELECT ${userId}::uuid AS id) u
       LEFT JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = u.id
       LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = u.id`);
     return person!;
   }
+}
+
+const choiceOf = (ahead: SessionsAhead): string => (ahead.do === 'hand_over' ? `hand_over ${ahead.to}` : ahead.do);
+
+/** @throws Refused for a repeat that asks for something else than what was done */
+function requireSame(done: string | null, asked: SessionsAhead | undefined): void {
+  if (!asked || done === null || choiceOf(asked) === done) return;
+  throw Refused.invalidState(
+    'archived',
+    [],
+    'This person has left already, and another choice was made for their sessions.',
+  );
 }

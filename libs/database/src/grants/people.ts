@@ -7,7 +7,7 @@ export const people: Grants = {
   tables: {
     members: {
       api: 'SELECT, INSERT, UPDATE',
-      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, approval_requested_at, invited_at, refused_at, ${SUPPLIED})`,
+      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
     rate_bands: { api: 'SELECT, INSERT, UPDATE, DELETE' },

@@ -91,6 +91,7 @@ export const enquiries = /* sql */ `
       ),
     )
     .join('\n  ')}
+  ${rule('locations', 'place', 'coalesce(label, suburb, state, postcode) IS NOT NULL', 'label', 'must be given, or one of suburb, state and postcode')}
   CREATE INDEX locations_keyset ON locations (organization_id, created_at, id) INCLUDE (owner_type, tutor_id, student_id);
   CREATE INDEX locations_owner_keyset ON locations (organization_id, owner_type, created_at, id)
     INCLUDE (tutor_id, student_id);

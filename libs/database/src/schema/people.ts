@@ -45,6 +45,7 @@ export const people = /* sql */ `
   -- tutor or as one of many students, and pending until an owner or admin approves; or as an admin by an API key's invite,
   -- until an owner does. profile_published: a copy from tutor_profiles, so that one index
   -- serves each filter of the list of tutors, which includes staff without a profile. rate_band_id: of a student.
+  -- ahead: what was chosen for the sessions ahead of somebody of the staff when they left last.
   -- readdressed_at: when an API key gave a login that was in use another address, until a manager has approved;
   -- readdressed_from: the address before that, which is told if the new one is corrected.
   CREATE TABLE members (
@@ -66,6 +67,7 @@ export const people = /* sql */ `
     approval_requested_at timestamptz(3),
     readdressed_at timestamptz(3),
     readdressed_from text,
+    ahead text CHECK (ahead ~ '^(unassign|cancel|hand_over [0-9a-f-]{36})$'),
     profile_published boolean NOT NULL DEFAULT false,
     rate_band_id uuid,
     UNIQUE (organization_id, user_id),

@@ -7,8 +7,11 @@ import { Database } from '@app/database';
 export class Families {
   constructor(private readonly db: Database) {}
 
+  /** Locks both, and the parent's row: of two links to a child, the later does not wait for the earlier with half of it written. */
   async lock(organizationId: string, parentId: string, studentId: string): Promise<void> {
     await this.db.lockPeople(organizationId, [parentId, studentId]);
+    await this.db.query(sql`
+      SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${parentId} FOR NO KEY UPDATE`);
   }
 
   /**

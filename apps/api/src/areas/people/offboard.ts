@@ -46,10 +46,10 @@ export class OffboardTutor implements Interdependent {
     ];
   }
 
-  get ahead(): NonNullable<Departure['sessions']> {
-    return this.sessions === 'hand_over'
-      ? { do: 'hand_over', to: this.hand_over_to! }
-      : { do: this.sessions ?? 'unassign' };
+  /** Undefined if nothing is said. */
+  get ahead(): Departure['sessions'] {
+    if (!this.sessions) return undefined;
+    return this.sessions === 'hand_over' ? { do: 'hand_over', to: this.hand_over_to! } : { do: this.sessions };
   }
 }
 

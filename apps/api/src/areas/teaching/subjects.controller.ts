@@ -6,7 +6,8 @@ const SUBJECTS = list({
   id: 'list_subjects',
   path: 'v1/subjects',
   summary: 'Lists the organization’s subjects by name',
-  description: 'All of them, up to 1,000. Wherever a subject is asked for, its `id` or its `code` names it.',
+  description:
+    'All of them: an organization has at most 1,000, archived ones included. Wherever a subject is asked for, its `id` or its `code` names it.',
   view: new View('Subject', {
     id: uuid('s.id'),
     name: nullable(text('s.name', 'Mathematical Methods')),
@@ -32,7 +33,8 @@ export const SUBJECTS_CONTROLLERS = [
       code: {
         fixed: true,
         nullable: true,
-        description: 'Made from the name if it is left out. It stays when the name changes.',
+        description:
+          'Made from the Latin letters and digits of the name if it is left out, or else `subject`, with a number if that is taken. It stays when the name changes.',
       },
       is_archived: { kind: kinds.boolean, default: false },
     },

@@ -17,6 +17,7 @@ export const STATUS = {
   still_referenced: 409,
   is_manager: 409,
   has_money: 409,
+  too_many: 409,
   storage_full: 409,
   no_sender: 409,
   precondition_failed: 412,

@@ -96,6 +96,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         summary: `Creates ${a}`,
         description: notes.create,
         example: examples.create,
+        conflicts: kind.most === undefined ? [] : ['too_many'],
         body: requestClass('Create', noun, kind, fields),
         answers: own,
         written,

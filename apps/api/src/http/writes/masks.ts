@@ -51,7 +51,8 @@ export class Masks {
     const answer = answerOf(context.getHandler());
     if (!answer) return once(await work());
     const { now, before } = await this.earlier(request, answer);
-    const acts = !/:\w+$/.test((request.route as { path: string }).path);
+    // What creates a record may find one, and who has not left is not taken back: both decide nothing of what was there.
+    const acts = /:\w+\/(?!restore$)[^:]+$/.test((request.route as { path: string }).path);
     const whole = await work();
     const seen = typeof whole === 'string' ? whole : JSON.stringify(whole);
     const sent = { ...ids(request), ...(JSON.parse(JSON.stringify(request.body ?? {})) as Fields) };

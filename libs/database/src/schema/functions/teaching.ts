@@ -3,10 +3,11 @@ import { AS_OWNER } from '../rules.js';
 
 /** Which organization homework and groups belong to, and who sees which results. */
 export const teaching = /* sql */ `
-  -- "Methods 3/4" becomes methods_34. Accents are dropped, and a number is added to a code that is taken.
+  -- "Methods 3/4" becomes methods_34, "Ökologie" okologie. Letters of other scripts are left out: a name without any other becomes
+  -- "subject". A number is added to a code that is taken.
   CREATE FUNCTION make_subject_code() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
-    ascii text := regexp_replace(lower(normalize(NEW.name, NFKD)), '[^a-z0-9 _-]', '', 'g');
+    ascii text := regexp_replace(folded(NEW.name), '[^a-z0-9 _-]', '', 'g');
     slug text := left(btrim(regexp_replace(ascii, '[ _-]+', '_', 'g'), '_'), 90);
     next integer := 2;
   BEGIN

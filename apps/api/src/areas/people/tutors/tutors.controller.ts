@@ -79,8 +79,8 @@ export const TUTORS_CONTROLLERS = [
       'The tutor is archived; their account stays theirs. Relations to students are archived; places in ' +
       'classrooms and groups, open invites and API keys end. Sessions ahead are unassigned unless `sessions` ' +
       'says otherwise. What was taught, earnings and messages stay. Owners and admins are removed in the portal: ' +
-      '409. Again: zeros.',
-    conflicts: ['is_manager'],
+      '409. Again: zeros; with another choice for the sessions: 409.',
+    conflicts: ['is_manager', 'invalid_state'],
     example: { sessions: 'hand_over', hand_over_to: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30' },
     body: OffboardTutor,
     versions: STAFF,
