@@ -113,6 +113,7 @@ const TABLES_OF: Record<string, string[]> = {
   questions: ['questions'], messages: ['messages'], adjustments: ['adjustments'], payouts: ['payouts'], invoices: ['invoice_lines'],
   payments: ['payments'], expenses: ['expense_claims'], mileage: ['mileage_trips'], 'blog-posts': ['blog_posts'], locations: ['locations'],
   subjects: ['subjects'], 'rate-bands': ['rate_bands'], 'tutor-tiers': ['tutor_tiers'], 'rate-cells': ['rate_cells'], homework: ['homework'], files: ['files'],
+  results: ['results'], 'session-feedback': ['session_feedback'], conversations: ['conversations'], 'org-inbox': ['inbox_messages'],
 }; // prettier-ignore
 
 /** Columns that name people whom a role or another table determines. */

@@ -131,6 +131,14 @@ describe('results', () => {
     expect(((await send('get', 'results?limit=1')).body.data as Answer[])[0]).toEqual({ ...done.body, grade: 91 });
   });
 
+  it('show a key that may not read what it decided, and nothing that was there', async () => {
+    const { body } = await send('post', 'results', wish);
+    const narrow = await api.key(school, { scopes: ['coursework:write'] });
+    const begun = await send('patch', `results/${body.id}`, { status: 'in_progress' }, narrow);
+    const shown = Object.fromEntries(Object.entries(begun.body).filter(([, value]) => value !== null));
+    expect(shown).toEqual({ id: body.id, status: 'in_progress', started_at: expect.any(String) as string, masked: true });
+  });
+
   it('can be entered whole; times are past, and in order', async () => {
     const whole = { ...wish, status: 'completed', grade: 70, started_at: '2026-03-01T09:00:00.000Z', completed_at: '2026-03-01T10:00:00.000Z' };
     expect((await send('post', 'results', whole)).body).toMatchObject(whole);

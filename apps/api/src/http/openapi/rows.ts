@@ -5,7 +5,7 @@ import type { Scope } from '@app/access';
 import { FIELDS, type Kind, kinds } from '@app/fields';
 import { Rows, type RowTable, type Values } from '@app/rows';
 import type { ConflictCode } from '../errors/api-error.js';
-import type { RecordSet } from '../lists/source.js';
+import { declare, type RecordSet } from '../lists/source.js';
 import type { View } from '../views/view.js';
 import { bodyField, type Presence } from '../validation/fields.js';
 import { recordController } from './read-controllers.js';
@@ -84,6 +84,8 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         ];
   const one = `v1/${path}`;
   DECLARED.push(declaration);
+  // What a write was before, to tell a key that may not read what it changed.
+  declare(own);
 
   const parts = {
     read: () => recordController({ ...shown, id: verb('get'), path: one, summary: `Returns one ${noun}` }),
