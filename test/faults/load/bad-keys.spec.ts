@@ -65,7 +65,7 @@ it('bad keys get identical refusals, then 429, and slow nobody else down', async
   const keys = await Promise.all(Array.from({ length: VALID_KEYS }, () => api.key(id)));
   const fresh = await Promise.all(Array.from({ length: rounds * TURN }, () => api.key(id)));
   const scene = {
-    usual: { requests: keys.map((key) => ping('198.51.100.1', `Token token=${key}`)), connections: 4, rate: 50 },
+    usual: { requests: keys.map((key) => ping('198.51.100.1', `Token token=${key}`)), connections: 20, rate: 50 },
     // A valid key works from a failing address, too, even if it has never been used before.
     checks: [{ requests: [...keys, ...fresh].map((key) => ping('203.0.113.3', `Token token=${key}`)), connections: 2, rate: 2 }],
     attack: Object.values(KINDS).map((requests) => ({ requests, connections: 10, rate: PER_SECOND })),
@@ -85,7 +85,7 @@ it('bad keys get identical refusals, then 429, and slow nobody else down', async
   for (const outcome of result.attack) {
     expect(outcome.with(401).count).toBeGreaterThanOrEqual(FAILURES);
     expect(outcome.with(401).count).toBeLessThanOrEqual(FAILURES * (minutes + 1));
-    expect(outcome.with(401, 429).count).toBeGreaterThan(REQUESTS * 0.9);
+    expect(outcome.with(401, 429).count).toBeGreaterThan(REQUESTS / 2);
   }
   expect(updates).toBeLessThanOrEqual(VALID_KEYS * (minutes + 1) + fresh.length);
   expect(p99 - alone).toBeLessThan(Math.max(alone * SLOWER, SLOWER_MS));
