@@ -1,7 +1,7 @@
 import { VALUES } from '@app/database';
 import { RESULTS as KIND, Results } from '@app/teaching';
 import {
-  between, byId, byValue, instant, integer, kinds, like, list, listController, nullable, oneOf, recordController, rows,
+  between, byId, byValue, instant, integer, kinds, like, list, listController, nullable, oneOf, rows,
   Source, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -44,19 +44,11 @@ const RESULTS = list({
   ],
 });
 
-const RESULT = recordController({
-  ...RESULTS,
-  id: 'get_result',
-  path: 'v1/results/:result_id',
-  summary: 'Returns one assessment result',
-});
-
 /** Those that the organization made. */
 const MADE_HERE = { view: result('o.id'), source: new Source('results', 'o', { tenant: KIND.owner }) };
 
 export const RESULTS_CONTROLLERS = [
   listController(RESULTS),
-  RESULT,
   ...rows({
     path: 'results/:result_id',
     noun: 'result',
@@ -110,6 +102,6 @@ export const RESULTS_CONTROLLERS = [
         'From `not_started` to `in_progress`, `submitted` and `completed`, one after the other. A result that another organization ' +
         'made is a 404.',
     },
-    without: ['read', 'remove'],
+    without: ['remove'],
   }),
 ];
