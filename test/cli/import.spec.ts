@@ -150,11 +150,11 @@ describe('an import', () => {
     }
   });
 
-  it('reads 200,000 lines in little memory', async () => {
+  it('reads 100,000 lines in little memory', async () => {
     const folder = await imports.write(imports.school.files);
     const file = await open(join(folder, 'homework.ndjson'), 'w');
-    const row = { ...homeworkRow(imports.school.tutor.id as string), student_id: imports.school.student.id, description: 'x'.repeat(200) };
-    for (let place = 0; place < 200_000; place += 5_000) {
+    const row = { ...homeworkRow(imports.school.tutor.id as string), student_id: imports.school.student.id, description: 'x'.repeat(500) };
+    for (let place = 0; place < 100_000; place += 5_000) {
       await file.appendFile(Array.from({ length: 5_000 }, () => `${JSON.stringify({ ...row, id: id() })}\n`).join(''));
     }
     await file.close();
@@ -169,7 +169,7 @@ describe('an import', () => {
     };
     const started = Date.now();
     const options = { url: imports.database.urls.ownerUrl, organizationId: imports.organization, folder, onProgress };
-    await expect(importFolder(options)).rejects.toThrow('homework.ndjson:200001: id: is missing');
+    await expect(importFolder(options)).rejects.toThrow('homework.ndjson:100001: id: is missing');
     expect((most - before) / 1024 / 1024).toBeLessThan(50);
     expect(calls).toBeGreaterThan(4);
     expect(calls).toBeLessThan(6 + (Date.now() - started) / 200);

@@ -197,7 +197,7 @@ describe('the read copies of logins, results and conversations', () => {
   it('match their sources in every snapshot during concurrent writes', async () => {
     const state = { writing: true, snapshots: 0 };
     // They go on until enough snapshots were taken meanwhile, which takes longer than their turns on some machines.
-    const more = (turn: number) => turn < 60 || (state.snapshots <= 10 && turn < 600);
+    const more = (turn: number) => turn < 25 || (state.snapshots <= 10 && turn < 600);
     const writers = Promise.all([1, 2, 3, 4, 5, 6].map((seed) => write(new Random(seed), more))).finally(() => {
       state.writing = false;
     });
@@ -208,7 +208,7 @@ describe('the read copies of logins, results and conversations', () => {
     }
     const committed = await writers;
     expect(stale).toEqual([]);
-    expect(committed.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(150);
+    expect(committed.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(60);
     expect(state.snapshots).toBeGreaterThan(10);
     expect(await schema.all(STALE)).toEqual([]);
     expect(await schema.all('SELECT * FROM wrong_copies(1)')).toEqual([]);

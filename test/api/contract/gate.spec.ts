@@ -113,7 +113,7 @@ describe('every GET with a key of the real client’s prefix', () => {
 
   it('fits its schema in the demo', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tutoring-demo-'));
-    const [demo] = await writeDemo({ folder, ...sizeOf('small'), seed: 7, now: new Date() });
+    const [demo] = await writeDemo({ folder, ...sizeOf('12'), seed: 7, now: new Date() });
     const { id } = await api.make.organization({ timeZone: demo!.timeZone });
     await importFolder({ url: api.database.ownerUrl, organizationId: id, folder: demo!.folder });
     await rm(folder, { recursive: true });

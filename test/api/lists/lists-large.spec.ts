@@ -12,7 +12,7 @@ const MOST_AT_ONCE = 2 * PART_BYTES + 100_000;
 
 const api = await fixture(TestApi.start());
 const { make } = api;
-const lists = await LargestLists.create(api, make, { rows: ROWS, people: 1_500 });
+const lists = await LargestLists.create(api, make, { rows: ROWS, people: 800 });
 
 interface Read {
   records: unknown[];

@@ -21,6 +21,8 @@ it('no write with every scope changes the address of an owner or admin, whatever
     ]);
   const before = await logins();
   const changed: string[] = [];
+  /** Other bodies of a route have the same fields. */
+  const places = new Set<string>();
   let sent = 0;
   for (const write of await validWrites(
     writesOf(api).filter((route) => !isUpload(route)),
@@ -29,15 +31,19 @@ it('no write with every scope changes the address of an owner or admin, whatever
   )) {
     const request = JSON.stringify([write.path, write.body]);
     const named = new Set(request.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[^"\s]+@[^"\s]+/g));
-    for (const { id, email } of managers) {
-      for (const value of named) {
+    for (const value of named) {
+      const fields = [...request.matchAll(/"(\w+)":\[?"([^"]+)"/g)].filter(([, , text]) => text === value).map(([, name]) => name);
+      const place = `${write.operation} ${write.path.includes(value)} ${fields.join()}`;
+      if (places.has(place)) continue;
+      places.add(place);
+      for (const { id, email } of managers) {
         // A field that the operation knows for an address, or any that a careless one could take.
         const [path, body] = JSON.parse(request.replaceAll(value, value.includes('@') ? email : id)) as [string, object?];
         await sweep.write({ ...write, path, body: { ...body } }, school);
         await sweep.write({ ...write, path, body: { ...body, email: 'taken@example.org', phone: '+61 400 000 000' } }, school);
         sent += 2;
-        if (JSON.stringify(await logins()) !== JSON.stringify(before)) changed.push(`${write.operation} ${path}`);
       }
+      if (JSON.stringify(await logins()) !== JSON.stringify(before)) changed.push(place);
     }
   }
   expect(changed).toEqual([]);

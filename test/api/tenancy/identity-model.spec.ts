@@ -7,7 +7,7 @@ const PLANTED_RUN = { seed: 7, runs: CORPUS.length, longest: 10, shrinks: false 
 
 let stage: IdentityFixture;
 const seed = seedOf();
-const [RUNS, LONGEST] = [inReport(200, 40), inReport(14, 10)];
+const [RUNS, LONGEST] = [inReport(200, 25), inReport(14, 10)];
 
 beforeAll(async () => {
   stage = await openStage();

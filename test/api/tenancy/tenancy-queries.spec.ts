@@ -79,9 +79,10 @@ function swapped(statement: Sent, from: OrganizationFixture, to: OrganizationFix
 }
 
 async function run(client: pg.Client, tenant: OrganizationFixture, { text, values }: Sent): Promise<string> {
-  await client.query('BEGIN READ ONLY');
   try {
-    await client.query(`SELECT set_config('app.organization_id', $1, true), set_config('app.platform_blog', 'on', true)`, [tenant.id]);
+    await client.query(
+      `BEGIN READ ONLY; SELECT set_config('app.organization_id', '${tenant.id}', true), set_config('app.platform_blog', 'on', true)`,
+    );
     const { rows } = await client.query({ text, values });
     return JSON.stringify(rows);
   } finally {
@@ -103,12 +104,13 @@ describe('every statement of a read', () => {
     let real = 0;
     for (const statement of sent) {
       const mutant = forgetful(statement, fixtures.a.id);
-      for (const asked of [mutant, swapped(mutant, fixtures.a, fixtures.b), swapped(mutant, fixtures.a, fixtures.c)]) {
+      const theirs = swapped(mutant, fixtures.a, fixtures.b);
+      for (const asked of [mutant, theirs, swapped(mutant, fixtures.a, fixtures.c)]) {
         const answer = await run(held, fixtures.a, asked);
         const shown = [...idsIn(answer, fixtures.b), ...idsIn(answer, fixtures.c)];
         if (shown.length > 0) leaks.push(`${statement.by} shows ${shown.join(', ')}: ${mutant.text}`);
-        if (idsIn(await run(free, fixtures.a, asked), fixtures.b).length > 0) real++;
       }
+      if (idsIn(await run(free, fixtures.a, theirs), fixtures.b).length > 0) real++;
     }
     expect(leaks).toEqual([]);
     expect(real).toBeGreaterThan(sent.length / 2);

@@ -24,7 +24,7 @@ const key = await api.key(school.id, { scopes: Object.keys(SCOPES) as Scope[], p
 const lock = await connectPatiently({ url: api.database.ownerUrl, poolSize: 1, applicationName: 'lock' });
 afterAll(() => lock.destroy());
 const { port } = api.server.address() as AddressInfo;
-const writes = () => validWrites(writesOf(api), make, school);
+const writes = () => validWrites(writesOf(api), make, school, 1);
 
 async function ask(write: ValidWrite, headers: Record<string, string>) {
   const { type, bytes } = await encoded(write);

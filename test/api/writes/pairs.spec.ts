@@ -4,7 +4,7 @@ import { TenancySweep } from '../../support/http/tenancy-sweep.js';
 import { fixture } from '../../support/process/fixture.js';
 
 /** About one pair in so many. */
-const SHARE = inReport(1, 40);
+const SHARE = inReport(1, 120);
 /** Those that once deadlocked. */
 const KNOWN = /(sessions|session-series).*(offboard|PATCH \/v1\/students|sessions)|booking-requests.*offboard|offboard.*booking-requests/;
 

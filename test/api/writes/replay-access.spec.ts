@@ -27,7 +27,7 @@ const weaker = new Map([[CAPABILITY, await keyWith({ platformBlog: false })]]);
 for (const scope of ALL.filter((name) => name !== 'write')) {
   weaker.set(scope, await keyWith({ scopes: ALL.filter((name) => name !== scope && name !== 'write') }));
 }
-const own = await validWrites(everyWrite(api), fixtures.make, fixtures.a);
+const own = await validWrites(everyWrite(api), fixtures.make, fixtures.a, 1);
 const platform = own.map(forPlatform).filter((write) => write !== null);
 const samples = [...own, ...platform];
 

@@ -6,7 +6,7 @@ import { TestSmtp } from '../../support/worker/smtp.js';
 import { OutboxFixture } from '../../support/worker/worker.js';
 import { fixture } from '../../support/process/fixture.js';
 
-const KILLS = 3;
+const KILLS = 2;
 
 await buildOnce();
 const smtp = await fixture(TestSmtp.start());
