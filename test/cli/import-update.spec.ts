@@ -1,4 +1,5 @@
 import { randomUUID as id } from 'node:crypto';
+import { lockNumber, tableLock } from '@app/database';
 import { ImportFixture, ImportedOrganization } from '../support/data/import-fixture.js';
 import type { Row } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
@@ -74,6 +75,21 @@ describe('an import with --update', () => {
     expect(await refused({ booking_requests: [{ id: matched, message: 'Late' }] })).toEqual(['booking_requests.ndjson:1: message: cannot be changed: it is declined']);
     expect(await refused({ booking_requests: [{ id: request, status: 'declined' }] })).toEqual(['booking_requests.ndjson:1: status: cannot be changed by an import']);
   }); // prettier-ignore
+
+  it('waits for whoever replaces the table of rates, and sees what they left', async () => {
+    const { cell } = await school();
+    const other = await imports.database.owner.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(tableLock('rate_cells', imports.organization))]);
+    const importing = change({ rate_cells: [{ id: cell.id, student_rate_cents: 9000 }] });
+    const waits = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+    await vi.waitFor(async () => expect((await other.query(waits)).rowCount).toBe(1), { timeout: 20_000, interval: 50 });
+    await other.query(`SELECT set_config('app.maintenance', 'on', true)`);
+    await other.query('UPDATE rate_cells SET student_rate_cents = 9000 WHERE id = $1', [cell.id]);
+    await other.query('COMMIT');
+    other.release();
+    expect((await importing).rate_cells).toMatchObject({ read: 1, changed: 0, unchanged: 1 });
+  });
 
   it('keeps the rules of the API', async () => {
     const { subject, cell, files } = await school();

@@ -53,6 +53,19 @@ describe('POST /v1/classrooms', () => {
     expect(await listed('/v1/classrooms?subject_id=unheard_of')).toEqual([]);
   });
 
+  it('has a price for something: without its interval it is refused, also by a change', async () => {
+    const refused = { status: 422, body: { detail: [{ loc: ['body', 'billing_interval'] }] } };
+    expect(await post('/v1/classrooms', { name: 'Priced', price_cents: 12000 })).toMatchObject(refused);
+    const { id } = (await post('/v1/classrooms', { name: 'Priced', price_cents: 12000, billing_interval: 'term' })).body;
+    const patch = async (body: object) => {
+      const answer = await supertest(api.server).patch(`/v1/classrooms/${id}`).set('Authorization', `Token token=${key}`).send(body);
+      return { status: answer.status, body: answer.body as Record };
+    };
+    expect(await patch({ billing_interval: null })).toMatchObject(refused);
+    expect(await patch({ billing_interval: null, price_cents: null })).toMatchObject({ status: 200, body: { price_cents: null } });
+    expect(await patch({ price_cents: 1 })).toMatchObject(refused);
+  });
+
   it('its join code admits students until it is revoked or expires, and is stored encrypted', async () => {
     const { body } = await post('/v1/classrooms', { name: 'Open' });
     const path = `/v1/classrooms/${body.id}`;
