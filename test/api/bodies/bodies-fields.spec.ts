@@ -77,6 +77,7 @@ const faultAt = ({ body }: Answer, at: (string | number)[]) =>
 /** Optional fields that every valid body has: one of several, or what another field asks for. */
 const NEEDED = [
   'booking-requests student_id',
+  'classrooms billing_interval',
   'locations owner_type',
   'session-series count',
   'session-series duration_minutes',
