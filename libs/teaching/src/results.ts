@@ -38,13 +38,12 @@ export class Results extends Rows {
     homework: string,
     { id, student_id, mode }: Values,
   ): Promise<void> {
-    const own = sql`organization_id = ${organizationId}`;
     const [look] = await this.db.query<{ mine: boolean; tried: boolean }>(sql`
       SELECT h.student_id IS NOT DISTINCT FROM ${student_id}::uuid
-          OR EXISTS (SELECT FROM classroom_members m WHERE m.${own} AND m.classroom_id = h.classroom_id AND m.user_id = ${student_id} AND m.role = 'student')
+          OR EXISTS (SELECT FROM classroom_members m WHERE m.organization_id = h.organization_id AND m.classroom_id = h.classroom_id AND m.user_id = ${student_id} AND m.role = 'student')
           OR EXISTS (SELECT FROM student_group_members m WHERE m.group_id = h.group_id AND m.user_id = ${student_id} AND m.role = 'student') AS mine,
         EXISTS (SELECT FROM results r WHERE r.student_id = ${student_id} AND r.homework_assignment_id = h.id AND r.id <> ${id}) AS tried
-      FROM homework h WHERE h.${own} AND h.id = ${homework}`);
+      FROM homework h WHERE h.organization_id = ${organizationId} AND h.id = ${homework}`);
     if (mode !== 'homework') throw Refused.invalid('An attempt at homework has the mode "homework".', 'mode');
     if (!look!.mine) throw Refused.invalid('It was not set for this student.', 'homework_assignment_id');
     if (look!.tried)
