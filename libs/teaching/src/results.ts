@@ -61,6 +61,8 @@ export class Results extends Rows {
       RESULT.next(STEPS[next], stored.status);
     }
     const changed = attempt({ ...stored, ...given, status: next }, stored.status);
+    if (stored.completed_at && !changed.completed_at)
+      throw Refused.invalid('A completed result keeps the time of its completion.', 'completed_at');
     const names = [...Object.keys(given), 'started_at', 'completed_at'];
     return super.change(organizationId, kind, id, Object.fromEntries(names.map((name) => [name, changed[name]])));
   }

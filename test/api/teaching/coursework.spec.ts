@@ -126,6 +126,7 @@ describe('results', () => {
       200,
       { grade: 90, started_at: begun.body.started_at, completed_at: expect.any(String) as string },
     ]);
+    expect(outcome(await step({ completed_at: null }))).toEqual([422, 'completed_at']);
     expect((await step({ grade: 91 })).body).toEqual({ ...done.body, grade: 91 });
     expect((await send('get', `results/${body.id}`)).body).toEqual({ ...done.body, grade: 91 });
     expect(((await send('get', 'results?limit=1')).body.data as Answer[])[0]).toEqual({ ...done.body, grade: 91 });
