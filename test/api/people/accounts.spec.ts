@@ -88,6 +88,14 @@ describe('POST /v1/parents/{parent_id}/link-student', () => {
     }
     expect(await make.query('SELECT FROM parent_students WHERE organization_id = $1', [provisioning.id])).toEqual([]);
   }); // prettier-ignore
+
+  it('brings back a parent who has left, also one who has kept a link', async () => {
+    const [older, younger] = [await provisioning.inviteOne(studentRow()), await provisioning.inviteOne(studentRow())];
+    const parent = await make.parent(provisioning.id, { children: [older.id!], status: 'archived' });
+    expect((await provisioning.post(`/v1/parents/${parent.id}/link-student`, { student_id: younger.id })).status).toBe(200);
+    const rows = await make.query('SELECT status FROM parents WHERE user_id = $1', [parent.id]);
+    expect(rows).not.toEqual([{ status: 'archived' }]);
+  });
 });
 
 describe.each([

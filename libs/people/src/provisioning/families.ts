@@ -24,7 +24,7 @@ export class Families {
     await this.lock(organizationId, parentId, studentId);
     await this.db.query(sql`
       UPDATE parents p SET status = CASE WHEN p.frozen_at IS NULL OR must_accept(p.user_id) THEN 'pending' ELSE 'accepted' END
-      WHERE p.organization_id = ${organizationId} AND p.user_id = ${parentId} AND p.status <> 'accepted' AND (p.status = 'archived' OR p.frozen_at IS NOT NULL) AND p.enrolled_at IS NULL
+      WHERE p.organization_id = ${organizationId} AND p.user_id = ${parentId} AND p.status <> 'accepted' AND (p.status = 'archived' OR p.frozen_at IS NOT NULL)
         AND EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${studentId}
           AND m.role = 'student' AND m.status <> 'archived' AND m.user_id <> p.user_id)`);
     const linked = await this.db.count(sql`
