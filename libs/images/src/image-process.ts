@@ -131,7 +131,7 @@ export class ImageProcess {
     answer.catch(() => undefined);
     this.child.send({ size: input.size } satisfies Job);
     for await (const chunk of input.chunks()) {
-      if (!stdin.write(chunk)) await once(stdin, 'drain', { signal });
+      if (!stdin.write(Buffer.from(chunk))) await once(stdin, 'drain', { signal });
     }
     const [reply] = await answer;
     if ('refusal' in reply) return reply;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 
 const PREFIX = 'tutoring-upload-';
 
@@ -51,10 +52,10 @@ export class TemporaryFile {
     });
   }
 
-  /** The whole content, piece by piece. */
+  /** The whole content, piece by piece: each is there until the next is asked for, so that a large file takes one buffer. */
   async *chunks(): AsyncGenerator<Buffer> {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.size));
     for (let done = 0; done < this.size;) {
-      const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.size - done));
       const { bytesRead } = await guarded(() => this.handle.read(buffer, 0, buffer.length, done));
       if (bytesRead === 0) throw new TemporaryFileError(new Error('It is shorter than what was written to it'));
       done += bytesRead;
@@ -62,10 +63,20 @@ export class TemporaryFile {
     }
   }
 
+  /** The whole content as a stream, which reads ahead. */
+  stream(): Readable {
+    return Readable.from(copiesOf(this.chunks()), { objectMode: false });
+  }
+
   /** Never fails: nobody needs the unwritten rest of a file without a name. */
   async close(): Promise<void> {
     await this.handle.close().catch(() => undefined);
   }
+}
+
+/** For whoever keeps a piece while the next is read. */
+async function* copiesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {

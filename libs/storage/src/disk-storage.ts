@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Env } from '@app/config';
 import { type ByteRange, Storage, type StoredObject } from './storage.js';
 
@@ -34,8 +33,12 @@ export class DiskStorage extends Storage {
     await makeFolder(dirname(unfinished));
     try {
       const file = await open(unfinished, 'wx', 0o600);
-      // The stream flushes and closes the file when it ends, in either case.
-      await pipeline(object.open(), file.createWriteStream({ flush: true }));
+      try {
+        for await (const chunk of object.chunks()) await file.writeFile(chunk);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
       await makeFolder(dirname(target));
       await rename(unfinished, target);
       await flushFolder(dirname(target));

@@ -5,6 +5,8 @@ export interface StoredObject {
   contentType: string;
   size: number;
   open: () => Readable;
+  /** Each piece is there until the next is asked for. */
+  chunks: () => AsyncIterable<Buffer>;
 }
 
 /** The first byte and the last one. */

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { fileTypeFromStream } from 'file-type';
 import type { TemporaryFile } from '@app/images';
 import { ApiError } from '../../http/kit.js';
@@ -42,7 +41,7 @@ const LONGEST_NAME = 200;
 
 /** What a document is, by its content alone. @param given the client's name for it @throws ApiError 415 */
 export async function documentOf(file: TemporaryFile, given: string): Promise<{ name: string; contentType: string }> {
-  const bytes = Readable.from(file.chunks(), { objectMode: false });
+  const bytes = file.stream();
   const found = await fileTypeFromStream(bytes).finally(() => bytes.destroy());
   const kind = found && KINDS[found.ext];
   if (!kind) {

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { finished, Readable } from 'node:stream';
+import { finished } from 'node:stream';
 import type { Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
 import { Database } from '@app/database';
@@ -94,7 +94,8 @@ export class ImageUploads implements OnModuleInit {
     const path = `${folder}/${id}-${storedName(name, extension)}`;
     const { size } = image.file;
     try {
-      await this.storage.put(path, { contentType, size, open: () => Readable.from(image.file.chunks()) });
+      const { file } = image;
+      await this.storage.put(path, { contentType, size, open: () => file.stream(), chunks: () => file.chunks() });
     } catch (error) {
       this.log.failure(error, requestId, 'image_not_stored');
       await this.remove(path);

@@ -1,4 +1,4 @@
-import { finished, Readable } from 'node:stream';
+import { finished } from 'node:stream';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
@@ -57,7 +57,12 @@ export class FilesGuard implements CanActivate {
       this.storage.remove(path).catch((error: unknown) => {
         this.log.failure(error, null, 'file_not_removed');
       });
-    const object = { contentType: upload.contentType, size: upload.size, open: () => Readable.from(file.chunks()) };
+    const object = {
+      contentType: upload.contentType,
+      size: upload.size,
+      open: () => file.stream(),
+      chunks: () => file.chunks(),
+    };
     try {
       await this.storage.put(path, object);
     } catch (error) {
