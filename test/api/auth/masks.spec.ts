@@ -123,12 +123,12 @@ describe('a key without read', () => {
     }
   });
 
-  it('gets of what it changed no sum and no time that tells what was there before', async () => {
+  it('gets of what it changed no sum, no name and no time that tells what was there before', async () => {
     const [tutor, student] = [await make.tutor(school.id), await make.student(school.id)];
     const startsAt = new Date('2098-03-02T05:00:00Z');
     const { id } = await make.session(school.id, { tutorId: tutor.id, startsAt, endsAt: new Date('2098-03-02T06:00:00Z') });
     await make.participant(school.id, id, student.id, { status: 'accepted' });
-    const key = await api.key(school.id, { scopes: ['sessions:write', 'payments:write'] });
+    const key = await api.key(school.id, { scopes: ['sessions:write', 'payments:write', 'tutors:write'] });
     const ask = async (method: string, path: string, body: Fields, as = key) => {
       const route = writesOf(api).find((one) => one.method === method && new RegExp(`^${one.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))!;
       return JSON.parse((await send({ operation: '', route, ids: {}, path, body }, as)).text) as Fields;
@@ -139,6 +139,8 @@ describe('a key without read', () => {
       ends_at: null,
       masked: true,
     });
+    const named = await ask('PUT', `/v1/tutors/${tutor.id}`, { first_name: 'Ada' });
+    expect(named).toMatchObject({ first_name: 'Ada', last_name: null, full_name: null, masked: true });
     const moved = await ask('PUT', `/v1/sessions/${id}`, { starts_at: '2098-03-02T16:00:00+11:00', title: 'Surds' });
     expect(moved).toMatchObject({ starts_at: '2098-03-02T05:00:00.000Z', ends_at: null, duration_minutes: null, title: 'Surds' });
     const invoice = await ask('POST', '/v1/invoices', { student_id: student.id, lines: [{ description: 'Books', unit_amount_cents: 7000 }] });

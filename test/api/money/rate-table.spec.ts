@@ -57,7 +57,7 @@ describe('PUT /v1/rate-cells', () => {
   });
 
   it('clears what tutors get only with clear_pay', async () => {
-    const { rows, put } = await open();
+    const { at, key, rows, put } = await open();
     const pay = { tutor_pay_mode: 'percentage', tutor_pay_pct: 62.5, tutor_flat_rate_cents: null };
     const none = { tutor_pay_mode: null, tutor_pay_pct: null, tutor_flat_rate_cents: null };
     await put([{ student_rate_cents: 8000, ...pay }], '*');
@@ -72,7 +72,9 @@ describe('PUT /v1/rate-cells', () => {
       [{ clear_pay: true }, none],
     ] as const) {
       expect((await put([row], '*')).status).toBe(200);
-      expect(await rows()).toMatchObject([{ student_rate_cents: 8000, ...kept }]);
+      const [shown] = await rows();
+      expect(shown).toMatchObject({ student_rate_cents: 8000, ...kept });
+      expect((await at.send('get', `/v1/rate-cells/${String(shown!.id)}`, undefined, { key })).body).toEqual(shown);
     }
     await put([{ student_rate_cents: null }], '*');
     expect(await rows()).toMatchObject([{ student_rate_cents: null }]);

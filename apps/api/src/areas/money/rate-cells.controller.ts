@@ -8,12 +8,9 @@ import {
 
 const { session_kind, tutor_pay_mode } = VALUES.rate_cells;
 
-const PAY = ['tutor_pay_mode', 'tutor_pay_pct', 'tutor_flat_rate_cents'] as const;
-
-/** @param pay what it shows of what tutors get */
-function cells(pay: readonly string[]) {
-  const shown = (column: (typeof PAY)[number], type: string) =>
-    pay.includes(column) ? `c.${column}` : `NULL::${type}`;
+/** @param pay whether it shows what tutors get */
+function cells(pay: boolean) {
+  const shown = (column: string, type: string) => (pay ? `c.${column}` : `NULL::${type}`);
   return new View('RateCell', {
     id: uuid('c.id'),
     band_id: nullable(uuid('c.band_id')),
@@ -30,7 +27,7 @@ function cells(pay: readonly string[]) {
   });
 }
 
-const view = { public: cells([]), withPay: cells(PAY) };
+const view = { public: cells(false), withPay: cells(true) };
 
 /** The table of rates: what a session costs, and what the tutor gets of it. */
 const RATE_CELLS = list({
@@ -94,7 +91,7 @@ export const RATE_CELLS_CONTROLLERS = [
     noun: 'rate cell',
     kind: KIND,
     scope: 'settings:write',
-    shown: RATE_CELLS,
+    shown: { ...RATE_CELLS, view: view.withPay },
     fields: {
       band_id: { nullable: true, description: 'Null fits all students.' },
       tutor_tier_id: { nullable: true, description: 'Null fits all tutors.' },
@@ -106,12 +103,12 @@ export const RATE_CELLS_CONTROLLERS = [
       tutor_pay_pct: { nullable: true, description: 'With `percentage`: of what is billed.' },
       tutor_flat_rate_cents: { nullable: true, description: 'With `flat`: for an hour.' },
     },
-    written: (body) => cells(PAY.filter((name) => (body as Record<string, unknown>)[name] !== undefined)),
     examples: {
       create: { band_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30', session_kind: 'group', student_rate_cents: 4500 },
       change: { student_rate_cents: 4700 },
     },
     notes: {
+      read: 'Rates are for an hour, the surcharge is once for a session in person. A key that is null fits everything.',
       create: 'One for each combination of band, tier, subject and kind. Sessions that exist keep their price.',
       change: 'Sessions that exist keep their price: see `POST /v1/sessions/settle-prices`.',
     },

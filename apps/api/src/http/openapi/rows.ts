@@ -6,7 +6,6 @@ import { FIELDS, type Kind, kinds } from '@app/fields';
 import { Rows, type RowTable, type Values } from '@app/rows';
 import type { ConflictCode } from '../errors/api-error.js';
 import { declare, type RecordSet } from '../lists/source.js';
-import type { View } from '../views/view.js';
 import { bodyField, type Presence } from '../validation/fields.js';
 import { recordController } from './read-controllers.js';
 import { writeController } from './write-controller.js';
@@ -38,12 +37,10 @@ export interface RowsDeclaration<Path extends RecordPath> {
   /** What can be changed, if it is not all that is shown. */
   own?: RecordSet;
   fields: Record<string, RowField>;
-  /** What a write is answered with, if a read hides what it sent. */
-  written?: (body: object) => View;
   /** Of the bodies of POST and PATCH. */
   examples: { create: object; change: object };
   /** What else a caller must know, in Markdown. */
-  notes?: { create?: string; change?: string; remove?: string };
+  notes?: { read?: string; create?: string; change?: string; remove?: string };
   /** Those of the four that are declared elsewhere, or that there are not. */
   without?: readonly ('read' | 'create' | 'change' | 'remove')[];
 }
@@ -62,7 +59,6 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
     shown,
     own = shown,
     fields,
-    written,
     examples,
     notes = {},
     without = [],
@@ -83,12 +79,13 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
           { anyOf: scope.anyOf, byStored: scope.of },
         ];
   const one = `v1/${path}`;
+  const read = notes.read === undefined ? {} : { description: notes.read };
   DECLARED.push(declaration);
   // What a write was before, to tell a key that may not read what it changed.
   declare(own);
 
   const parts = {
-    read: () => recordController({ ...shown, id: verb('get'), path: one, summary: `Returns one ${noun}` }),
+    read: () => recordController({ ...shown, ...read, id: verb('get'), path: one, summary: `Returns one ${noun}` }),
     create: () =>
       writeController({
         ...shared,
@@ -101,7 +98,6 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         conflicts: kind.most === undefined ? [] : ['too_many'],
         body: requestClass('Create', noun, kind, fields),
         answers: own,
-        written,
         idName,
         run: ({ organizationId, body }, rows) => rows.add(organizationId, kind, body as Values),
       }),
@@ -117,7 +113,6 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         conflicts,
         body: requestClass('Update', noun, kind, fields),
         answers: own,
-        written,
         run: ({ organizationId, ids, body }, rows) => rows.change(organizationId, kind, idIn(ids), body as Values),
       }),
     remove: () =>

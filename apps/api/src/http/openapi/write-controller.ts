@@ -10,7 +10,6 @@ import { Lists } from '../lists/lists.js';
 import { Records } from '../lists/records.js';
 import type { RecordSet } from '../lists/source.js';
 import { JsonText } from '../views/json-text.js';
-import type { View } from '../views/view.js';
 import { ValidBody } from '../validation/declared.js';
 import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { Audit } from '../writes/audit.js';
@@ -52,8 +51,6 @@ export interface WriteDeclaration<
   rules: { [K in keyof Rules]: Type<Rules[K]> };
   /** The record that is answered as the write leaves it, or an answer of its own; null for none (204). */
   answers: RecordSet | Answer | null;
-  /** The record as this request may see it: a view of the same name and schema. */
-  written?: (body: Body) => View;
   /** What the audit row calls the record's id, if not like the path's first parameter. */
   idName?: string;
   /** The record of the path, whose version `If-Match` names; or a new one. An answer that shows it has its `ETag`. */
@@ -81,7 +78,6 @@ export function writeController<
     body: bodyClass,
     rules,
     answers,
-    written,
     idName,
     versions,
     first,
@@ -143,10 +139,7 @@ export function writeController<
       if (replaces) return new JsonText(JSON.stringify(answer), await this.lists.version(caller, replaces));
       if (!record) return answer;
       const stored = await this.records.written(caller, record, id);
-      const answered = written
-        ? await this.records.written(caller, { ...record, view: written(call.body) }, id)
-        : stored;
-      return versions ? new JsonText(answered.text, tagged(stored).etag) : answered;
+      return versions ? new JsonText(stored.text, tagged(stored).etag) : stored;
     }
   }
 

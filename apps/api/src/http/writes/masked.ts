@@ -37,7 +37,7 @@ export function maskable(shape: Shape): Schema {
 
 /**
  * The answer without what was stored before the request. A record that the request made is shown as it is; of another one its id, its
- * state after an action, what the request sent, and what differs from before. A sum, or the end of
+ * state after an action, what the request sent, and what differs from before. A sum, a full name, or the end of
  * what was moved, tells what it was before, so it stays hidden.
  */
 export function masked(answer: unknown, { schema, shapes }: Answer, { now, before, sent, acts }: Known): unknown {
@@ -84,7 +84,8 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
         return items;
       }
       if (isTime(value) && isTime(sent[name]) && Date.parse(value) === Date.parse(sent[name])) return value;
-      const follows = (typeof value === 'number' || isTime(value)) && Boolean(was?.[name]);
+      const free = typeof value === 'string' && property.enum === undefined;
+      const follows = (typeof value === 'number' || free) && Boolean(was?.[name]);
       if (was && !same(value, was[name]) && !follows) return value;
       // Of a record that the request found by itself, such as a person by their address, the request says what it sent.
       if (!was && object === root && isPlain(sent[name])) return sent[name];
