@@ -165,7 +165,7 @@ describe('an attacker with the portal role who knows a login and its address', (
     for (const none of [null, randomUUID()]) expect(await proves(none, 'proof', id, email)).toEqual([false, false]);
     const other = await make.user();
     expect(await proves(invite, 'proof', other.id, other.email)).toEqual([false, false]);
-    for (const end of ['accepted_at = now()', 'revoked_at = now()', `expires_at = now()`]) {
+    for (const end of ['accepted_at = now()', 'revoked_at = now()', `expires_at = now() - interval '1 second'`]) {
       await make.query(`UPDATE invites SET ${end} WHERE id = $1`, [invite]);
       expect([end, await proves(invite, 'proof', id, email)]).toEqual([end, [false, false]]);
       await make.query(`UPDATE invites SET accepted_at = NULL, revoked_at = NULL, expires_at = now() + interval '1 day' WHERE id = $1`, [invite]);

@@ -18,7 +18,8 @@ const methods = await make.subject(school, { name: 'Mathematical Methods', code:
 
 // Made up: a tenth of a degree of latitude is 11.1 km.
 await make.query(`INSERT INTO places (postcode, suburb, lat, lng) VALUES
-  ('9001', 'Northside', -37.0, 145.0), ('9002', 'Middleton', -37.1, 145.0), ('9003', 'Southbank', -37.5, 145.0)`);
+  ('9001', 'Northside', -37.0, 145.0), ('9002', 'Middleton', -37.1, 145.0), ('9003', 'Southbank', -37.5, 145.0)
+  ON CONFLICT (postcode) DO UPDATE SET suburb = excluded.suburb`);
 
 type Profile = NonNullable<TutorWish['profile']>;
 
