@@ -141,6 +141,9 @@ describe('a key without read', () => {
     });
     const named = await ask('PUT', `/v1/tutors/${tutor.id}`, { first_name: 'Ada' });
     expect(named).toMatchObject({ first_name: 'Ada', last_name: null, full_name: null, masked: true });
+    // What a code names is decided by the request.
+    for (const { id: subject_id, code } of [await make.subject(school.id), await make.subject(school.id)])
+      expect(await ask('PUT', `/v1/sessions/${id}`, { subject_id: code })).toMatchObject({ subject_id });
     const moved = await ask('PUT', `/v1/sessions/${id}`, { starts_at: '2098-03-02T16:00:00+11:00', title: 'Surds' });
     expect(moved).toMatchObject({ starts_at: '2098-03-02T05:00:00.000Z', ends_at: null, duration_minutes: null, title: 'Surds' });
     const invoice = await ask('POST', '/v1/invoices', { student_id: student.id, lines: [{ description: 'Books', unit_amount_cents: 7000 }] });
