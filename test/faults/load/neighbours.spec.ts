@@ -21,7 +21,7 @@ const LONGEST_BODY = 3 * 1_048_576;
 const GIGABIT = 125e6;
 /** By how much a process's memory may grow (MB). */
 const MOST_GROWTH = 150;
-/** Refusals are that quick (ms) while at most so many wait for theirs. */
+/** How quickly a request is refused (ms) while no more than this many others wait to be refused. */
 const REFUSED_MS = 50;
 const AT_ONCE = 40;
 /** How much slower a copy may become beside somebody who sends a request every half second. */

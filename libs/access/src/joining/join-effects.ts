@@ -99,7 +99,7 @@ export class JoinEffects {
     return 'new';
   }
 
-  /** Adds what the invite grants besides the membership: a place, with the lessons ahead of its class, a tutor or a child. */
+  /** Adds what the invite grants besides the membership: a place in a class and its upcoming lessons, a tutor, or a child. */
   async apply({ organizationId, scope, targetId, subjectId }: Granting, userId: string): Promise<void> {
     if (isClass(scope)) {
       const ref = { kind: scope, id: targetId };
