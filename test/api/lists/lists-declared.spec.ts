@@ -9,8 +9,10 @@ import { cursorPage, existenceOf, offsetPage, recordsById } from '../../../apps/
 import { createFixtures, parametersOf, type OrganizationFixture } from '../../support/data/fixtures.js';
 import { TestApi } from '../../support/http/api.js';
 import { documentOf, keyedReads, nameOf, queryOf, type Route } from '../../support/http/routes.js';
+import { fixture } from '../../support/process/fixture.js';
 
-const api = await TestApi.shared();
+// Its own database: what other specs put into a catalogue is read by every organization.
+const api = await fixture(TestApi.start());
 const fixtures = await createFixtures(api);
 const document = await documentOf(api);
 
