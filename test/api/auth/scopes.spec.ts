@@ -38,10 +38,10 @@ async function admits(route: Route, key: string): Promise<boolean> {
 }
 
 describe('scopes', () => {
-  it('are exactly these thirteen', () => {
+  it('are exactly these fourteen', () => {
     expect([...ALL].sort()).toEqual([
       'accounts:write', 'blog:write', 'coursework:write', 'leads:write', 'messages:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
-      'settings:write', 'students:write', 'tutors:write', 'write',
+      'settings:write', 'students:write', 'tutors:write', 'webhooks:write', 'write',
     ]); // prettier-ignore
   });
 

@@ -14,14 +14,17 @@ export const SCOPES = {
   'blog:write': 'Write, publish and delete blog posts; upload images',
   'leads:write': 'Record leads and booking requests, as a web form does; with read, update leads',
   'settings:write': 'Set up subjects, prices, locations and the organization itself',
+  'webhooks:write':
+    'See webhook endpoints, replace their secrets, test and delete them; with read, create and change them, and see and replay ' +
+    'their deliveries',
   write:
     'Everything that payments:write, tutors:write, payroll:write, coursework:write, messages:write and leads:write allow. ' +
-    'Does not include sessions:write, accounts:write, students:write, settings:write or blog:write',
+    'Does not include sessions:write, accounts:write, students:write, settings:write, webhooks:write or blog:write',
 } as const;
 
 export type Scope = keyof typeof SCOPES;
 
-/** What the umbrella scope covers. The others create accounts or publish, so each must be granted explicitly. */
+/** What the umbrella scope covers. The others create accounts, publish or send data out, so each must be granted explicitly. */
 const UMBRELLA: ReadonlySet<string> = new Set<Scope>([
   'payments:write',
   'tutors:write',

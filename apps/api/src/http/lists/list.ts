@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { Sql } from 'sql-template-tag';
+import type { Scope } from '@app/access';
 import type { Counter } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
@@ -30,6 +31,8 @@ interface Declaration<Parameters extends readonly Parameter[]> extends RecordSet
   /** Order, visibility and anything else a caller must know, in Markdown. */
   description?: string;
   source: Source;
+  /** All that its reader needs, if it is not `read`. */
+  scopes?: [Scope, ...Scope[]];
   parameters?: Parameters;
   /** The size of a page: by default, and at most. */
   sizes?: { limit: number; most: number };

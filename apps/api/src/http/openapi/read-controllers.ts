@@ -1,4 +1,5 @@
 import { Controller, Get, Inject, type Type } from '@nestjs/common';
+import type { Scope } from '@app/access';
 import type { IdNames } from '@app/audit';
 import { CurrentCaller, RequireScopes } from '../auth/access.decorators.js';
 import type { Caller } from '../auth/caller.js';
@@ -12,9 +13,11 @@ import { byName, idsIn, PathId } from '../validation/path-id.js';
 import { tagged } from '../writes/etag.js';
 import { Documented, one, pageOf } from './operation.decorator.js';
 
-/** The controller of a list: a GET for keys with `read`, documented from the list's declaration. */
+const READ: [Scope, ...Scope[]] = ['read'];
+
+/** The controller of a list: a GET for keys with `read`, or what the list says, documented from its declaration. */
 export function listController(list: List): Type {
-  const { id, path, query: queryClass, summary, description } = list;
+  const { id, path, query: queryClass, summary, description, scopes = READ } = list;
   const parameters = idsIn(path);
 
   @Controller(path)
@@ -22,7 +25,7 @@ export function listController(list: List): Type {
     constructor(private readonly lists: Lists) {}
 
     @Get()
-    @RequireScopes('read')
+    @RequireScopes(...scopes)
     @Documented({ id, summary, description, list, answer: pageOf(list), versioned: list.whole })
     list(@CurrentCaller() caller: Caller, @ValidQuery(queryClass) query: PageQuery, ...ids: string[]) {
       return this.lists.page(caller, list, query, byName(parameters, ids));
@@ -34,7 +37,7 @@ export function listController(list: List): Type {
 }
 
 /** A single record: declared like a list. */
-export interface RecordDeclaration extends RecordSet {
+export interface RecordDeclaration extends RecordSet, Pick<List, 'scopes'> {
   /** The operation's id. */
   id: string;
   /** With the record's id as its parameter, unless there is only one. */
@@ -45,9 +48,9 @@ export interface RecordDeclaration extends RecordSet {
   versioned?: boolean;
 }
 
-/** The controller of a record: a GET for keys with `read`, documented from the record's declaration. */
+/** The controller of a record: a GET like that of a list. */
 export function recordController(record: RecordDeclaration): Type {
-  const { id, path, summary, description, view, versioned = /:\w+$/.test(path) } = record;
+  const { id, path, summary, description, view, scopes = READ, versioned = /:\w+$/.test(path) } = record;
   declare(record);
 
   @Controller(path)
@@ -55,7 +58,7 @@ export function recordController(record: RecordDeclaration): Type {
     constructor(private readonly records: Records) {}
 
     @Get()
-    @RequireScopes('read')
+    @RequireScopes(...scopes)
     @Documented({ id, summary, description, answer: one(view), versioned })
     async get(@CurrentCaller() caller: Caller, ...[wanted]: string[]) {
       const found = await this.records.get(caller, record, wanted);
