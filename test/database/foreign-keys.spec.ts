@@ -44,6 +44,7 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'student_group_members.group_id': 'it has the organization of its group, which is derived and may be none',
   'student_group_members.user_id': LOOSE,
   'student_groups.tutor_id': DERIVED,
+  'webhook_endpoints.created_by': CALLER,
 };
 
 /** Tables of organizations whose rows may exist without an existing organization. */

@@ -38,6 +38,8 @@ const NAMED: Record<string, string> = {
   'organization_results.homework_assignment_id': COPY,
   'organization_results.student_id': COPY,
   'organization_results.vce_exam_id': COPY,
+  'outbox.endpoint_id': 'an endpoint, whose deliveries stay in the log',
+  'outbox.event_id': 'an event, which is purged earlier',
   'outbox.invite_id': 'an invite, without which no mail is sent',
   'questions.curriculum_level_ids': CURRICULUM,
   'request_log.api_key_id': LOG,

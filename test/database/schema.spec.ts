@@ -28,16 +28,16 @@ describe('the schema', () => {
     for (const table of tables) {
       expect(table).toEqual({ name: table.name, enabled: true, forced: true, tenant: true });
     }
-    // The rest: heartbeats and places belong to nobody; passwords and sessions are behind functions, with row-level security
+    // The rest: heartbeats, places and how far the feed was looked at belong to nobody; passwords and sessions are behind functions, with row-level security
     // that only the owner's functions pass.
     const open = [...new Set(columns.map((column) => column.table))].filter((name) => !tables.some((table) => table.name === name));
     expect(open).toEqual([
       'credentials', 'device_cookies', 'passkeys', 'password_link_requests', 'password_links', 'places', 'portal_sessions',
-      'sign_in_attempts', 'worker_heartbeats',
+      'sign_in_attempts', 'webhook_progress', 'worker_heartbeats',
     ]); // prettier-ignore
     const forced = await schema.all(`
       SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relforcerowsecurity`);
-    expect(open.filter((name) => !forced.some((table) => table.name === name))).toEqual(['places', 'worker_heartbeats']);
+    expect(open.filter((name) => !forced.some((table) => table.name === name))).toEqual(['places', 'webhook_progress', 'worker_heartbeats']);
   });
 
   it('stores times with millisecond precision, like JavaScript', () => {
@@ -56,8 +56,8 @@ describe('the schema', () => {
   });
 
   it('bounds every amount of money below 2^53', async () => {
-    // A passkey's counter has 32 bits, the number of an invoice 15 digits.
-    const amounts = columns.filter(({ type, name }) => type === 'bigint' && !['sign_count', 'serial'].includes(name));
+    // A passkey's counter has 32 bits, the number of an invoice 15 digits; events are numbered.
+    const amounts = columns.filter(({ type, name }) => type === 'bigint' && !['sign_count', 'serial', 'number', 'position'].includes(name));
     expect(amounts.every((column) => /_cents$/.test(column.name))).toBe(true);
     const bounded = await schema.all(`SELECT k.conrelid::regclass || '.' || a.attname AS column
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND k.conkey = ARRAY[a.attnum]

@@ -9,6 +9,7 @@ import { people } from './grants/people.js';
 import { scheduling } from './grants/scheduling.js';
 import { signIn } from './grants/sign-in.js';
 import { teaching } from './grants/teaching.js';
+import { webhooks } from './grants/webhooks.js';
 
 export type { ProcessRole } from './grants/grants.js';
 
@@ -19,7 +20,20 @@ export const ROLE_SETTINGS = {
   portal: 'PORTAL_DATABASE_URL',
 } as const;
 
-const AREAS = [account, signIn, people, teaching, scheduling, enquiries, lessons, money, messages, blog, jobs];
+const AREAS = [
+  account,
+  signIn,
+  people,
+  teaching,
+  scheduling,
+  enquiries,
+  lessons,
+  money,
+  messages,
+  blog,
+  jobs,
+  webhooks,
+];
 
 /** The rights of all areas. `migrate` applies them, and each process compares its own rights with them at start. */
 export const TABLE_GRANTS = Object.fromEntries(AREAS.flatMap(({ tables }) => Object.entries(tables)));

@@ -76,8 +76,8 @@ export interface Tables {
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
   };
   outbox: {
-    topic: 'email' | 'rebuild';
-    status: 'queued' | 'sent' | 'failed' | 'dead' | 'suppressed';
+    topic: 'email' | 'rebuild' | 'webhook';
+    status: 'queued' | 'held' | 'sent' | 'failed' | 'dead' | 'suppressed';
   };
   parents: {
     status: 'accepted' | 'pending' | 'archived';
@@ -112,6 +112,9 @@ export interface Tables {
   };
   tutor_students: {
     status: 'active' | 'archived';
+  };
+  webhook_endpoints: {
+    disabledReason: 'request' | 'gone' | 'failing' | 'maker_left' | null;
   };
 }
 
@@ -191,8 +194,8 @@ export const VALUES = {
     status: ['logged', 'approved', 'rejected', 'reimbursed'],
   },
   outbox: {
-    topic: ['email', 'rebuild'],
-    status: ['queued', 'sent', 'failed', 'dead', 'suppressed'],
+    topic: ['email', 'rebuild', 'webhook'],
+    status: ['queued', 'held', 'sent', 'failed', 'dead', 'suppressed'],
   },
   parents: {
     status: ['accepted', 'pending', 'archived'],
@@ -227,6 +230,9 @@ export const VALUES = {
   },
   tutor_students: {
     status: ['active', 'archived'],
+  },
+  webhook_endpoints: {
+    disabled_reason: ['request', 'gone', 'failing', 'maker_left'],
   },
 } as const;
 
@@ -300,5 +306,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   tutor_tiers: 'id organization_id name sort_order created_at'.split(' '),
   uploads: 'id organization_id name mime size_bytes created_at'.split(' '),
   users: 'id email email_normalized placeholder_email first_name last_name created_at updated_at seen_by'.split(' '),
+  webhook_endpoints: 'id organization_id url event_types secret position behind created_at updated_at'.split(' '),
+  webhook_progress: 'id number'.split(' '),
   worker_heartbeats: 'worker_id seen_at failed_claims'.split(' '),
 };

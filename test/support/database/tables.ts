@@ -450,11 +450,11 @@ export interface Tables {
   outbox: {
     id: string;
     organizationId: string | null;
-    topic: 'email' | 'rebuild';
+    topic: 'email' | 'rebuild' | 'webhook';
     kind: string;
     recipient: string;
     payload: Buffer | null;
-    status: 'queued' | 'sent' | 'failed' | 'dead' | 'suppressed';
+    status: 'queued' | 'held' | 'sent' | 'failed' | 'dead' | 'suppressed';
     attempts: number;
     dueAt: Date;
     leasedBy: string | null;
@@ -470,6 +470,12 @@ export interface Tables {
     gathered: Buffer[];
     gatheredCount: number;
     gatheredKinds: unknown;
+    endpointId: string | null;
+    eventId: string | null;
+    triedAt: Date | null;
+    responseStatus: number | null;
+    durationMs: number | null;
+    answer: string | null;
   };
   parent_students: {
     organizationId: string;
@@ -834,6 +840,32 @@ export interface Tables {
     updatedAt: Date;
     emailVerifiedAt: Date | null;
     seenBy: string[];
+  };
+  webhook_endpoints: {
+    id: string;
+    organizationId: string;
+    url: string;
+    eventTypes: string[];
+    description: string | null;
+    secret: Buffer;
+    previousSecret: Buffer | null;
+    previousUntil: Date | null;
+    position: number;
+    behind: boolean;
+    failingSince: Date | null;
+    failedAt: Date | null;
+    warnedAt: Date | null;
+    disabledAt: Date | null;
+    disabledReason: 'request' | 'gone' | 'failing' | 'maker_left' | null;
+    toldAt: Date | null;
+    createdBy: string | null;
+    apiKeyId: string | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  webhook_progress: {
+    id: number;
+    number: number;
   };
   worker_heartbeats: {
     workerId: string;

@@ -55,7 +55,7 @@ export class OutboxStore {
   private readonly worker = `${this.workerId}:${randomBytes(4).toString('hex')}`;
   private claims = 0;
   /** Whose message was claimed last. */
-  private readonly previous = { email: '', rebuild: '' };
+  private readonly previous = { email: '', rebuild: '', webhook: '' };
   /** Topics whose last claim failed. */
   private readonly failing = new Set<string>();
   /** Since this worker started. */

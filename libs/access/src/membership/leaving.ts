@@ -129,6 +129,12 @@ export const LEAVING = {
     `UPDATE tutor_students SET status = 'archived', archived_at = now()`,
   ),
   'tutor_subjects.user_id': stays(AGAIN),
+  'webhook_endpoints.api_key_id': ends('see webhook_endpoints.created_by', 'disabled_at IS NULL'),
+  'webhook_endpoints.created_by': ends(
+    'it sends events on until an owner confirms it',
+    'disabled_at IS NULL',
+    `UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'maker_left', updated_at = now()`,
+  ),
 } satisfies Record<string, Leaving>;
 
 /** The statements that end rows of somebody, with their tables. */

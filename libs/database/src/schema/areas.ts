@@ -9,9 +9,23 @@ import { people } from './people.js';
 import { scheduling } from './scheduling.js';
 import { signIn } from './sign-in.js';
 import { teaching } from './teaching.js';
+import { webhooks } from './webhooks.js';
 
 /** The tables of each area, after those that they refer to. */
-export const AREAS = { account, signIn, people, teaching, scheduling, enquiries, lessons, money, messages, blog, jobs };
+export const AREAS = {
+  account,
+  signIn,
+  people,
+  teaching,
+  scheduling,
+  enquiries,
+  lessons,
+  money,
+  messages,
+  blog,
+  jobs,
+  webhooks,
+};
 
 /** Statements that need functions, whose signatures in turn may need tables. */
 const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE (CONSTRAINT )?TRIGGER) /;

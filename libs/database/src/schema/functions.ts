@@ -11,6 +11,7 @@ import { repair } from './functions/repair.js';
 import { scheduling } from './functions/scheduling.js';
 import { signIn } from './functions/sign-in.js';
 import { teaching } from './functions/teaching.js';
+import { webhooks } from './functions/webhooks.js';
 
 const FUNCTIONS = [
   account,
@@ -25,6 +26,7 @@ const FUNCTIONS = [
   messages,
   blog,
   jobs,
+  webhooks,
   repair,
 ].join('\n');
 

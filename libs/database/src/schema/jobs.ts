@@ -13,14 +13,17 @@ export const jobs = /* sql */ `
   -- accounts have no organization; together they are served like one. gathers_at: of a notice to a manager, when it was
   -- first due; gathered: the payloads of further notices that it takes in; gathered_count how many there were, and
   -- gathered_kinds how many of each kind, its own included.
+  -- A delivery of an event to a webhook endpoint is such a message, too: recipient is the endpoint, kind the event's type,
+  -- and held means that it waits until the endpoint is enabled. tried_at and what follows tell how its last try ended;
+  -- answer is the beginning of the response. event_id: null for a test; without a foreign key, since events are purged.
   CREATE TABLE outbox (
     id uuid PRIMARY KEY,
     organization_id uuid REFERENCES organizations,
-    topic text NOT NULL CHECK (topic IN ('email', 'rebuild')),
+    topic text NOT NULL CHECK (topic IN ('email', 'rebuild', 'webhook')),
     kind text NOT NULL,
     recipient text NOT NULL,
     payload bytea,
-    status text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'sent', 'failed', 'dead', 'suppressed')),
+    status text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'held', 'sent', 'failed', 'dead', 'suppressed')),
     attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
     due_at timestamptz(3) NOT NULL DEFAULT now(),
     leased_by text,
@@ -36,7 +39,13 @@ export const jobs = /* sql */ `
     gathers_at timestamptz(3),
     gathered bytea[] NOT NULL DEFAULT '{}',
     gathered_count integer NOT NULL DEFAULT 0,
-    gathered_kinds jsonb NOT NULL DEFAULT '{}'
+    gathered_kinds jsonb NOT NULL DEFAULT '{}',
+    endpoint_id uuid GENERATED ALWAYS AS (CASE topic WHEN 'webhook' THEN recipient::uuid END) STORED,
+    event_id uuid CHECK (event_id IS NULL OR topic = 'webhook'),
+    tried_at timestamptz(3),
+    response_status integer,
+    duration_ms integer,
+    answer text CHECK (char_length(answer) <= 2048)
   );
   CREATE INDEX outbox_notices ON outbox (organization_id, email_normalized, gathers_at) WHERE gathers_at IS NOT NULL;
   CREATE INDEX outbox_turns ON outbox (topic, owner, due_at) WHERE status IN ('queued', 'failed');
@@ -46,6 +55,11 @@ export const jobs = /* sql */ `
   CREATE INDEX outbox_dead ON outbox (topic, organization_id) WHERE status = 'dead';
   -- What an organization has mailed lately.
   CREATE INDEX outbox_mails ON outbox (organization_id, created_at) INCLUDE (email_normalized, kind) WHERE topic = 'email';
+  -- An endpoint is sent an event once.
+  CREATE UNIQUE INDEX outbox_endpoint_event ON outbox (endpoint_id, event_id) WHERE event_id IS NOT NULL;
+  CREATE INDEX outbox_webhooks ON outbox (organization_id, created_at, id) WHERE topic = 'webhook';
+  CREATE INDEX outbox_webhooks_endpoint ON outbox (organization_id, endpoint_id, created_at, id) WHERE topic = 'webhook';
+  CREATE INDEX outbox_webhooks_status ON outbox (organization_id, status, created_at, id) WHERE topic = 'webhook';
   ${secure('outbox', MINE_OR_THE_PLATFORMS)}
 
   -- Addresses of which the mail server said, to this organization's mail, that there is no such mailbox. refused_at: the

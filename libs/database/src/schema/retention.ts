@@ -33,6 +33,7 @@ export const RETENTION: Retention[] = [
   { table: 'refusals', column: 'minute', days: 'REFUSAL_COUNT_DAYS' },
   { table: 'request_log', column: 'created_at', days: 'REQUEST_LOG_DAYS', by: 'trim_request_log' },
   { table: 'outbox', column: 'finished_at', days: 'OUTBOX_DAYS' },
+  { table: 'outbox', column: 'finished_at', days: 30, where: `topic = 'webhook'` },
   { table: 'idempotency_keys', column: 'expires_at', days: 0 },
   { table: 'api_key_handovers', column: 'expires_at', days: 0, by: 'purge_api_key_handovers' },
   { table: 'uploads', column: 'created_at', days: 1, where: 'no file names it', by: 'delete_unnamed_uploads' },
@@ -75,7 +76,7 @@ export const LASTING = {
       'booking_requests',
     ],
     ...['locations', 'lesson_plans', 'files', 'questions', 'conversations', 'conversation_participants', 'messages'],
-    ...['inbox_messages', 'blog_posts', 'rebuild_hooks'],
+    ...['inbox_messages', 'blog_posts', 'rebuild_hooks', 'webhook_endpoints'],
   ],
   'Money: books have to be kept': [
     ...[
@@ -89,7 +90,9 @@ export const LASTING = {
       'expense_claims',
     ],
   ],
-  'A few rows that are set': ['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones'],
+  'A few rows that are set': [
+    ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones', 'webhook_progress'],
+  ],
   'Copies, which go with their sources': [
     'list_counts',
     'organization_results',
