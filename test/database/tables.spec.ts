@@ -15,6 +15,7 @@ const TYPES: Record<string, string> = {
   boolean: 'boolean',
   integer: 'number',
   bigint: 'number',
+  xid8: 'string',
   'double precision': 'number',
   'numeric(5,2)': 'number',
   date: 'string',

@@ -9,6 +9,7 @@ import { StorageModule } from '@app/storage';
 import { EmailCourier } from './email/email.courier.js';
 import { EmailService } from './email/email.service.js';
 import { PasswordLinksService } from './email/password-links.service.js';
+import { EventsService } from './events/events.service.js';
 import { HousekeepingService } from './housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from './housekeeping/key-expiry.service.js';
 import { MetricsServer } from './metrics-server.js';
@@ -42,6 +43,7 @@ export class WorkerModule {
         ...[EmailService, EmailCourier, PasswordLinksService],
         ...[RebuildsService, RebuildCourier],
         ScheduleService,
+        EventsService,
         ...[HousekeepingService, KeyExpiryService],
       ],
     };

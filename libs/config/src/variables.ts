@@ -119,6 +119,7 @@ export const groups = {
     ),
     REFUSAL_COUNT_DAYS: about('How long it is known how many were refused.', days(90)),
     OUTBOX_DAYS: about('How long mails and build hook calls are kept after they were sent or given up.', days(90)),
+    EVENT_DAYS: about('How long events stay in the feed.', days(30)),
     BOOKING_REQUEST_DAYS: about('How long a booking request waits, unchanged, before it has expired.', days(60)),
     IDEMPOTENCY_TTL_HOURS: about('How long a response is kept for its `Idempotency-Key`.', integer(24, 1, 24 * 365)),
     INVITE_TTL_DAYS: about('How long an invite to one person is valid.', integer(14, 1, 3650)),

@@ -1,6 +1,7 @@
 import { account } from './grants/account.js';
 import { blog } from './grants/blog.js';
 import { enquiries } from './grants/enquiries.js';
+import { events } from './grants/events.js';
 import { jobs } from './grants/jobs.js';
 import { lessons } from './grants/lessons.js';
 import { messages } from './grants/messages.js';
@@ -31,6 +32,7 @@ const AREAS = [
   money,
   messages,
   blog,
+  events,
   jobs,
   webhooks,
 ];

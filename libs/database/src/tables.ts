@@ -21,6 +21,9 @@ export interface Tables {
   conversations: {
     type: 'direct' | 'triad' | 'group' | 'classroom_feed';
   };
+  event_changes: {
+    op: 'I' | 'U' | 'D';
+  };
   expense_claims: {
     category: 'parking' | 'tolls' | 'materials' | 'training' | 'other' | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
@@ -139,6 +142,9 @@ export const VALUES = {
   conversations: {
     type: ['direct', 'triad', 'group', 'classroom_feed'],
   },
+  event_changes: {
+    op: ['I', 'U', 'D'],
+  },
   expense_claims: {
     category: ['parking', 'tolls', 'materials', 'training', 'other'],
     status: ['logged', 'approved', 'rejected', 'reimbursed'],
@@ -252,6 +258,9 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   conversations: 'id type created_at updated_at'.split(' '),
   credentials: 'user_id sessions_valid_from'.split(' '),
   device_cookies: 'user_id valid_from'.split(' '),
+  event_changes: 'seq transaction began told organization_id resource resource_id op changed'.split(' '),
+  event_counter: 'one number'.split(' '),
+  events: 'id organization_id number type resource resource_id timestamp data'.split(' '),
   expense_claims: 'id organization_id tutor_id expense_date amount_cents status created_at'.split(' '),
   files: 'id organization_id scope title resource_type created_at'.split(' '),
   homework: 'id assigned_by title homework_type scope files created_at'.split(' '),

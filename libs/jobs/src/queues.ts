@@ -14,6 +14,8 @@ export const QUEUES = {
   rebuilds: { job: 'drain', everyMs: 2_000 },
   /** Posts are published within five seconds of their time. */
   publishing: { job: 'publish-due', everyMs: 2_000 },
+  /** An event can be read within a second of its commit. */
+  events: { job: 'number', everyMs: 500 },
   housekeeping: { job: 'round', everyMs: 15_000 },
 } as const satisfies Record<string, Recurring>;
 

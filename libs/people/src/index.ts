@@ -53,5 +53,5 @@ export { type MayChange, MemberProfiles, type ProfileChange } from './provisioni
 export { type NewClassroom, type NewGroup, Classes } from './classes.js';
 export { asManager, firstOwner, NAMED, requireRole, STAFF, type StaffRole } from './staff.js';
 export { type TutorChange, TutorProfiles } from './tutor-profiles.js';
-export { foundPerson, type VisibleColumn, shownName, visibleColumns, visiblePerson } from './visible-person.js';
+export { foundPerson, shownName, visibleColumns } from './visible-person.js';
 export { oneLine } from './organizations/one-line.js';

@@ -147,6 +147,34 @@ export interface Tables {
     userId: string;
     validFrom: Date;
   };
+  event_changes: {
+    seq: number;
+    transaction: string;
+    began: Date;
+    told: Date;
+    organizationId: string;
+    resource: string;
+    resourceId: string;
+    op: 'I' | 'U' | 'D';
+    verb: string | null;
+    changed: string[];
+    about: unknown;
+    within: string | null;
+  };
+  event_counter: {
+    one: boolean;
+    number: number;
+  };
+  events: {
+    id: string;
+    organizationId: string;
+    number: number;
+    type: string;
+    resource: string;
+    resourceId: string;
+    timestamp: Date;
+    data: unknown;
+  };
   expense_claims: {
     id: string;
     organizationId: string;

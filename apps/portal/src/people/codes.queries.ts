@@ -1,6 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { behind, type Position } from '@app/database';
-import { visiblePerson } from '@app/people';
+import { behind, type Position, visiblePerson } from '@app/database';
 import { targetOf } from './people.queries.js';
 
 /** A code or link that anybody can use, and what it did. */

@@ -1,4 +1,5 @@
 import { digitsOf } from '../folding.js';
+import { emits, partOf } from './emits.js';
 import { ownerOnly, secure } from './rules.js';
 
 /** The scalar subquery is evaluated once for each statement; a bare call would be evaluated for each row. */
@@ -7,6 +8,14 @@ const SEEN = '(SELECT current_organization_id()) = ANY (seen_by)';
 /** A uuid that a row's details name under one of these names. */
 const PERSON_IN_DETAILS = `(substring(coalesce(details ->> 'user_id', details ->> 'parent_id', details ->> 'tutor_id',
       details ->> 'student_id') FROM '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$'))::uuid`;
+
+/** Where a login itself is shown. */
+const SHOWN = 'p.user_id = c.id AND p.accepted_at IS NOT NULL';
+
+const NAMES = {
+  ...{ first_name: ['first_name'], last_name: ['last_name'] },
+  ...{ email: ['email'], placeholder_email: ['email', 'placeholder_email'] },
+};
 
 /** Organizations, logins and API keys, and what is kept of requests. */
 export const account = /* sql */ `
@@ -25,6 +34,7 @@ export const account = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now()
   );
+  ${emits('organizations', { resource: 'org', noun: 'the organization', list: '/v1/org', path: '/v1/org', organization: 'id', plain: ['updated'], never: ['updated_at', 'audit_days'] })}
   ${secure('organizations', 'id = current_organization_id()')}
 
   -- One login across the platform. email_normalized is compared with "=": lower() is not leakproof and would lose its
@@ -45,6 +55,10 @@ export const account = /* sql */ `
     seen_by uuid[] NOT NULL DEFAULT '{}'
   );
   CREATE INDEX users_phone ON users (phone_digits) WHERE phone_digits IS NOT NULL;
+  ${partOf('users', { of: 'members', resource: 'student', on: SHOWN, fields: NAMES })}
+  ${partOf('users', { of: 'members', resource: 'tutor', on: SHOWN, fields: { ...NAMES, first_name: ['first_name', 'full_name'], last_name: ['last_name', 'full_name'] } })}
+  ${partOf('users', { of: 'parents', resource: 'parent', on: SHOWN, fields: NAMES })}
+  ${partOf('users', { of: 'session_feedback', resource: 'session_feedback', on: 'p.reviewer_id = c.id AND p.organization_id = ANY (c.seen_by)', fields: { first_name: ['reviewer_name'], last_name: ['reviewer_name'] } })}
   ${ownerOnly('users')}
   CREATE POLICY tenant ON users FOR SELECT USING (${SEEN});
   CREATE POLICY tenant_adds ON users FOR INSERT WITH CHECK (current_organization_id() IS NOT NULL);

@@ -1,6 +1,8 @@
 import { account } from './account.js';
 import { blog } from './blog.js';
+import { claims } from './claims.js';
 import { enquiries } from './enquiries.js';
+import { type EventType, eventTypes, events } from './events.js';
 import { jobs } from './jobs.js';
 import { lessons } from './lessons.js';
 import { messages } from './messages.js';
@@ -21,11 +23,16 @@ export const AREAS = {
   enquiries,
   lessons,
   money,
+  claims,
   messages,
   blog,
+  events,
   jobs,
   webhooks,
 };
+
+/** What can happen to records, from what their tables declare. */
+export const EVENT_TYPES: readonly EventType[] = eventTypes();
 
 /** Statements that need functions, whose signatures in turn may need tables. */
 const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE (CONSTRAINT )?TRIGGER) /;

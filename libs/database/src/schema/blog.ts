@@ -1,3 +1,4 @@
+import { emits } from './emits.js';
 import { MINE_OR_THE_PLATFORMS, rule, secure } from './rules.js';
 
 /** Posts, and whom to tell of a change. */
@@ -31,6 +32,25 @@ export const blog = /* sql */ `
   CREATE UNIQUE INDEX blog_posts_platform_slug ON blog_posts (brand, slug) WHERE organization_id IS NULL;
   CREATE INDEX blog_posts_order ON blog_posts (organization_id, is_pinned, created_at, id) INCLUDE (brand, status);
   CREATE INDEX blog_posts_scheduled ON blog_posts (scheduled_at) WHERE scheduled_at IS NOT NULL;
+  ${emits('blog_posts', {
+    ...{ resource: 'blog_post', noun: 'a blog post', list: '/v1/blog-posts' },
+    verbs: {
+      published: {
+        says: 'A blog post was published.',
+        inserted: `n.status = 'published'`,
+        updated: `o.status <> 'published' AND n.status = 'published'`,
+      },
+      unpublished: {
+        says: 'A published blog post is a draft again.',
+        updated: `o.status = 'published' AND n.status <> 'published'`,
+      },
+      scheduled: {
+        says: 'A blog post is to be published at a time.',
+        inserted: 'n.scheduled_at IS NOT NULL',
+        updated: 'n.scheduled_at IS NOT NULL AND o.scheduled_at IS DISTINCT FROM n.scheduled_at',
+      },
+    },
+  })}
   ${secure('blog_posts', MINE_OR_THE_PLATFORMS)}
 
   -- Whom to tell that a site has to be built anew: of an organization, or of a brand of the platform. trusted: set by the

@@ -1,3 +1,4 @@
+import { emits } from './emits.js';
 import { rule, secure } from './rules.js';
 import { BOOKING_REQUEST, LEAD } from './states.js';
 
@@ -29,6 +30,15 @@ export const enquiries = /* sql */ `
   CREATE INDEX leads_status_keyset ON leads (organization_id, status, created_at, id) INCLUDE (assigned_tutor_id);
   CREATE INDEX leads_tutor_keyset ON leads (organization_id, assigned_tutor_id, created_at, id) INCLUDE (status);
   CREATE INDEX leads_email ON leads (organization_id, email_normalized, created_at) WHERE email_normalized IS NOT NULL;
+  ${emits('leads', {
+    ...{ resource: 'lead', noun: 'a lead', list: '/v1/leads', never: ['email_normalized'] },
+    verbs: {
+      converted: {
+        says: 'A lead became a student or parent.',
+        updated: `o.status <> 'converted' AND n.status = 'converted'`,
+      },
+    },
+  })}
   ${secure('leads')}
 
   -- A lesson that somebody wants: a student, or somebody who is known by a name alone. preferred_times: by day of the week,
@@ -61,6 +71,24 @@ export const enquiries = /* sql */ `
     INCLUDE (status);
   CREATE INDEX booking_requests_session ON booking_requests (organization_id, matched_session_id)
     WHERE matched_session_id IS NOT NULL;
+  ${emits('booking_requests', {
+    ...{ resource: 'booking_request', noun: 'a booking request', list: '/v1/booking-requests' },
+    verbs: {
+      matched: {
+        says: 'A session was booked for a request.',
+        updated: `o.status = 'pending' AND n.status = 'matched'`,
+      },
+      declined: { says: 'A request was declined.', updated: `o.status = 'pending' AND n.status = 'declined'` },
+      expired: {
+        says: 'A request waited too long, or its student left.',
+        updated: `o.status = 'pending' AND n.status = 'expired'`,
+      },
+      reopened: {
+        says: 'A request waits for a session again.',
+        updated: `o.status <> 'pending' AND n.status = 'pending'`,
+      },
+    },
+  })}
   ${secure('booking_requests')}
 
   -- Where the organization teaches, and where its tutors and students are taught. The column that owner_type names holds
@@ -101,6 +129,7 @@ export const enquiries = /* sql */ `
     INCLUDE (owner_type, tutor_id);
   CREATE UNIQUE INDEX locations_default ON locations (organization_id, owner_type, tutor_id, student_id)
     NULLS NOT DISTINCT WHERE is_default;
+  ${emits('locations', { resource: 'location', noun: 'a location', list: '/v1/locations', as: { tutor_id: 'owner_id', student_id: 'owner_id' } })}
   ${secure('locations')}
 
   -- The operator's: where a postcode is, about. It says nothing about any organization. compact: the postcode as it is compared.

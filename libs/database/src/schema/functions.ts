@@ -1,5 +1,6 @@
 import { account } from './functions/account.js';
 import { blog } from './functions/blog.js';
+import { events } from './functions/events.js';
 import { jobs } from './functions/jobs.js';
 import { joining } from './functions/joining.js';
 import { messages } from './functions/messages.js';
@@ -25,6 +26,7 @@ const FUNCTIONS = [
   money,
   messages,
   blog,
+  events,
   jobs,
   webhooks,
   repair,

@@ -1,3 +1,4 @@
+import { emits } from './emits.js';
 import { MINE, MINE_OR_NOBODYS, rule, secure } from './rules.js';
 
 /** What lessons are taught with: plans, files and questions. */
@@ -46,6 +47,7 @@ export const lessons = /* sql */ `
     INCLUDE (status, scope);
   -- A session is deleted only after a look for plans that name it.
   CREATE INDEX lesson_plans_session ON lesson_plans (organization_id, session_id) WHERE session_id IS NOT NULL;
+  ${emits('lesson_plans', { resource: 'lesson_plan', noun: 'a lesson plan', list: '/v1/lesson-plans' })}
   ${secure('lesson_plans')}
 
   -- Documents in the private storage, at <organization_id>/<id>. The worker deletes those that no file names.
@@ -106,6 +108,7 @@ export const lessons = /* sql */ `
   CREATE INDEX files_keyset ON files (organization_id, created_at, id);
   CREATE INDEX files_type_keyset ON files (organization_id, resource_type, created_at, id) INCLUDE (scope);
   CREATE INDEX files_scope_keyset ON files (organization_id, scope, created_at, id) INCLUDE (resource_type);
+  ${emits('files', { resource: 'file', noun: 'a file', list: '/v1/files' })}
   ${secure('files')}
 
   -- The organization's own, and those of catalogues, which the operator imports for all: they belong to no organization.
@@ -132,5 +135,6 @@ export const lessons = /* sql */ `
     INCLUDE (catalogue, curriculum_level_ids);
   CREATE INDEX questions_catalogue_keyset ON questions (organization_id, catalogue, created_at, id)
     INCLUDE (topic, curriculum_level_ids);
+  ${emits('questions', { resource: 'question', noun: 'a question', list: '/v1/questions', as: { catalogue: 'source' }, never: ['curriculum_level_ids'] })}
   ${secure('questions', MINE_OR_NOBODYS, MINE)}
 `;

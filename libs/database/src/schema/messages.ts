@@ -1,3 +1,4 @@
+import { emits } from './emits.js';
 import { MINE, onChanged, onRows, secure } from './rules.js';
 import { INBOX } from './states.js';
 
@@ -54,6 +55,7 @@ export const messages = /* sql */ `
   -- A message is deleted only after a look for replies to it.
   CREATE INDEX messages_replies ON messages (organization_id, reply_to_id) WHERE reply_to_id IS NOT NULL;
   ${onChanged('messages', 'follow_messages')}
+  ${emits('messages', { resource: 'message', noun: 'a message', list: '/v1/conversations/{conversation_id}/messages', path: '/v1/messages/{id}', sight: (m) => `${m}.visibility = 'everyone' AND ${m}.deleted_at IS NULL`, plain: ['created', 'deleted'] })}
   ${secure('messages', MINE, `${MINE} AND NOT conversation_of_others(conversation_id)`)}
 
   -- What was written to the organization itself, by somebody who is signed in or by a guest.
@@ -71,6 +73,7 @@ export const messages = /* sql */ `
   );
   CREATE INDEX inbox_messages_keyset ON inbox_messages (organization_id, created_at, id);
   CREATE INDEX inbox_messages_status_keyset ON inbox_messages (organization_id, status, created_at, id);
+  ${emits('inbox_messages', { resource: 'inbox_message', noun: 'a message in the inbox', list: '/v1/org-inbox' })}
   ${secure('inbox_messages')}
 
   -- Conversations as an organization sees them: those with an active participant who is an accepted member of it. With the
@@ -92,6 +95,7 @@ export const messages = /* sql */ `
     (organization_id, last_message_at DESC NULLS LAST, conversation_id DESC);
   CREATE INDEX organization_conversations_type_keyset ON organization_conversations
     (organization_id, type, last_message_at DESC NULLS LAST, conversation_id DESC);
+  ${emits('organization_conversations', { resource: 'conversation', noun: 'a conversation', list: '/v1/conversations', id: 'conversation_id', key: ['organization_id', 'conversation_id'] })}
   ${secure('organization_conversations')}
 `;
 

@@ -1,5 +1,6 @@
+import { emits, partOf } from './emits.js';
 import { amount, MOST_CENTS, rule, secure } from './rules.js';
-import { CLAIM, INVOICE } from './states.js';
+import { INVOICE } from './states.js';
 
 /** Invoices, payments and what tutors get. Amounts are integer cents below 10^12, so that sums stay far below 2^53. */
 export const money = /* sql */ `
@@ -26,6 +27,10 @@ export const money = /* sql */ `
   CREATE INDEX adjustments_period ON adjustments (organization_id, period_start);
   CREATE INDEX adjustments_earned ON adjustments (organization_id, tutor_id, period_start) INCLUDE (amount_cents)
     WHERE NOT voided;
+  ${emits('adjustments', {
+    ...{ resource: 'adjustment', noun: 'a payroll adjustment', list: '/v1/adjustments', never: ['voided_at'] },
+    verbs: { voided: { says: 'A payroll adjustment was taken back.', updated: 'n.voided AND NOT o.voided' } },
+  })}
   ${secure('adjustments')}
 
   -- Money that a tutor was paid: for one session, which is paid once, or for others. is_group: of a session with a group,
@@ -58,6 +63,20 @@ export const money = /* sql */ `
   CREATE TRIGGER count_payout BEFORE INSERT ON payouts FOR EACH ROW EXECUTE FUNCTION count_payout();
   CREATE TRIGGER move_payout AFTER UPDATE OF starts_at ON sessions
     FOR EACH ROW WHEN (OLD.starts_at <> NEW.starts_at) EXECUTE FUNCTION move_payout();
+  ${emits('payouts', {
+    ...{
+      resource: 'payout',
+      noun: 'a payout',
+      list: '/v1/payouts',
+      plain: ['updated', 'deleted'],
+      as: { taken_back_at: 'voided_at' },
+      never: ['counts_at', 'recorded', 'taken_back'],
+    },
+    verbs: {
+      recorded: { says: 'A tutor was paid.', inserted: 'true' },
+      voided: { says: 'A payout was taken back as a mistake.', updated: 'n.taken_back AND NOT o.taken_back' },
+    },
+  })}
   ${secure('payouts')}
 
   -- invoice_number: null until the invoice is issued; serial: the number in it, for numbers like INV-000001. due_date is a day
@@ -98,6 +117,18 @@ export const money = /* sql */ `
     WHERE status = 'open';
   CREATE INDEX invoices_serial ON invoices (organization_id, serial);
   CREATE UNIQUE INDEX invoices_collecting ON invoices (organization_id, student_id) WHERE collecting;
+  ${emits('invoices', {
+    ...{ resource: 'invoice', noun: 'an invoice', list: '/v1/invoices', never: ['serial', 'collecting', 'rebilled'] },
+    verbs: {
+      finalized: {
+        says: 'An invoice got its number, and is owed.',
+        updated: `o.status = 'draft' AND n.status = 'open'`,
+      },
+      paid: { says: 'An invoice was paid in full.', updated: `o.status <> 'paid' AND n.status = 'paid'` },
+      voided: { says: 'An invoice was taken back.', updated: `o.status <> 'void' AND n.status = 'void'` },
+      sent: { says: 'An invoice was sent.', updated: 'o.sent_at IS NULL AND n.sent_at IS NOT NULL' },
+    },
+  })}
   ${secure('invoices')}
 
   CREATE TABLE invoice_lines (
@@ -116,6 +147,7 @@ export const money = /* sql */ `
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
   CREATE INDEX invoice_lines_session ON invoice_lines (organization_id, session_id) WHERE session_id IS NOT NULL;
+  ${partOf('invoice_lines', { of: 'invoices', resource: 'invoice', on: 'p.organization_id = c.organization_id AND p.id = c.invoice_id', fields: Object.fromEntries(['invoice_id', 'position', 'description', 'quantity', 'unit_amount_cents', 'amount_cents', 'item_type', 'session_id'].map((column) => [column, ['line_items']])) })}
   ${secure('invoice_lines')}
 
   -- Who paid is a student or a parent. invoice_id: the invoice that the money was sent for, which it pays first. received_on is
@@ -167,6 +199,27 @@ export const money = /* sql */ `
   CREATE INDEX payments_reference_keyset ON payments (organization_id, reference, created_at, id) WHERE reference IS NOT NULL;
   CREATE INDEX payments_taken_back ON payments (organization_id, taken_back_at) WHERE taken_back_at IS NOT NULL;
   CREATE INDEX payments_invoice ON payments (organization_id, invoice_id) WHERE invoice_id IS NOT NULL;
+  ${emits('payments', {
+    ...{
+      resource: 'payment',
+      noun: 'a payment',
+      list: '/v1/payments',
+      plain: ['updated', 'deleted'],
+      as: { taken_back_at: 'voided_at' },
+      never: ['invoice_id', 'recorded'],
+    },
+    verbs: {
+      recorded: { says: 'A payment was received.', inserted: 'true' },
+      voided: {
+        says: 'A payment was taken back as a mistake.',
+        updated: 'o.taken_back_at IS NULL AND n.taken_back_at IS NOT NULL',
+      },
+      refunded: {
+        says: 'A payment was given back, or a part of it.',
+        updated: 'coalesce(n.refund_amount_cents, 0) > coalesce(o.refund_amount_cents, 0)',
+      },
+    },
+  })}
   ${secure('payments')}
 
   -- What of a payment pays an invoice now. Their ids are in the order in which the money was applied.
@@ -182,61 +235,6 @@ export const money = /* sql */ `
   );
   CREATE INDEX payment_allocations_payment ON payment_allocations (organization_id, payment_id, id);
   CREATE INDEX payment_allocations_invoice ON payment_allocations (organization_id, invoice_id, id);
+  ${partOf('payment_allocations', { of: 'payments', resource: 'payment', on: 'p.organization_id = c.organization_id AND p.id = c.payment_id', fields: { payment_id: ['allocations'], invoice_id: ['allocations'], amount_cents: ['allocations'] } })}
   ${secure('payment_allocations')}
-
-  CREATE TABLE mileage_trips (
-    id uuid PRIMARY KEY,
-    organization_id uuid NOT NULL REFERENCES organizations,
-    tutor_id uuid NOT NULL,
-    session_id uuid,
-    trip_date date NOT NULL,
-    destination text,
-    distance_km double precision NOT NULL CHECK (distance_km >= 0),
-    duration_minutes integer CHECK (duration_minutes >= 0),
-    vehicle text,
-    tracking_method text CHECK (tracking_method IN ('manual', 'gps')),
-    status text NOT NULL DEFAULT 'logged' CHECK (${CLAIM.check('status')}),
-    rate_cents bigint ${amount('rate_cents')},
-    amount_cents bigint ${amount('amount_cents')},
-    approved_at timestamptz(3),
-    created_at timestamptz(3) NOT NULL DEFAULT now(),
-    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
-    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
-  );
-  ${rule('mileage_trips', 'amount', `amount_cents IS NOT NULL OR status IN ('logged', 'rejected')`, 'amount_cents', 'must be given unless status is logged or rejected')}
-  CREATE INDEX mileage_trips_keyset ON mileage_trips (organization_id, created_at, id) INCLUDE (trip_date);
-  CREATE INDEX mileage_trips_status_keyset ON mileage_trips (organization_id, status, created_at, id)
-    INCLUDE (trip_date);
-  CREATE INDEX mileage_trips_tutor_keyset ON mileage_trips (organization_id, tutor_id, created_at, id)
-    INCLUDE (status, trip_date);
-  ${secure('mileage_trips')}
-
-  CREATE TABLE expense_claims (
-    id uuid PRIMARY KEY,
-    organization_id uuid NOT NULL REFERENCES organizations,
-    tutor_id uuid NOT NULL,
-    session_id uuid,
-    expense_date date NOT NULL,
-    category text CHECK (category IN ('parking', 'tolls', 'materials', 'training', 'other')),
-    vendor text,
-    amount_cents bigint NOT NULL ${amount('amount_cents')},
-    approved_amount_cents bigint ${amount('approved_amount_cents')},
-    status text NOT NULL DEFAULT 'logged' CHECK (${CLAIM.check('status')}),
-    receipt_photo_url text,
-    receipt_file_id uuid,
-    approved_at timestamptz(3),
-    created_at timestamptz(3) NOT NULL DEFAULT now(),
-    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
-    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
-    FOREIGN KEY (organization_id, receipt_file_id) REFERENCES files (organization_id, id)
-  );
-  CREATE INDEX expense_claims_receipt ON expense_claims (organization_id, receipt_file_id) WHERE receipt_file_id IS NOT NULL;
-  ${rule('expense_claims', 'receipt', 'receipt_photo_url IS NULL OR receipt_file_id IS NULL', 'receipt_file_id', 'must be null with receipt_photo_url')}
-  ${rule('expense_claims', 'approved', 'approved_amount_cents <= amount_cents', 'approved_amount_cents', 'must not be more than amount_cents')}
-  CREATE INDEX expense_claims_keyset ON expense_claims (organization_id, created_at, id) INCLUDE (category, expense_date);
-  CREATE INDEX expense_claims_status_keyset ON expense_claims (organization_id, status, created_at, id)
-    INCLUDE (category, expense_date);
-  CREATE INDEX expense_claims_tutor_keyset ON expense_claims (organization_id, tutor_id, created_at, id)
-    INCLUDE (status, category, expense_date);
-  ${secure('expense_claims')}
 `;

@@ -1,5 +1,7 @@
 import { raw } from 'sql-template-tag';
+import { emits, partOf } from './emits.js';
 import { counted, namedOnce, onChanged, onRows, rule, secure } from './rules.js';
+import { ENDS, PERSON, PROFILE, REVIEWER, SAME_PERSON, shownOf, WAITS } from './people-told.js';
 
 /** Whether a member is staff, in SQL: an owner, an admin or a tutor. */
 export const IS_STAFF = raw(`role <> 'student'`);
@@ -20,6 +22,7 @@ export const people = /* sql */ `
   );
   ${namedOnce('rate_bands')}
   CREATE INDEX rate_bands_order ON rate_bands (organization_id, sort_order, name) INCLUDE (id);
+  ${emits('rate_bands', { resource: 'rate_band', noun: 'a rate band', list: '/v1/rate-bands' })}
   ${secure('rate_bands')}
 
   CREATE TABLE tutor_tiers (
@@ -34,6 +37,7 @@ export const people = /* sql */ `
   );
   ${namedOnce('tutor_tiers')}
   CREATE INDEX tutor_tiers_order ON tutor_tiers (organization_id, sort_order, name) INCLUDE (id);
+  ${emits('tutor_tiers', { resource: 'tutor_tier', noun: 'a tutor tier', list: '/v1/tutor-tiers' })}
   ${secure('tutor_tiers')}
 
   -- supplied_*: what this organization said of a person whose login existed already; it is all that the organization is
@@ -89,6 +93,9 @@ export const people = /* sql */ `
   CREATE TRIGGER follow_consent AFTER UPDATE ON members
     REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION follow_consent();
   ${counted('members')}
+  ${emits('members', { ...PERSON, resource: 'student', noun: 'a student', list: '/v1/students', sight: (m) => `${m}.role = 'student'`, shape: (m) => shownOf(m, `${m}.status, ${m}.rate_band_id, ${m}.created_at`) })}
+  ${emits('members', { ...PERSON, resource: 'tutor', noun: 'somebody of the staff', list: '/v1/tutors', sight: (m) => `${m}.${IS_STAFF.sql}`, shape: (m) => shownOf(m, `${m}.role, ${m}.status, ${m}.profile_published AS is_published, ${m}.created_at`) })}
+  ${partOf('members', { key: ['organization_id', 'user_id'], of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
   ${secure('members')}
 
   -- One row for everybody who teaches in an organization, owners and admins too. Per organization: what one publishes
@@ -126,6 +133,7 @@ export const people = /* sql */ `
   CREATE TRIGGER publish_on_delete AFTER DELETE ON tutor_profiles
     FOR EACH ROW WHEN (OLD.is_published) EXECUTE FUNCTION keep_profile_published();
   ${counted('tutor_profiles')}
+  ${partOf('tutor_profiles', { key: ['organization_id', 'user_id'], of: 'members', resource: 'tutor', on: SAME_PERSON, fields: PROFILE })}
   ${secure('tutor_profiles')}
 
   -- A parent that this organization may link. enrolled_at is derived: the time of the first link to a child here, null
@@ -156,6 +164,8 @@ export const people = /* sql */ `
   ${acceptance('parents')}
   ${onRows('parents', 'follow_membership', ['INSERT', 'UPDATE', 'DELETE'])}
   ${counted('parents')}
+  ${emits('parents', { ...PERSON, resource: 'parent', noun: 'a parent', list: '/v1/parents', sight: (p) => `${p}.enrolled_at IS NOT NULL`, shape: (p) => shownOf(p, `${p}.status, ${p}.enrolled_at, ${p}.created_at`), gone: { ...ENDS, unlinked: { says: 'A parent lost the last link to a child, and is not shown any more.', when: 'true' } } })}
+  ${partOf('parents', { key: ['organization_id', 'user_id'], of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
   ${secure('parents')}
 
   CREATE TABLE parent_students (
@@ -170,6 +180,8 @@ export const people = /* sql */ `
   ${rule('parent_students', 'two', 'parent_id <> student_id', 'student_id', 'must not be the parent')}
   CREATE INDEX parent_students_student ON parent_students (organization_id, student_id);
   ${onChanged('parent_students', 'derive_enrolment')}
+  ${partOf('parent_students', { key: ['organization_id', 'parent_id', 'student_id'], of: 'parents', resource: 'parent', on: 'p.organization_id = c.organization_id AND p.user_id = c.parent_id', fields: { student_id: ['student_ids'] } })}
+  ${partOf('parent_students', { key: ['organization_id', 'parent_id', 'student_id'], of: 'members', resource: 'student', on: 'p.organization_id = c.organization_id AND p.user_id = c.student_id', fields: { parent_id: ['parent_ids'] } })}
   ${secure('parent_students')}
 
   -- A way into an organization. account: the mail that goes with a provisioned account. secret_hash is the SHA-256 of the
@@ -221,6 +233,20 @@ export const people = /* sql */ `
   CREATE INDEX invites_of_classrooms ON invites (target_id, created_at) WHERE scope = 'classroom' AND sealed IS NOT NULL;
   CREATE INDEX invites_expiry ON invites (expires_at) WHERE NOT standing;
   CREATE INDEX invites_user ON invites (user_id) WHERE revoked_at IS NULL AND accepted_at IS NULL;
+  ${emits('invites', {
+    resource: 'invite',
+    noun: 'an invite',
+    list: '/v1/invites',
+    path: null,
+    never: ['target_id', 'subject_id', 'api_key_id', 'user_id'],
+    plain: ['created'],
+    verbs: {
+      accepted: { says: 'An invite was accepted.', updated: 'o.accepted_at IS NULL AND n.accepted_at IS NOT NULL' },
+      declined: { says: 'An invite was declined.', updated: 'o.declined_at IS NULL AND n.declined_at IS NOT NULL' },
+      revoked: { says: 'An invite was taken back.', updated: 'o.revoked_at IS NULL AND n.revoked_at IS NOT NULL' },
+    },
+  })}
+  ${partOf('invites', { of: 'classrooms', resource: 'classroom', on: 'p.organization_id = c.organization_id AND p.id = c.target_id', where: `c.scope = 'classroom' AND c.sealed IS NOT NULL`, fields: { sealed: ['join_code'], revoked_at: ['join_code'], expires_at: ['join_code'] } })}
   ${secure('invites')}
 
   -- Who came by which invite, until the invite is deleted. approval: 'waiting' for somebody whom an owner or admin has yet

@@ -3,7 +3,7 @@ import { variables } from '@app/config';
 /** The settings with the days for which rows are kept. */
 export const RETENTION_SETTINGS = [
   ...(['AUDIT_DAYS', 'AUDIT_NETWORK_DAYS', 'REFUSAL_DAYS', 'REFUSAL_COUNT_DAYS'] as const),
-  ...(['OUTBOX_DAYS', 'REQUEST_LOG_DAYS'] as const),
+  ...(['OUTBOX_DAYS', 'REQUEST_LOG_DAYS', 'EVENT_DAYS'] as const),
 ] as const;
 
 export type RetentionSetting = (typeof RETENTION_SETTINGS)[number];
@@ -34,6 +34,8 @@ export const RETENTION: Retention[] = [
   { table: 'request_log', column: 'created_at', days: 'REQUEST_LOG_DAYS', by: 'trim_request_log' },
   { table: 'outbox', column: 'finished_at', days: 'OUTBOX_DAYS' },
   { table: 'outbox', column: 'finished_at', days: 30, where: `topic = 'webhook'` },
+  { table: 'events', column: 'timestamp', days: 'EVENT_DAYS' },
+  { table: 'event_changes', column: 'told', days: 0, by: 'number_events' },
   { table: 'idempotency_keys', column: 'expires_at', days: 0 },
   { table: 'api_key_handovers', column: 'expires_at', days: 0, by: 'purge_api_key_handovers' },
   { table: 'uploads', column: 'created_at', days: 1, where: 'no file names it', by: 'delete_unnamed_uploads' },
@@ -91,7 +93,8 @@ export const LASTING = {
     ],
   ],
   'A few rows that are set': [
-    ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones', 'webhook_progress'],
+    ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones'],
+    ...['event_counter', 'webhook_progress'],
   ],
   'Copies, which go with their sources': [
     'list_counts',

@@ -1,4 +1,5 @@
 import { raw } from 'sql-template-tag';
+import { emits } from './emits.js';
 import { amount, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
 import { SESSION } from './states.js';
 
@@ -37,6 +38,7 @@ export const scheduling = /* sql */ `
   ${rule('rate_cells', 'mode', 'tutor_pay_mode IS NOT NULL OR coalesce(tutor_pay_pct, tutor_flat_rate_cents) IS NULL', 'tutor_pay_mode', 'must be given with tutor_pay_pct or tutor_flat_rate_cents')}
   CREATE INDEX rate_cells_keyset ON rate_cells (organization_id, created_at, id)
     INCLUDE (band_id, tutor_tier_id, subject_id, session_kind);
+  ${emits('rate_cells', { resource: 'rate_cell', noun: 'a rate cell', list: '/v1/rate-cells' })}
   ${secure('rate_cells')}
 
   -- Only the owner uses it, in constraints; "migrate" takes all rights on functions in "public" from everybody else.
@@ -102,6 +104,37 @@ export const scheduling = /* sql */ `
   CREATE INDEX sessions_student ON sessions (organization_id, student_id);
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${countedAtCommit('sessions')}
+  ${emits('sessions', {
+    ...{ resource: 'session', noun: 'a session', list: '/v1/sessions' },
+    never: [
+      'overlap_allowed',
+      'student_rate_given',
+      'tutor_pay_given',
+      'set_rate_cents',
+      'tutor_pay_pct',
+      'charged_pct',
+      'cancelled_at',
+      'cancellation_reason',
+      'updated_at',
+    ],
+    verbs: {
+      scheduled: {
+        says: 'A session was booked, or a pending one confirmed.',
+        inserted: `n.status = 'scheduled'`,
+        updated: `o.status = 'pending' AND n.status = 'scheduled'`,
+      },
+      completed: { says: 'A session was completed.', updated: `o.status <> 'completed' AND n.status = 'completed'` },
+      cancelled: { says: 'A session was cancelled.', updated: `o.status <> 'cancelled' AND n.status = 'cancelled'` },
+      reopened: {
+        says: 'A completed session is scheduled again.',
+        updated: `o.status = 'completed' AND n.status = 'scheduled'`,
+      },
+      rescheduled: {
+        says: 'A session was moved to another time.',
+        updated: '(o.starts_at, o.ends_at) IS DISTINCT FROM (n.starts_at, n.ends_at)',
+      },
+    },
+  })}
   ${secure('sessions')}
 
   -- Every student of a session, also the only one. rate_cents: the price of an hour, settled when the session was made;
@@ -135,6 +168,21 @@ export const scheduling = /* sql */ `
     INCLUDE (session_id, status, attendance);
   ${onRows('lesson_participants', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${countedAtCommit('lesson_participants')}
+  ${emits('lesson_participants', {
+    ...{
+      resource: 'lesson_participant',
+      noun: 'a student of a session',
+      list: '/v1/lesson-participants',
+      within: 'session_id',
+    },
+    never: ['rate_given', 'surcharge_cents', 'billed_cents'],
+    verbs: {
+      'attendance.marked': {
+        says: 'It was noted whether a student came.',
+        updated: 'o.attendance IS DISTINCT FROM n.attendance',
+      },
+    },
+  })}
   ${secure('lesson_participants')}
 
   -- In how many of an organization's sessions a student is, as their student or as a participant. Derived.
@@ -165,6 +213,7 @@ export const scheduling = /* sql */ `
   CREATE INDEX availabilities_tutor_keyset ON availabilities (organization_id, tutor_id, created_at, id)
     INCLUDE (day_of_week);
   CREATE INDEX availabilities_day_keyset ON availabilities (organization_id, day_of_week, created_at, id);
+  ${emits('availabilities', { resource: 'availability', noun: 'a weekly hour of a tutor', list: '/v1/availabilities' })}
   ${secure('availabilities')}
 
   -- Days of the organization's time zone on which a tutor does not teach, both included.
@@ -180,6 +229,7 @@ export const scheduling = /* sql */ `
   );
   ${rule('time_off', 'order', 'starts_on <= ends_on', 'ends_on', 'must not be before starts_on')}
   CREATE INDEX time_off_tutor ON time_off (organization_id, tutor_id, starts_on);
+  ${emits('time_off', { resource: 'time_off', noun: 'time off of a tutor', list: '/v1/tutors/{tutor_id}/time-off', path: null })}
   ${secure('time_off')}
 
   -- organization_id is stamped at submission; a legacy row has none and is seen by nobody.
@@ -212,6 +262,7 @@ export const scheduling = /* sql */ `
   CREATE TRIGGER stamp_organization BEFORE INSERT ON session_feedback
     FOR EACH ROW EXECUTE FUNCTION stamp_feedback_organization();
   CREATE TRIGGER keep_organization BEFORE UPDATE ON session_feedback FOR EACH ROW EXECUTE FUNCTION keep_organization();
+  ${emits('session_feedback', { resource: 'session_feedback', noun: 'feedback', list: '/v1/session-feedback', never: ['legacy', 'reviewer_id', 'has_comment'] })}
   ${secure('session_feedback', MINE, MINE_OR_NOBODYS)}
 `;
 

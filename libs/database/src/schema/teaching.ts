@@ -1,3 +1,4 @@
+import { emits, partOf } from './emits.js';
 import { amount, MINE, MINE_OR_NOBODYS, namedOnce, onRows, rule, secure } from './rules.js';
 import { RESULT } from './states.js';
 
@@ -25,6 +26,8 @@ export const teaching = /* sql */ `
   ${namedOnce('subjects')}
   CREATE TRIGGER make_code BEFORE INSERT ON subjects
     FOR EACH ROW WHEN (coalesce(NEW.code, '') = '') EXECUTE FUNCTION make_subject_code();
+  ${emits('subjects', { resource: 'subject', noun: 'a subject', list: '/v1/subjects', never: ['created_at'] })}
+  ${partOf('subjects', { of: 'members', resource: 'tutor', on: `p.organization_id = c.organization_id AND p.user_id IN (SELECT t.user_id FROM tutor_subjects t WHERE t.organization_id = c.organization_id AND t.subject_id = c.id)`, fields: { name: ['subjects'] } })}
   ${secure('subjects')}
 
   CREATE TABLE tutor_subjects (
@@ -36,6 +39,7 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, user_id) REFERENCES tutor_profiles (organization_id, user_id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
+  ${partOf('tutor_subjects', { key: ['organization_id', 'user_id', 'subject_id'], of: 'members', resource: 'tutor', on: 'p.organization_id = c.organization_id AND p.user_id = c.user_id', fields: { subject_id: ['subjects', 'tutor_subjects'] } })}
   ${secure('tutor_subjects')}
 
   CREATE TABLE tutor_students (
@@ -55,6 +59,7 @@ export const teaching = /* sql */ `
   CREATE INDEX tutor_students_pair ON tutor_students (tutor_id, student_id);
   CREATE INDEX tutor_students_tutor ON tutor_students (organization_id, tutor_id, created_at, id) INCLUDE (status);
   CREATE INDEX tutor_students_student ON tutor_students (organization_id, student_id);
+  ${emits('tutor_students', { resource: 'tutor_student', noun: 'a student of a tutor', list: '/v1/tutors/{tutor_id}/students', path: null, sight: (t) => `${t}.status = 'active'`, plain: ['created', 'deleted'], never: ['archived_at', 'status'] })}
   ${secure('tutor_students')}
 
   CREATE TABLE classrooms (
@@ -76,6 +81,7 @@ export const teaching = /* sql */ `
   CREATE INDEX classrooms_keyset ON classrooms (organization_id, created_at, id);
   CREATE INDEX classrooms_live_keyset ON classrooms (organization_id, created_at, id) WHERE NOT is_archived;
   CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id) INCLUDE (is_archived);
+  ${emits('classrooms', { resource: 'classroom', noun: 'a classroom', list: '/v1/classrooms' })}
   ${secure('classrooms')}
 
   CREATE TABLE classroom_members (
@@ -90,6 +96,7 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, user_id) REFERENCES members (organization_id, user_id)
   );
   CREATE INDEX classroom_members_user ON classroom_members (organization_id, user_id);
+  ${partOf('classroom_members', { of: 'classrooms', resource: 'classroom', on: 'p.organization_id = c.organization_id AND p.id = c.classroom_id', fields: { user_id: ['members'], role: ['members'] } })}
   ${secure('classroom_members')}
 
   -- owner_organization_id: who owns the group, if anybody. organization_id: in which organization it is seen; derived (the
@@ -121,6 +128,8 @@ export const teaching = /* sql */ `
   CREATE INDEX student_groups_unowned ON student_groups (tutor_id) WHERE owner_organization_id IS NULL;
   CREATE TRIGGER derive_organization BEFORE INSERT OR UPDATE ON student_groups
     FOR EACH ROW EXECUTE FUNCTION derive_group_organization();
+  ${emits('student_groups', { resource: 'student_group', noun: 'a group', list: '/v1/student-groups', moves: true, never: ['owner_organization_id'] })}
+  ${partOf('student_groups', { of: 'classrooms', resource: 'classroom', on: 'p.organization_id = c.organization_id AND p.id = c.classroom_id', fields: { classroom_id: ['group_id'] } })}
   ${secure('student_groups', MINE, MINE_OR_NOBODYS)}
 
   CREATE TABLE student_group_members (
@@ -132,6 +141,7 @@ export const teaching = /* sql */ `
     UNIQUE (group_id, user_id)
   );
   -- EXISTS may be planned as a hash of all groups of the organization, for a page of one.
+  ${partOf('student_group_members', { of: 'student_groups', resource: 'student_group', on: 'p.id = c.group_id', fields: { user_id: ['members', 'student_ids'], role: ['members', 'student_ids'] } })}
   ${secure(
     'student_group_members',
     '(SELECT true FROM student_groups v WHERE v.id = student_group_members.group_id)',
@@ -165,6 +175,7 @@ export const teaching = /* sql */ `
   CREATE TRIGGER derive_organization BEFORE INSERT ON homework
     FOR EACH ROW EXECUTE FUNCTION derive_homework_organization();
   CREATE TRIGGER keep_organization BEFORE UPDATE ON homework FOR EACH ROW EXECUTE FUNCTION keep_organization();
+  ${emits('homework', { resource: 'homework', noun: 'homework', list: '/v1/homework' })}
   ${secure('homework', MINE, MINE_OR_NOBODYS)}
 
   -- An attempt belongs to a student, not to an organization: see organization_results for who sees it.
@@ -224,5 +235,29 @@ export const teaching = /* sql */ `
     FOR EACH ROW EXECUTE FUNCTION hide_unaccepted_results();
   CREATE TRIGGER copy_result BEFORE INSERT OR UPDATE ON organization_results
     FOR EACH ROW EXECUTE FUNCTION copy_result();
+  ${emits('organization_results', {
+    ...{
+      resource: 'result',
+      noun: 'a result',
+      list: '/v1/results',
+      id: 'result_id',
+      key: ['organization_id', 'result_id'],
+      never: ['created_at'],
+    },
+    verbs: {
+      started: {
+        says: 'A student began an attempt.',
+        updated: `o.status = 'not_started' AND n.status = 'in_progress'`,
+      },
+      submitted: {
+        says: 'A student handed an attempt in.',
+        updated: `o.status <> 'submitted' AND n.status = 'submitted'`,
+      },
+      completed: {
+        says: 'A result was completed, with its grade if there is one.',
+        updated: `o.status <> 'completed' AND n.status = 'completed'`,
+      },
+    },
+  })}
   ${secure('organization_results')}
 `;

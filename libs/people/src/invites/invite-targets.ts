@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { Database, normalizeEmail, type Tables } from '@app/database';
+import { Database, normalizeEmail, type Tables, visiblePerson } from '@app/database';
 import { Refused } from '@app/rules';
-import { visiblePerson } from '../visible-person.js';
 import type { NewInvite } from './invites.js';
 
 /** The records that invites lead to. */

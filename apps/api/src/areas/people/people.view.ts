@@ -1,5 +1,5 @@
-import { VALUES } from '@app/database';
-import { foundPerson, visiblePerson } from '@app/people';
+import { VALUES, visiblePerson } from '@app/database';
+import { foundPerson } from '@app/people';
 import { byValue, flag, kinds, like, nullable, oneOf, parameter, text } from '../../http/kit.js';
 
 /**

@@ -51,6 +51,8 @@ export const repair = /* sql */ `
   CREATE FUNCTION correct_copies() RETURNS bigint LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE logins uuid[]; of_results uuid[]; threads uuid[];
   BEGIN
+    -- A repair is nobody's change.
+    PERFORM set_config('app.untold', 'on', true);
     SELECT coalesce(array_agg(w.id) FILTER (WHERE w.copy = 'users.seen_by'), '{}'),
       coalesce(array_agg(w.id) FILTER (WHERE w.copy = 'organization_results'), '{}'),
       coalesce(array_agg(w.id) FILTER (WHERE w.copy = 'organization_conversations'), '{}')
@@ -66,6 +68,7 @@ export const repair = /* sql */ `
     ON CONFLICT DO NOTHING;
     DELETE FROM organization_conversations WHERE conversation_id = ANY (threads);
     PERFORM show_conversations(threads);
+    PERFORM set_config('app.untold', '', true);
     RETURN cardinality(logins) + cardinality(of_results) + cardinality(threads);
   END $$;
 `;
