@@ -2,6 +2,7 @@ import { account } from './account.js';
 import { blog } from './blog.js';
 import { claims } from './claims.js';
 import { enquiries } from './enquiries.js';
+import { type Emitter, emitters, tellingTables } from './emits.js';
 import { type EventType, eventTypes, events } from './events.js';
 import { jobs } from './jobs.js';
 import { lessons } from './lessons.js';
@@ -33,6 +34,12 @@ export const AREAS = {
 
 /** What can happen to records, from what their tables declare. */
 export const EVENT_TYPES: readonly EventType[] = eventTypes();
+
+/** The tables whose changes are told. */
+export const TELLING: ReadonlySet<string> = tellingTables();
+
+/** The records that events are about. */
+export const TOLD: readonly Emitter[] = emitters();
 
 /** Statements that need functions, whose signatures in turn may need tables. */
 const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE (CONSTRAINT )?TRIGGER) /;

@@ -67,7 +67,13 @@ export const claims = /* sql */ `
   CREATE INDEX expense_claims_tutor_keyset ON expense_claims (organization_id, tutor_id, created_at, id)
     INCLUDE (status, category, expense_date);
   ${emits('expense_claims', {
-    ...{ resource: 'expense_claim', noun: 'an expense', list: '/v1/expenses' },
+    ...{
+      resource: 'expense_claim',
+      noun: 'an expense',
+      list: '/v1/expenses',
+      derived: { receipt_photo_url: (e) => `coalesce(${e}.receipt_photo_url, ${e}.receipt_file_id::text)` },
+      never: ['receipt_photo_url'],
+    },
     verbs: {
       approved: { says: 'An expense was approved.', updated: `o.status <> 'approved' AND n.status = 'approved'` },
       rejected: { says: 'An expense was rejected.', updated: `o.status <> 'rejected' AND n.status = 'rejected'` },

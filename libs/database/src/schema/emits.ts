@@ -30,6 +30,8 @@ export interface Emitter {
   sight?: (alias: string) => string;
   /** A row may come to belong to another organization. */
   moves?: boolean;
+  /** Fields that are computed, as SQL. */
+  derived: Record<string, (alias: string) => string>;
   /** What is compared, as the SELECT list of a row, if it is not the row itself. */
   shape?: (alias: string) => string;
   verbs: Record<string, Verb>;
@@ -89,7 +91,16 @@ function triggers(table: string): string {
 /** Rows of this table are records of the API: each change of one is an event. @see docs/events.md */
 export function emits(table: string, wanted: Wanted): string {
   EMITTERS.push({
-    ...{ table, path: `${wanted.list}/{id}`, id: 'id', key: [wanted.id ?? 'id'], never: [], as: {}, verbs: {} },
+    ...{
+      table,
+      path: `${wanted.list}/{id}`,
+      id: 'id',
+      key: [wanted.id ?? 'id'],
+      never: [],
+      as: {},
+      derived: {},
+      verbs: {},
+    },
     ...{ plain: ['created', 'updated', 'deleted'], organization: 'organization_id' },
     ...wanted,
   });
@@ -131,9 +142,12 @@ class Teller {
 
   /** The fields that differ. */
   changed(): string {
-    const { never } = this.emitter;
+    const { never, derived } = this.emitter;
+    const computed = Object.entries(derived).map(
+      ([field, value]) => ` UNION SELECT '${field}' WHERE ${value('o')} IS DISTINCT FROM ${value('n')}`,
+    );
     return `ARRAY(SELECT DISTINCT ${this.name('d.key')} FROM ROWS FROM (json_each(${this.json('o')}), json_each(${this.json('n')}))
-          AS d (key, was, same_key, is_now) WHERE d.was::text IS DISTINCT FROM d.is_now::text${never.length > 0 ? ` AND d.key <> ALL (${quoted(never)})` : ''} ORDER BY 1)`;
+          AS d (key, was, same_key, is_now) WHERE d.was::text IS DISTINCT FROM d.is_now::text${never.length > 0 ? ` AND d.key <> ALL (${quoted(never)})` : ''}${computed.join('')} ORDER BY 1)`;
   }
 
   row(alias: string, op: 'I' | 'U' | 'D', verb: string, changed = `'{}'::text[]`): string {

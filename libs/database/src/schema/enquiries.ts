@@ -72,7 +72,12 @@ export const enquiries = /* sql */ `
   CREATE INDEX booking_requests_session ON booking_requests (organization_id, matched_session_id)
     WHERE matched_session_id IS NOT NULL;
   ${emits('booking_requests', {
-    ...{ resource: 'booking_request', noun: 'a booking request', list: '/v1/booking-requests' },
+    ...{
+      plain: ['created', 'updated'],
+      resource: 'booking_request',
+      noun: 'a booking request',
+      list: '/v1/booking-requests',
+    },
     verbs: {
       matched: {
         says: 'A session was booked for a request.',

@@ -47,7 +47,36 @@ export const events = /* sql */ `
 `;
 
 /** Tables whose changes nobody is told of, by reason. */
-export const UNTOLD: Record<string, string[]> = {};
+export const UNTOLD = {
+  'No record of the API: people sign in with it': [
+    ...[
+      'credentials',
+      'passkeys',
+      'device_cookies',
+      'portal_sessions',
+      'password_links',
+      'password_link_requests',
+      'sign_in_attempts',
+    ],
+  ],
+  'Keys, and what they have done: owners and the request log are told': [
+    ...['api_keys', 'api_key_handovers', 'idempotency_keys', 'audit_log', 'refusals', 'request_log'],
+  ],
+  'Who is told of changes is not told of being told': [
+    ...['events', 'event_changes', 'event_counter', 'outbox', 'webhook_endpoints', 'webhook_progress', 'rebuild_hooks'],
+  ],
+  'Counters and copies; what they copy tells': [
+    'list_counts',
+    'session_students',
+    'suppressions',
+    'worker_heartbeats',
+    'migrations',
+  ],
+  'What its copies show each organization tells': ['results', 'conversations', 'conversation_participants'],
+  'Whoever joins by an invite is told of as a person': ['joins'],
+  'A file that names one tells': ['uploads'],
+  'The operator sets them, for all': ['places', 'isochrones'],
+};
 
 /** What can happen, for those who subscribe. */
 export interface EventType {

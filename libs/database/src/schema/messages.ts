@@ -73,7 +73,7 @@ export const messages = /* sql */ `
   );
   CREATE INDEX inbox_messages_keyset ON inbox_messages (organization_id, created_at, id);
   CREATE INDEX inbox_messages_status_keyset ON inbox_messages (organization_id, status, created_at, id);
-  ${emits('inbox_messages', { resource: 'inbox_message', noun: 'a message in the inbox', list: '/v1/org-inbox' })}
+  ${emits('inbox_messages', { plain: ['created', 'updated'], resource: 'inbox_message', noun: 'a message in the inbox', list: '/v1/org-inbox' })}
   ${secure('inbox_messages')}
 
   -- Conversations as an organization sees them: those with an active participant who is an accepted member of it. With the

@@ -28,7 +28,13 @@ export const money = /* sql */ `
   CREATE INDEX adjustments_earned ON adjustments (organization_id, tutor_id, period_start) INCLUDE (amount_cents)
     WHERE NOT voided;
   ${emits('adjustments', {
-    ...{ resource: 'adjustment', noun: 'a payroll adjustment', list: '/v1/adjustments', never: ['voided_at'] },
+    ...{
+      plain: ['created'],
+      resource: 'adjustment',
+      noun: 'a payroll adjustment',
+      list: '/v1/adjustments',
+      never: ['voided_at'],
+    },
     verbs: { voided: { says: 'A payroll adjustment was taken back.', updated: 'n.voided AND NOT o.voided' } },
   })}
   ${secure('adjustments')}
@@ -65,10 +71,10 @@ export const money = /* sql */ `
     FOR EACH ROW WHEN (OLD.starts_at <> NEW.starts_at) EXECUTE FUNCTION move_payout();
   ${emits('payouts', {
     ...{
+      plain: [],
       resource: 'payout',
       noun: 'a payout',
       list: '/v1/payouts',
-      plain: ['updated', 'deleted'],
       as: { taken_back_at: 'voided_at' },
       never: ['counts_at', 'recorded', 'taken_back'],
     },
@@ -126,7 +132,6 @@ export const money = /* sql */ `
       },
       paid: { says: 'An invoice was paid in full.', updated: `o.status <> 'paid' AND n.status = 'paid'` },
       voided: { says: 'An invoice was taken back.', updated: `o.status <> 'void' AND n.status = 'void'` },
-      sent: { says: 'An invoice was sent.', updated: 'o.sent_at IS NULL AND n.sent_at IS NOT NULL' },
     },
   })}
   ${secure('invoices')}
@@ -201,10 +206,10 @@ export const money = /* sql */ `
   CREATE INDEX payments_invoice ON payments (organization_id, invoice_id) WHERE invoice_id IS NOT NULL;
   ${emits('payments', {
     ...{
+      plain: ['updated'],
       resource: 'payment',
       noun: 'a payment',
       list: '/v1/payments',
-      plain: ['updated', 'deleted'],
       as: { taken_back_at: 'voided_at' },
       never: ['invoice_id', 'recorded'],
     },

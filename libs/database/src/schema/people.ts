@@ -164,7 +164,7 @@ export const people = /* sql */ `
   ${acceptance('parents')}
   ${onRows('parents', 'follow_membership', ['INSERT', 'UPDATE', 'DELETE'])}
   ${counted('parents')}
-  ${emits('parents', { ...PERSON, resource: 'parent', noun: 'a parent', list: '/v1/parents', sight: (p) => `${p}.enrolled_at IS NOT NULL`, shape: (p) => shownOf(p, `${p}.status, ${p}.enrolled_at, ${p}.created_at`), gone: { ...ENDS, unlinked: { says: 'A parent lost the last link to a child, and is not shown any more.', when: 'true' } } })}
+  ${emits('parents', { ...PERSON, plain: ['created', 'updated'], resource: 'parent', noun: 'a parent', list: '/v1/parents', sight: (p) => `${p}.enrolled_at IS NOT NULL`, shape: (p) => shownOf(p, `${p}.status, ${p}.enrolled_at, ${p}.created_at`), gone: { ...ENDS, unlinked: { says: 'A parent lost the last link to a child, and is not shown any more.', when: 'true' } } })}
   ${partOf('parents', { key: ['organization_id', 'user_id'], of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
   ${secure('parents')}
 

@@ -11,6 +11,10 @@ export const takesPart = ({ status }: { status: string }): boolean => TAKING_PAR
 /** The same in SQL, of rows of `lesson_participants`. */
 export const TAKES_PART = raw(`status IN ('${TAKING_PART.join("', '")}')`);
 
+/** An hour's pay of a session, as SQL: what was agreed, or what a share of the bill came to once it was completed. */
+export const payRate = (session: string) =>
+  `coalesce(${session}.tutor_pay_rate_cents, round(${session}.tutor_pay_cents * 60.0 / ${session}.duration_minutes)::bigint)`;
+
 /** Sessions, who takes part in them, and what was said of them afterwards. */
 export const scheduling = /* sql */ `
   -- What a student pays an hour, and what the tutor gets of it. A key that is null fits everything.
@@ -105,12 +109,18 @@ export const scheduling = /* sql */ `
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${countedAtCommit('sessions')}
   ${emits('sessions', {
-    ...{ resource: 'session', noun: 'a session', list: '/v1/sessions' },
+    ...{
+      resource: 'session',
+      noun: 'a session',
+      list: '/v1/sessions',
+      derived: { tutor_pay_rate_cents: (s) => payRate(s) },
+    },
     never: [
       'overlap_allowed',
       'student_rate_given',
       'tutor_pay_given',
       'set_rate_cents',
+      'tutor_pay_rate_cents',
       'tutor_pay_pct',
       'charged_pct',
       'cancelled_at',
@@ -262,7 +272,7 @@ export const scheduling = /* sql */ `
   CREATE TRIGGER stamp_organization BEFORE INSERT ON session_feedback
     FOR EACH ROW EXECUTE FUNCTION stamp_feedback_organization();
   CREATE TRIGGER keep_organization BEFORE UPDATE ON session_feedback FOR EACH ROW EXECUTE FUNCTION keep_organization();
-  ${emits('session_feedback', { resource: 'session_feedback', noun: 'feedback', list: '/v1/session-feedback', never: ['legacy', 'reviewer_id', 'has_comment'] })}
+  ${emits('session_feedback', { plain: ['created', 'updated'], resource: 'session_feedback', noun: 'feedback', list: '/v1/session-feedback', never: ['legacy', 'reviewer_id', 'has_comment'] })}
   ${secure('session_feedback', MINE, MINE_OR_NOBODYS)}
 `;
 

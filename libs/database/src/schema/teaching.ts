@@ -129,7 +129,7 @@ export const teaching = /* sql */ `
   CREATE TRIGGER derive_organization BEFORE INSERT OR UPDATE ON student_groups
     FOR EACH ROW EXECUTE FUNCTION derive_group_organization();
   ${emits('student_groups', { resource: 'student_group', noun: 'a group', list: '/v1/student-groups', moves: true, never: ['owner_organization_id'] })}
-  ${partOf('student_groups', { of: 'classrooms', resource: 'classroom', on: 'p.organization_id = c.organization_id AND p.id = c.classroom_id', fields: { classroom_id: ['group_id'] } })}
+  ${partOf('student_groups', { of: 'classrooms', resource: 'classroom', on: 'p.organization_id = c.organization_id AND p.id = c.classroom_id', where: `NOT EXISTS (SELECT FROM student_groups g WHERE g.organization_id = c.organization_id AND g.classroom_id = c.classroom_id AND (g.created_at, g.id) < (c.created_at, c.id))`, fields: { classroom_id: ['group_id'] } })}
   ${secure('student_groups', MINE, MINE_OR_NOBODYS)}
 
   CREATE TABLE student_group_members (

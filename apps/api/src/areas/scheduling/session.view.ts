@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type Database, VALUES } from '@app/database';
+import { type Database, payRate, VALUES } from '@app/database';
 import {
   type Caller,
   cents,
@@ -14,9 +14,6 @@ import {
   View,
 } from '../../http/kit.js';
 
-/** An hour's pay: what was agreed, or what a share of the bill came to once the session was completed. */
-const PAY_RATE = `coalesce(s.tutor_pay_rate_cents, round(s.tutor_pay_cents * 60.0 / s.duration_minutes)::bigint)`;
-
 export const sessionView = new View('Session', {
   id: uuid('s.id'),
   status: like(nullable(oneOf('s.status', VALUES.sessions.status)), 'completed'),
@@ -26,7 +23,7 @@ export const sessionView = new View('Session', {
   starts_at: nullable(instant('s.starts_at')),
   ends_at: like(nullable(instant('s.ends_at')), '2026-05-01T10:30:00.000Z'),
   duration_minutes: like(nullable(integer('s.duration_minutes', { minimum: 1 })), 60),
-  tutor_pay_rate_cents: like(nullable(cents(PAY_RATE)), 5100),
+  tutor_pay_rate_cents: like(nullable(cents(payRate('s'))), 5100),
   student_rate_cents: nullable(cents('s.student_rate_cents')),
   amount_owed_cents: nullable(cents('s.amount_owed_cents')),
   mode: nullable(oneOf('s.mode', VALUES.sessions.mode)),

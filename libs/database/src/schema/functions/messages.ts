@@ -121,12 +121,13 @@ export const messages = /* sql */ `
       OR NOT EXISTS (SELECT FROM conversations c WHERE c.id = conversation AND c.type IN ('group', 'classroom_feed')) THEN
       RETURN false;
     END IF;
-    UPDATE conversation_participants p SET left_at = now() WHERE p.conversation_id = conversation AND p.left_at IS NULL
-      AND p.user_id <> ALL (people) AND EXISTS (SELECT FROM members m WHERE m.organization_id = here AND m.user_id = p.user_id
-        UNION ALL SELECT FROM parents a WHERE a.organization_id = here AND a.user_id = p.user_id);
+    -- First who comes: the conversation does not leave the organization's sight in between.
     INSERT INTO conversation_participants AS p (id, conversation_id, user_id, role)
       SELECT seats[t.n], conversation, t.user_id, t.role FROM may_talk(people) WITH ORDINALITY AS t (user_id, role, n)
       ON CONFLICT (conversation_id, user_id) DO UPDATE SET left_at = NULL, role = excluded.role WHERE p.left_at IS NOT NULL;
+    UPDATE conversation_participants p SET left_at = now() WHERE p.conversation_id = conversation AND p.left_at IS NULL
+      AND p.user_id <> ALL (people) AND EXISTS (SELECT FROM members m WHERE m.organization_id = here AND m.user_id = p.user_id
+        UNION ALL SELECT FROM parents a WHERE a.organization_id = here AND a.user_id = p.user_id);
     RETURN true;
   END $$;
 
