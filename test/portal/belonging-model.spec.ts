@@ -1,11 +1,10 @@
-import { CONNECTIONS, CORPUS, findTrespass, MISWRITTEN, PLANTED, withStatement } from '../support/faults/belonging-runs.js';
+import { CONNECTIONS, CORPUS, findPlanted, findTrespass, MISWRITTEN, PLANTED, withStatement } from '../support/faults/belonging-runs.js';
 import type { IdentityFixture } from '../support/faults/identity-model.js';
 import { closeStage, openStage, withText } from '../support/faults/identity-runs.js';
 import { batchesFrom, inReport, reached, seedOf } from '../support/faults/promise.js';
 
 let stage: IdentityFixture;
 const seed = seedOf();
-const PLANTED_RUN = { seed: 7, runs: CORPUS.length, longest: 12, shrinks: false };
 const RUNS = inReport(40, CORPUS.length + 8);
 
 beforeAll(async () => {
@@ -25,14 +24,16 @@ describe(`whoever is out is out (seed ${seed})`, () => {
   });
 
   it.each(Object.keys(PLANTED) as (keyof typeof PLANTED)[])('finds the planted bug %s', async (bug) => {
-    await withText(stage.api, PLANTED[bug], async () => {
-      expect(await findTrespass(stage, PLANTED_RUN)).not.toBeNull();
+    const [place, ...text] = PLANTED[bug];
+    await withText(stage.api, text, async () => {
+      expect(await findPlanted(stage, place)).not.toBeNull();
     });
   });
 
   it.each(Object.keys(MISWRITTEN) as (keyof typeof MISWRITTEN)[])('finds the planted bug %s', async (bug) => {
-    await withStatement(MISWRITTEN[bug], async () => {
-      expect(await findTrespass(stage, PLANTED_RUN)).not.toBeNull();
+    const [place, ...texts] = MISWRITTEN[bug];
+    await withStatement(texts, async () => {
+      expect(await findPlanted(stage, place)).not.toBeNull();
     });
   });
 });

@@ -65,9 +65,10 @@ export class FuzzRequests {
     this.byRoute = new Map(routes.map((route) => [route, parameters.filter((parameter) => parameter.route === route)]));
   }
 
-  next(): FuzzRequest {
+  /** @param among routes, of which the request is for one */
+  next(among = this.routes): FuzzRequest {
     const { random } = this;
-    const request = this.valid();
+    const request = this.valid(random.pick(among));
     if (random.chance(0.1)) return request;
     const times = random.chance(0.55) ? 1 : 2 + random.integer(5);
     for (let time = 0; time < times; time++) this.mutate(request);
@@ -76,9 +77,8 @@ export class FuzzRequests {
     return request;
   }
 
-  private valid(): FuzzRequest {
+  private valid(route: Route): FuzzRequest {
     const { random } = this;
-    const route = random.pick(this.routes);
     const school = random.chance(0.9) ? this.schools[0]! : random.pick(this.schools);
     const parameters = this.byRoute.get(route)!.filter(() => random.chance(0.4));
     const write = this.writeOf(route, school);

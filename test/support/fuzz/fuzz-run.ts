@@ -34,7 +34,7 @@ const MOST_FAILURES = 5;
 export async function fuzz(
   port: number,
   count: number,
-  next: () => FuzzRequest,
+  next: (report: FuzzReport) => FuzzRequest,
   judge: Judge,
   complete: (report: FuzzReport) => boolean,
 ): Promise<FuzzReport> {
@@ -52,7 +52,7 @@ export async function fuzz(
   const worker = async (): Promise<void> => {
     while (goOn() && report.failures.length < MOST_FAILURES) {
       report.sent++;
-      const request = next();
+      const request = next(report);
       const faults = await complaints(request);
       if (faults.length > 0) report.failures.push({ faults, bytes: wireOf(request) });
     }

@@ -78,11 +78,17 @@ export class FuzzTarget {
     const requests = await this.requests(seed, count);
     await this.target.ask('begin');
     const started = Date.now();
-    const operations = new Set(this.routes.map(({ method, path }) => `${method} ${path}`));
+    const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+    const operations = new Set(this.routes.map(nameOf));
+    // What has not succeeded by then is tried until it does.
+    const next = (report: FuzzReport) => {
+      const left = report.sent > count ? this.routes.filter((route) => !report.succeeded.has(nameOf(route))) : [];
+      return requests.next(left.length > 0 ? left : undefined);
+    };
     // Proves that requests got through to every route and hit every guard, each of which is left to chance.
     const complete = (report: FuzzReport) =>
       report.succeeded.size === operations.size && GUARDS.every((status) => answered(report, status, status + 1) > 5);
-    const report = await fuzz(this.target.port, count, () => requests.next(), this.judge, complete);
+    const report = await fuzz(this.target.port, count, next, this.judge, complete);
     const { hold } = (await this.target.ask('end')) as Cost;
     tell(seed, report, Date.now() - started, hold);
     expect(report.failures).toEqual([]);
