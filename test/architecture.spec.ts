@@ -100,6 +100,8 @@ describe('imports', () => {
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
       access: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
       publishing: ['config', 'database', 'jobs', 'rules'],
+      events: [],
+      webhooks: ['audit', 'config', 'database', 'jobs', 'rules'],
       storage: ['config'],
       serving: ['concurrency', 'config', 'logging'],
     };

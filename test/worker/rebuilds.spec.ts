@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { BuildHooks, siteOf } from '@app/publishing';
 import { RebuildsService } from '../../apps/worker/src/rebuilds/rebuilds.service.js';
-import { isPublic } from '../../apps/worker/src/rebuilds/public-address.js';
+import { isPublic } from '@app/webhooks';
 import { RebuildCourier } from '../../apps/worker/src/rebuilds/rebuild.courier.js';
 import { OutboxStore } from '../../apps/worker/src/outbox/outbox.store.js';
 import { TRIES } from '../../apps/worker/src/outbox/schedule.js';

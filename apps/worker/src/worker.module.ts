@@ -6,6 +6,8 @@ import { DatabaseModule } from '@app/database';
 import { LoggingModule } from '@app/logging';
 import { PublishingModule } from '@app/publishing';
 import { StorageModule } from '@app/storage';
+import { WebhooksModule } from '@app/webhooks';
+import { Calls } from './calls/calls.js';
 import { EmailCourier } from './email/email.courier.js';
 import { EmailService } from './email/email.service.js';
 import { PasswordLinksService } from './email/password-links.service.js';
@@ -18,6 +20,9 @@ import { ScheduleService } from './publishing/schedule.service.js';
 import { QueuesModule } from './queues.module.js';
 import { RebuildCourier } from './rebuilds/rebuild.courier.js';
 import { RebuildsService } from './rebuilds/rebuilds.service.js';
+import { WebhookCourier } from './webhooks/webhook.courier.js';
+import { WebhookHealthService } from './webhooks/webhook-health.service.js';
+import { WebhooksService } from './webhooks/webhooks.service.js';
 
 /** The worker: Bull processors, no HTTP but /metrics. */
 @Module({})
@@ -36,12 +41,15 @@ export class WorkerModule {
         AccessModule,
         PublishingModule,
         StorageModule,
+        WebhooksModule,
       ],
       providers: [
         OutboxStore,
         MetricsServer,
         ...[EmailService, EmailCourier, PasswordLinksService],
+        Calls,
         ...[RebuildsService, RebuildCourier],
+        ...[WebhooksService, WebhookCourier, WebhookHealthService],
         ScheduleService,
         EventsService,
         ...[HousekeepingService, KeyExpiryService],

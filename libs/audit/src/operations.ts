@@ -41,6 +41,7 @@ const WORDS = {
   'create API key': 'Created the API key {key}',
   'replace API key': 'Replaced the API key {key}',
   'revoke API key': 'Revoked the API key {key}',
+  'disable webhook endpoint': 'Disabled a webhook endpoint',
   'warn of API key expiry': 'Warned that the API key {key} expires',
 
   add_build_hook: 'Added a build hook',

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** How one environment variable is read. `parse` throws a RangeError whose message completes "NAME must be …". */
 export interface Setting<T> {
   parse(text: string): T;
@@ -117,6 +119,35 @@ export function databaseUrl(): Setting<string | null> {
         .replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, (mode) =>
           /[?&]uselibpqcompat=true(&|$)/.test(value) ? mode : 'verify-full',
         ),
+  };
+}
+
+/** What an operator admits beside the public internet: networks, and `<organization> <host>:<port>`. */
+export interface PrivateNetworks {
+  networks: { address: string; prefix: number }[];
+  places: string[];
+}
+
+export function privateNetworks(): Setting<PrivateNetworks> {
+  const expected =
+    'networks such as 10.20.0.0/16, or an organization with a host and port, such as "wattle-lane 10.0.0.5:8080"';
+  return {
+    fallback: { networks: [], places: [] },
+    parse: (value) => {
+      const items = value.split(',').map((item) => item.trim());
+      const networks = items.filter((item) => !item.includes(' '));
+      const places = items.filter((item) => item.includes(' '));
+      if (places.some((place) => !/^[a-z0-9]+(-[a-z0-9]+)* \S+:\d{1,5}$/.test(place))) throw new RangeError(expected);
+      return {
+        places: places.map((place) => place.toLowerCase().replace(/[[\]]/g, '')),
+        networks: networks.map((network) => {
+          const [, address = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(network) ?? [];
+          const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+          if (bits === '' || Number(bits) > most) throw new RangeError(expected);
+          return { address, prefix: Number(bits) };
+        }),
+      };
+    },
   };
 }
 

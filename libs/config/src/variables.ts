@@ -1,4 +1,16 @@
-import { baseUrl, databaseUrl, flag, integer, list, oneOf, sender, type Setting, text, url } from './settings.js';
+import {
+  baseUrl,
+  databaseUrl,
+  flag,
+  integer,
+  list,
+  oneOf,
+  privateNetworks,
+  sender,
+  type Setting,
+  text,
+  url,
+} from './settings.js';
 
 /** An environment variable: how it is read, its default, and what it means to whoever sets it. */
 export interface Variable<T> extends Setting<T> {
@@ -120,6 +132,10 @@ export const groups = {
     REFUSAL_COUNT_DAYS: about('How long it is known how many were refused.', days(90)),
     OUTBOX_DAYS: about('How long mails and build hook calls are kept after they were sent or given up.', days(90)),
     EVENT_DAYS: about('How long events stay in the feed.', days(30)),
+    WEBHOOK_PRIVATE_NETWORKS: about(
+      'What build hooks and webhooks of organizations may reach beside the public internet, in production: comma-separated networks (`10.20.0.0/16`), or one place for one organization (`wattle-lane crm.internal:8080`). There, plain http and any port are allowed. The agents of clouds (169.254.0.0/16, 168.63.129.16) never are.',
+      privateNetworks(),
+    ),
     BOOKING_REQUEST_DAYS: about('How long a booking request waits, unchanged, before it has expired.', days(60)),
     IDEMPOTENCY_TTL_HOURS: about('How long a response is kept for its `Idempotency-Key`.', integer(24, 1, 24 * 365)),
     INVITE_TTL_DAYS: about('How long an invite to one person is valid.', integer(14, 1, 3650)),

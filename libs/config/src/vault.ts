@@ -8,6 +8,7 @@ export type Purpose =
   | 'outbox payloads'
   | 'join codes'
   | 'hook secrets'
+  | 'webhook secrets'
   | 'flash messages'
   | 'join cookies'
   | 'passkey challenges'

@@ -315,7 +315,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   tutor_tiers: 'id organization_id name sort_order created_at'.split(' '),
   uploads: 'id organization_id name mime size_bytes created_at'.split(' '),
   users: 'id email email_normalized placeholder_email first_name last_name created_at updated_at seen_by'.split(' '),
-  webhook_endpoints: 'id organization_id url event_types secret position behind created_at updated_at'.split(' '),
+  webhook_endpoints: 'id organization_id url event_types secret position created_at updated_at'.split(' '),
   webhook_progress: 'id number'.split(' '),
   worker_heartbeats: 'worker_id seen_at failed_claims'.split(' '),
 };

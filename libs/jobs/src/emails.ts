@@ -21,6 +21,8 @@ export const NOTICE_KINDS = [
   'approval_request',
   'code_flooded',
   'money_taken_back',
+  'webhook_failing',
+  'webhook_disabled',
   'member_removed',
   'joins_undone',
   'invite_declined',
@@ -108,6 +110,14 @@ export interface SignInInMail {
   at: string;
 }
 
+/** A webhook endpoint that is in trouble. */
+export interface WebhookInMail {
+  /** Without the path, which may be a secret. */
+  host: string;
+  /** Why it was disabled; null for a warning. */
+  reason: 'gone' | 'failing' | 'maker_left' | null;
+}
+
 /** A setting that somebody changed; null for none. */
 export interface SettingInMail {
   name: string;
@@ -134,6 +144,7 @@ export interface EmailPayload {
   membership?: MembershipInMail;
   /** Who changed settings (null for an operator), and each of them in full. */
   settings?: { by: string | null; changes: SettingInMail[] };
+  webhook?: WebhookInMail;
   /** In a notice to managers, which may be gathered with others: its kind, and the organization's page in the portal. */
   notice?: { kind: NoticeKind; home: string };
 }
@@ -150,7 +161,7 @@ export interface EmailLink {
 
 export interface Email extends Pick<
   EmailPayload,
-  'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'settings' | 'notice'
+  'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'settings' | 'webhook' | 'notice'
 > {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */
@@ -167,7 +178,7 @@ export interface EmailSender {
 
 /** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
-  const { firstName, role, link, key, signIn, membership, settings, notice } = email;
+  const { firstName, role, link, key, signIn, membership, settings, webhook, notice } = email;
   const payload: EmailPayload = {
     organizationName: name,
     timeZone,
@@ -180,6 +191,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
     ...(signIn && { signIn }),
     ...(membership && { membership }),
     ...(settings && { settings }),
+    ...(webhook && { webhook }),
     ...(notice && { notice }),
   };
   return vault.seal('outbox payloads', JSON.stringify(payload));

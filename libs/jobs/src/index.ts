@@ -15,6 +15,7 @@ export {
   openEmail,
   sealEmail,
   type SignInInMail,
+  type WebhookInMail,
 } from './emails.js';
 export {
   OUTBOX_STATUSES,

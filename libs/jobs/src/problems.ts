@@ -2,7 +2,7 @@
 export const PROBLEMS = {
   'smtp_<reply>':
     'The mail server replied with this code. A 4xx is temporary; a 5xx rejects the recipient or the sender.',
-  'http_<status>': 'The build hook responded with this status instead of a 2xx. Redirects are not followed.',
+  'http_<status>': 'The receiver responded with this status instead of a 2xx. Redirects are not followed.',
   timeout: 'The server took too long to respond.',
   connection_refused: 'Nothing is listening at this address.',
   connection_lost: 'The connection was lost.',
@@ -22,10 +22,14 @@ export const PROBLEMS = {
     'The mail server has said twice that there is no such mailbox. Nothing is sent until it is allowed again.',
   link_closed: 'The link in the mail is no longer valid, so the mail was not sent.',
   not_manager: 'The recipient no longer manages the organization, so the notice was not sent.',
-  address_not_public: 'The address is not on the public internet, where build hooks of organizations must be.',
+  address_not_public:
+    'The address is not one that may be called: https on port 443 or 8443, on the public internet. The operator can admit others.',
+  connection_failed:
+    'The receiver of webhooks could not be reached, or the connection broke: check its name, its certificate, and whether it runs.',
+  event_expired: 'The event is no longer kept, so it was not delivered.',
   no_hook: 'No build hook is set, so there was nothing to call.',
   payload_unreadable: 'The message cannot be decrypted: was ENCRYPTION_KEY changed?',
-  secret_unreadable: "The hook's secret cannot be decrypted: was ENCRYPTION_KEY changed? Set the hook again.",
+  secret_unreadable: 'The secret cannot be decrypted: was ENCRYPTION_KEY changed? Replace it.',
   template_missing: 'This build has no template for the mail: is the worker older than the API?',
   internal_error: "An error in the service; see the worker's log.",
   unknown: 'Any other problem, or one stored by an earlier version.',

@@ -12,6 +12,8 @@ export const QUEUES = {
   passwordLinks: { job: 'resolve', everyMs: 5_000 },
   /** Short, because a rebuild waits a few seconds for others to join it, without a notification when it is due. */
   rebuilds: { job: 'drain', everyMs: 2_000 },
+  /** Events have nothing that notifies the worker; whoever waits for one shall have it within two seconds. */
+  webhooks: { job: 'drain', everyMs: 500 },
   /** Posts are published within five seconds of their time. */
   publishing: { job: 'publish-due', everyMs: 2_000 },
   /** An event can be read within a second of its commit. */

@@ -55,15 +55,6 @@ export interface Delivery {
   finishedAt: Date | null;
 }
 
-/** @throws RangeError with a message for users; it omits the URL, which may contain a password */
-export function hookUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new RangeError('Enter an http(s) URL.');
-  const rule = 'The URL must not contain a user name or password. Calls are signed: check the signature instead.';
-  if (url.username || url.password) throw new RangeError(rule);
-  return url.href;
-}
-
 /** Hides the path, which hosting services treat as a secret: whoever knows it can start builds. */
 export function withoutPath(address: string): string {
   const { origin, pathname, search } = new URL(address);

@@ -3,7 +3,6 @@ export {
   BuildHooks,
   type Delivery,
   type HookSite,
-  hookUrl,
   siteOf,
   siteOfBrand,
   withoutPath,

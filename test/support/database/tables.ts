@@ -879,7 +879,7 @@ export interface Tables {
     previousSecret: Buffer | null;
     previousUntil: Date | null;
     position: number;
-    behind: boolean;
+    lookAt: Date | null;
     failingSince: Date | null;
     failedAt: Date | null;
     warnedAt: Date | null;

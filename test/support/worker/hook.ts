@@ -10,11 +10,13 @@ export interface Call {
   at: number;
 }
 
-/** A site's build hook: a real HTTP server. */
+type Reply = { status: number; headers?: Record<string, string>; text?: string; waitMs?: number } | 'close' | null;
+
+/** A site's build hook, or a receiver of webhooks: a real HTTP server. */
 export class TestHook {
   readonly calls: Call[] = [];
-  /** The status for the nth call (from 0); null never answers. */
-  answer: (index: number) => { status: number; headers?: Record<string, string> } | null = () => ({ status: 202 });
+  /** What the nth call (from 0) is answered: null never, `close` by closing early. */
+  answer: (index: number, call: Call) => Reply = () => ({ status: 202 });
 
   private constructor(
     private readonly server: Server,
@@ -28,9 +30,11 @@ export class TestHook {
       request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
       request.on('end', () => {
         const hook = holder.hook!;
-        const answer = hook.answer(hook.calls.length);
-        hook.calls.push({ headers: request.headers, body, at: Date.now() });
-        if (answer) response.writeHead(answer.status, answer.headers).end('thank you');
+        const call = { headers: request.headers, body, at: Date.now() };
+        const answer = hook.answer(hook.calls.length, call);
+        hook.calls.push(call);
+        if (answer === 'close') request.socket.destroy();
+        else if (answer) setTimeout(() => response.writeHead(answer.status, answer.headers).end(answer.text ?? 'thank you'), answer.waitMs ?? 0);
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');

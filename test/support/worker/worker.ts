@@ -158,6 +158,8 @@ export class OutboxFixture {
 export interface OutboxRow {
   id: string;
   topic: Tables['outbox']['topic'];
+  kind: string;
+  gathered_kinds: Record<string, number>;
   recipient: string;
   status: Tables['outbox']['status'];
   attempts: number;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import sql from 'sql-template-tag';
-import { BuildHooks, type HookSite, hookUrl, siteOf, siteOfBrand, withoutPath } from '@app/publishing';
+import { BuildHooks, type HookSite, siteOf, siteOfBrand, withoutPath } from '@app/publishing';
+import { hookUrl } from '@app/webhooks';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, organizationIn } from '../slugs.js';
 import { withContext, type CommandContext } from '../command-context.js';

@@ -1,12 +1,12 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import { inWords } from '@app/jobs';
-import { type BuildHook, BuildHooks, hookUrl, PublishingModule, siteOf } from '@app/publishing';
+import { type BuildHook, BuildHooks, PublishingModule, siteOf } from '@app/publishing';
+import { Addresses, WebhooksModule } from '@app/webhooks';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 
-const LONGEST_URL = 2_000;
 const DELIVERIES = 20;
 
 /** The organization's build hook, which notifies its site when a published post changes. */
@@ -16,6 +16,7 @@ class HooksController {
   constructor(
     private readonly operations: FormOperations,
     private readonly hooks: BuildHooks,
+    private readonly addresses: Addresses,
   ) {}
 
   @Get()
@@ -33,12 +34,11 @@ class HooksController {
   @Post('add')
   @ConfirmIdentity()
   async add(@Managing() organization: Managed): Promise<Page> {
-    const { organizationId, form } = organization;
+    const { organizationId, slug, form } = organization;
     const given = form.text('url');
     let url: string;
     try {
-      url = hookUrl(given);
-      if (url.length > LONGEST_URL) throw new RangeError(`The address can have at most ${LONGEST_URL} characters.`);
+      url = this.addresses.check(given, slug);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       return page('hooks/add', { given, error: error.message }, 422);
@@ -125,5 +125,5 @@ class HooksController {
   }
 }
 
-@Module({ imports: [PublishingModule], controllers: [HooksController] })
+@Module({ imports: [PublishingModule, WebhooksModule], controllers: [HooksController] })
 export class HooksModule {}

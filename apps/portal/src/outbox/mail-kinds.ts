@@ -12,6 +12,8 @@ export const MAIL_KINDS: Record<string, string> = {
   approval_request: 'Request for approval',
   code_flooded: 'Notice that many students join by a code',
   money_taken_back: 'Notice that many payments were taken back',
+  webhook_failing: 'Notice that webhook deliveries are failing',
+  webhook_disabled: 'Notice that a webhook endpoint was disabled',
   approval_given: 'Notice of approval',
   approval_declined: 'Notice of a declined request',
   written_in_your_name: 'Notice of a message in somebody’s name',

@@ -75,7 +75,7 @@ function nameOf({ organizationName }: EmailPayload): string {
 }
 
 function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
-  const { role, key, signIn, membership, settings, timeZone } = payload;
+  const { role, key, signIn, membership, settings, webhook, timeZone } = payload;
   if (kind.startsWith('key_') && !key) throw new Error(`A mail "${kind}" without a key`);
   return {
     organization: nameOf(payload),
@@ -91,6 +91,7 @@ function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
         }
       : null,
     key: key ? keyInWords(key, timeZone) : null,
+    webhook: webhook ? { host: webhook.host, why: webhook.reason ? DISABLED[webhook.reason] : '' } : null,
     settings: settings
       ? {
           by: personName(settings.by ?? '') || 'An operator of this service',
@@ -102,6 +103,13 @@ function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
       : null,
   };
 }
+
+/** Why a webhook endpoint was disabled. */
+const DISABLED = {
+  gone: 'It answered 410 Gone, which asks us to stop',
+  failing: 'Every delivery has failed for five days',
+  maker_left: 'The person or API key that added it no longer has access',
+};
 
 function keyInWords(key: KeyInMail, timeZone: string): KeyWords {
   const { name, display, by, scopes = [], expiresAt, successor = '', lastUsedAt } = key;

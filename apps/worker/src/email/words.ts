@@ -16,6 +16,7 @@ export interface Subject {
   membership: { person: string; by: string | null; email: string | null; target: string; notMine: boolean } | null;
   key: KeyWords | null;
   settings: { by: string; changes: string } | null;
+  webhook: { host: string; why: string } | null;
 }
 
 export interface KeyWords {

@@ -6,6 +6,7 @@ import { Env } from '@app/config';
 import { Database, RETENTION_SETTINGS, type RetentionSetting } from '@app/database';
 import { Log } from '@app/logging';
 import { PrivateStorage } from '@app/storage';
+import { WebhookHealthService } from '../webhooks/webhook-health.service.js';
 import { KeyExpiryService } from './key-expiry.service.js';
 
 /** The minimum interval between purges (ms). Expired data is refused at once, purged or not. */
@@ -27,6 +28,7 @@ export class HousekeepingService {
     private readonly db: Database,
     private readonly invites: Invites,
     private readonly keyExpiry: KeyExpiryService,
+    private readonly webhookHealth: WebhookHealthService,
     private readonly storage: PrivateStorage,
     private readonly log: Log,
     private readonly env: Env,
@@ -39,6 +41,7 @@ export class HousekeepingService {
   async runOnce(): Promise<void> {
     await this.makeCodes();
     await this.keyExpiry.runOnce();
+    await this.webhookHealth.runOnce();
     await this.db.lookUp(sql`SELECT purge_api_key_handovers()`);
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
     await this.purge();

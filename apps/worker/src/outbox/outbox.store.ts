@@ -4,6 +4,8 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, type Tables } from '@app/database';
 import { type NoticeKind, type Problem, WORKER_SILENCE_MS } from '@app/jobs';
+import type { Answer } from './courier.js';
+import { EVENT_COLUMNS, type StoredEvent } from '@app/events';
 import { Lease } from './lease.js';
 
 /** A message that this worker has leased. */
@@ -25,7 +27,7 @@ export interface Claimed {
 }
 
 /** The stored outcome of an attempt. */
-export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued'>;
+export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued' | 'held'>;
 
 /** How people reach an organization. */
 export interface Contact {
@@ -41,6 +43,16 @@ export interface Hook {
   previousSecret: Buffer | null;
   /** Set by the operator, so it may point into the operator's own network. */
   trusted: boolean;
+  /** Of the organization; null for a brand. */
+  slug: string | null;
+}
+
+type Nullable<T> = { [Name in keyof T]: T[Name] | null };
+
+/** A delivery to a webhook endpoint. */
+export interface WebhookCall extends Omit<Hook, 'trusted'> {
+  /** null for a test, and for an event that is no longer kept. */
+  event: StoredEvent | null;
 }
 
 /** How often a worker writes its heartbeat (ms), and when to delete those of stopped workers. */
@@ -74,7 +86,8 @@ export class OutboxStore {
       SELECT id, owner, organization_id AS "organizationId", kind, recipient, payload, gathered,
         gathered_kinds AS "gatheredKinds", attempts, created_at AS "createdAt",
         CASE status WHEN 'suppressed' THEN status END AS settled
-      FROM claim_outbox(${topic}, ${lease.holder}, ${lanes}, ${leaseMs} * interval '1 millisecond', ${this.previous[topic]})`);
+      FROM ${topic === 'webhook' ? sql`claim_webhook(` : sql`claim_outbox(${topic}, `}${lease.holder}, ${lanes},
+        ${leaseMs} * interval '1 millisecond', ${this.previous[topic]})`);
     if (!row) return null;
     const { owner, ...message } = row;
     this.previous[topic] = owner;
@@ -114,10 +127,19 @@ export class OutboxStore {
   }
 
   /** @returns false if the message has been claimed again */
-  async finish({ id, lease }: Claimed, status: FinalStatus, note: Problem | null, againInMs: number | null) {
-    const [row] = await this.db.lookUp<{ mine: boolean }>(sql`
-      SELECT finish_outbox(${id}, ${lease.holder}, ${status}, ${note},
-        ${againInMs}::double precision * interval '1 millisecond') AS mine`);
+  async finish(
+    { id, lease }: Claimed,
+    status: FinalStatus,
+    note: Problem | null,
+    againInMs: number | null,
+    answer?: Answer,
+  ): Promise<boolean> {
+    const end = sql`${id}, ${lease.holder}, ${status}, ${note}, ${againInMs}::double precision * interval '1 millisecond'`;
+    const [row] = await this.db.lookUp<{ mine: boolean }>(
+      answer
+        ? sql`SELECT finish_webhook(${end}, ${answer.status}, ${answer.durationMs}, ${answer.text}) AS mine`
+        : sql`SELECT finish_outbox(${end}) AS mine`,
+    );
     return row!.mine;
   }
 
@@ -143,10 +165,25 @@ export class OutboxStore {
     return contact!;
   }
 
+  /** Makes deliveries to webhook endpoints that have slots for them. @returns whether to look again */
+  async fillWebhooks(): Promise<boolean> {
+    const [row] = await this.db.lookUp<{ made: string; more: string }>(sql`SELECT made, more FROM fill_webhooks()`);
+    return Number(row!.made) + Number(row!.more) > 0;
+  }
+
+  /** Where a delivery goes, and its event; null if the endpoint has been deleted. Its secrets are encrypted. */
+  async webhookCall({ id }: Claimed): Promise<WebhookCall | null> {
+    const [row] = await this.db.lookUp<Omit<WebhookCall, 'event'> & Nullable<StoredEvent>>(sql`
+      SELECT url, secret, previous_secret AS "previousSecret", slug, ${EVENT_COLUMNS} FROM webhook_call(${id})`);
+    if (!row) return null;
+    const { url, secret, previousSecret, slug, ...event } = row;
+    return { url, secret, previousSecret, slug, event: event.id === null ? null : (event as StoredEvent) };
+  }
+
   /** The build hook of a target; null if none is set. Its secrets are encrypted. */
   async rebuildHook(target: string): Promise<Hook | null> {
     const [hook = null] = await this.db.lookUp<Hook>(sql`
-      SELECT url, secret, previous_secret AS "previousSecret", trusted FROM rebuild_hook(${target})`);
+      SELECT url, secret, previous_secret AS "previousSecret", trusted, slug FROM rebuild_hook(${target})`);
     return hook;
   }
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Problem } from '@app/jobs';
 import type { Log } from '@app/logging';
 import type { Courier, Outcome } from './courier.js';
 import type { Claimed, FinalStatus, OutboxStore } from './outbox.store.js';
@@ -97,7 +96,7 @@ export class Relay {
     const down = this.unreachable >= this.options.concurrency;
     if (this.stopped || lanes === 0 || (down && claimed > 0)) return null;
     const { topic } = this.courier;
-    const claim = this.store.claim(topic, lanes, this.options.leaseMs);
+    const claim = this.claimOrRefill(topic, lanes);
     const message = await claim.catch((error: unknown) => {
       this.log.failure(error, null, 'outbox_not_claimed');
       return undefined;
@@ -105,6 +104,14 @@ export class Relay {
     const beat = this.store.beat(topic, message !== undefined);
     await beat.catch((error: unknown) => this.log.failure(error, null, 'heartbeat_not_written'));
     return message ?? null;
+  }
+
+  private async claimOrRefill(topic: Courier['topic'], lanes: number): Promise<Claimed | null> {
+    await this.courier.refill?.(false);
+    for (;;) {
+      const message = await this.store.claim(topic, lanes, this.options.leaseMs);
+      if (message || !(await this.courier.refill?.(true))) return message;
+    }
   }
 
   private async attempt(message: Claimed): Promise<FinalStatus | 'lost'> {
@@ -154,9 +161,13 @@ export class Relay {
       if (outcome.status === 'lost') return 'lost';
       const { id, attempts, kind } = message;
       const failed = outcome.status === 'failed';
-      const status = failed && attempts >= triesOf(kind) ? 'dead' : outcome.status;
+      const status = failed && attempts >= triesOf(kind, this.courier.pauses) ? 'dead' : outcome.status;
       const note = outcome.status === 'sent' ? (outcome.note ?? null) : outcome.problem;
-      if (!(await this.commit(message, status, note))) return 'lost';
+      const least = failed ? (outcome.notBeforeMs ?? 0) : 0;
+      const again =
+        status === 'failed' ? Math.max(pauseAfter(attempts, Math.random(), this.courier.pauses), least) : null;
+      const commit = () => this.store.finish(message, status, note, again, outcome.answer);
+      if (!(await this.commit(commit))) return 'lost';
       if (failed) this.log.pino.warn({ message: id, kind, attempts, status, problem: note }, 'outbox try failed');
       return status;
     } finally {
@@ -165,12 +176,11 @@ export class Relay {
   }
 
   /** Retries while the database is unavailable: without its stored outcome a message would be sent again. */
-  private async commit(message: Claimed, status: FinalStatus, note: Problem | null): Promise<boolean> {
-    const again = status === 'failed' ? pauseAfter(message.attempts) : null;
+  private async commit(finish: () => Promise<boolean>): Promise<boolean> {
     const giveUpAt = performance.now() + COMMIT_PATIENCE_MS;
     for (;;) {
       try {
-        return await this.store.finish(message, status, note, again);
+        return await finish();
       } catch (error) {
         this.log.failure(error, null, 'outbox_not_committed');
         if (this.stopped || performance.now() > giveUpAt) return false;

@@ -13,5 +13,13 @@ export const webhooks: Grants = {
   functions: {
     // Of the organization of the transaction.
     replay_webhook: [],
+    // For all organizations; only the worker.
+    fill_webhooks: ['worker'],
+    claim_webhook: ['worker'],
+    webhook_call: ['worker'],
+    finish_webhook: ['worker'],
+    troubled_webhooks: ['worker'],
+    // Of the organization of the transaction.
+    mark_webhook: ['worker'],
   },
 };

@@ -6,8 +6,8 @@ const REASONS = `('request', 'gone', 'failing', 'maker_left')`;
 /** Where organizations have the events of their feed sent. */
 export const webhooks = /* sql */ `
   -- event_types: empty for all; "session.*" for all of a resource. position: the number of the last event looked at; the
-  -- deliveries up to it are in the outbox. behind: there may be further ones, or a slot has come free since. failing_since:
-  -- the first failure since the last success; failed_at the latest one. warned_at, told_at: when the owners were mailed that
+  -- deliveries up to it are in the outbox. look_at: when to look for further ones; null until an event comes or a slot is free. failing_since: the
+  -- first failure since the last success; failed_at the latest one. warned_at, told_at: when the owners were mailed that
   -- it fails, and that it was disabled.
   CREATE TABLE webhook_endpoints (
     id uuid PRIMARY KEY,
@@ -19,7 +19,7 @@ export const webhooks = /* sql */ `
     previous_secret bytea,
     previous_until timestamptz(3),
     position bigint NOT NULL DEFAULT 0,
-    behind boolean NOT NULL DEFAULT false,
+    look_at timestamptz(3),
     failing_since timestamptz(3),
     failed_at timestamptz(3),
     warned_at timestamptz(3),
@@ -38,17 +38,19 @@ export const webhooks = /* sql */ `
   );
   CREATE INDEX webhook_endpoints_key ON webhook_endpoints (organization_id, api_key_id) WHERE api_key_id IS NOT NULL;
   CREATE INDEX webhook_endpoints_organization ON webhook_endpoints (organization_id, created_at, id);
-  CREATE INDEX webhook_endpoints_behind ON webhook_endpoints (id) WHERE behind AND disabled_at IS NULL;
+  CREATE INDEX webhook_endpoints_looks ON webhook_endpoints (look_at) WHERE look_at IS NOT NULL AND disabled_at IS NULL;
+  CREATE INDEX webhook_endpoints_untold ON webhook_endpoints (id)
+    WHERE told_at IS NULL AND disabled_reason IN ('gone', 'failing', 'maker_left');
   CREATE INDEX webhook_endpoints_failing ON webhook_endpoints (failing_since) WHERE failing_since IS NOT NULL;
   CREATE TRIGGER hold_webhooks BEFORE UPDATE ON webhook_endpoints FOR EACH ROW
-    WHEN ((OLD.disabled_at IS NULL) <> (NEW.disabled_at IS NULL)) EXECUTE FUNCTION hold_webhooks();
+    WHEN ((OLD.disabled_at IS NULL) <> (NEW.disabled_at IS NULL) OR OLD.url <> NEW.url) EXECUTE FUNCTION hold_webhooks();
   CREATE TRIGGER drop_webhooks BEFORE DELETE ON webhook_endpoints FOR EACH ROW EXECUTE FUNCTION hold_webhooks();
   CREATE TRIGGER end_webhooks_of_key AFTER UPDATE ON api_keys FOR EACH ROW
     WHEN (OLD.revoked_at IS DISTINCT FROM NEW.revoked_at OR OLD.replaced_by IS DISTINCT FROM NEW.replaced_by)
     EXECUTE FUNCTION end_webhooks_of_key();
   ${secure('webhook_endpoints')}
 
-  -- The number of the last event for which the endpoints of its organization were marked as behind; one row.
+  -- The number of the last event for which the endpoints of its organization got their look_at; one row.
   CREATE TABLE webhook_progress (
     id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
     number bigint NOT NULL

@@ -10,9 +10,10 @@ export const blog = /* sql */ `
   $$;
 
   CREATE FUNCTION rebuild_hook(wanted text) RETURNS TABLE (url text, secret bytea, previous_secret bytea,
-    trusted boolean)
+    trusted boolean, slug text)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT h.url, h.secret, CASE WHEN h.previous_until > now() THEN h.previous_secret END, h.trusted
+    SELECT h.url, h.secret, CASE WHEN h.previous_until > now() THEN h.previous_secret END, h.trusted,
+      (SELECT o.slug FROM organizations o WHERE o.id = h.organization_id)
     FROM rebuild_hooks h WHERE h.target = wanted
   $$;
 
@@ -22,6 +23,7 @@ export const blog = /* sql */ `
   $$;
 
   CREATE FUNCTION forget_previous_secrets() RETURNS void LANGUAGE sql ${AS_OWNER} AS $$
-    UPDATE rebuild_hooks SET previous_secret = NULL, previous_until = NULL WHERE previous_until <= now()
+    UPDATE rebuild_hooks SET previous_secret = NULL, previous_until = NULL WHERE previous_until <= now();
+    UPDATE webhook_endpoints SET previous_secret = NULL, previous_until = NULL WHERE previous_until <= now()
   $$;
 `;

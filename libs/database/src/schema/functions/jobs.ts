@@ -84,7 +84,7 @@ export const jobs = /* sql */ `
   CREATE FUNCTION finish_outbox(message uuid, worker text, outcome text, problem text, again_in interval)
     RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
-    IF outcome NOT IN ('sent', 'failed', 'dead', 'suppressed') OR again_in > interval '1 day' THEN
+    IF outcome NOT IN ('sent', 'held', 'failed', 'dead', 'suppressed') OR again_in > interval '2 days' THEN
       RAISE 'a try cannot end as % for %', outcome, again_in USING ERRCODE = 'invalid_parameter_value';
     END IF;
     UPDATE outbox SET status = outcome, last_error = problem, due_at = coalesce(now() + again_in, due_at),
@@ -135,16 +135,17 @@ export const jobs = /* sql */ `
   END $$;
 
   -- How many messages wait, since when, how many are dead (but for a mistyped address), and how many mailboxes did not
-  -- exist within the last hour. Only numbers, for /metrics.
+  -- exist within the last hour. A delivery to a webhook waits since its try is due: receivers that fail are their owners'
+  -- concern. Only numbers, for /metrics.
   CREATE FUNCTION outbox_backlog() RETURNS TABLE (topic text, waiting bigint, oldest_seconds double precision,
     dead bigint, refused bigint)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT t.topic, count(o.id), coalesce(extract(epoch FROM greatest(interval '0',
-        now() - min(coalesce(o.gathers_at, o.created_at)))), 0)::double precision,
+        now() - min(CASE o.topic WHEN 'webhook' THEN o.due_at ELSE coalesce(o.gathers_at, o.created_at) END))), 0)::double precision,
       (SELECT count(*) FROM outbox d WHERE d.topic = t.topic AND d.status = 'dead'
         AND d.last_error IS DISTINCT FROM 'mailbox_unknown'),
       (SELECT count(*) FROM suppressions WHERE t.topic = 'email' AND refused_at > now() - interval '1 hour')
-    FROM (VALUES ('email'), ('rebuild')) t (topic)
+    FROM (VALUES ('email'), ('rebuild'), ('webhook')) t (topic)
     LEFT JOIN outbox o ON o.topic = t.topic AND o.status IN ('queued', 'failed') GROUP BY t.topic
   $$;
 

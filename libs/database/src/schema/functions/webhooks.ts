@@ -1,28 +1,42 @@
+import { lockNumber } from '../../locks.js';
 import { AS_OWNER, MINE } from '../rules.js';
+
+/** How many deliveries an endpoint has in the outbox at a time, and how many events are looked at for it in one go. */
+const SLOTS = 10;
+const PORTION = 1000;
+
+/** A failing endpoint whose slots are taken is tried with one further event after a quarter of the time that it has failed. */
+const PROBE = `least(greatest((now() - e.failing_since) / 4, interval '5 seconds'), interval '10 minutes')`;
+
+/** The condition for events `v` that an endpoint `e` wants. */
+const WANTED = `(e.event_types = '{}' OR v.type = ANY (e.event_types)
+  OR split_part(v.type, '.', 1) || '.*' = ANY (e.event_types))`;
+
+/** Faults of this service, which do not count against an endpoint. */
+const OURS = `('secret_unreadable', 'internal_error', 'event_expired')`;
 
 /** Deliveries of events to webhook endpoints. */
 export const webhooks = /* sql */ `
-  -- What waits for an endpoint goes with it; what was tried last stays in the log. While an endpoint is disabled, its deliveries are held. Enabled again, it gets them first, in their order, one
-  -- millisecond apart.
+  -- What waits for an endpoint goes with it; what was tried last stays in the log. While an endpoint is disabled, its
+  -- deliveries are held. Enabled again, or at another URL, it gets them first, in their order, one millisecond apart.
   CREATE FUNCTION hold_webhooks() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     IF TG_OP = 'DELETE' THEN
-      DELETE FROM outbox WHERE organization_id = OLD.organization_id AND endpoint_id = OLD.id AND topic = 'webhook'
-        AND status IN ('queued', 'held', 'failed');
+      DELETE FROM outbox WHERE topic = 'webhook' AND endpoint_id = OLD.id AND status IN ('queued', 'held', 'failed');
       RETURN OLD;
     END IF;
     IF NEW.disabled_at IS NULL THEN
-      NEW.behind := true;
+      NEW.look_at := now();
       NEW.failing_since := NULL; NEW.failed_at := NULL; NEW.warned_at := NULL; NEW.told_at := NULL;
       UPDATE outbox o SET status = CASE o.attempts WHEN 0 THEN 'queued' ELSE 'failed' END,
-        due_at = now() + h.rank * interval '1 millisecond'
-      FROM (SELECT id, row_number() OVER (ORDER BY created_at, due_at) AS rank FROM outbox
-        WHERE organization_id = NEW.organization_id AND endpoint_id = NEW.id AND topic = 'webhook' AND status = 'held') h
+        due_at = CASE WHEN o.leased_until > now() THEN o.due_at ELSE now() - h.rank * interval '1 millisecond' END
+      FROM (SELECT id, row_number() OVER (ORDER BY created_at DESC, due_at DESC) AS rank FROM outbox
+        WHERE topic = 'webhook' AND endpoint_id = NEW.id AND status IN ('held', 'failed')) h
       WHERE o.id = h.id;
-    ELSE
-      UPDATE outbox SET status = 'held' WHERE organization_id = NEW.organization_id AND endpoint_id = NEW.id
-        AND topic = 'webhook' AND status IN ('queued', 'failed') AND event_id IS NOT NULL
-        AND coalesce(leased_until, '-infinity') < now();
+    ELSIF OLD.disabled_at IS NULL THEN
+      -- Those that are being tried, too: whoever tries them says how they end.
+      UPDATE outbox SET status = 'held' WHERE topic = 'webhook' AND endpoint_id = NEW.id
+        AND status IN ('queued', 'failed') AND event_id IS NOT NULL;
     END IF;
     RETURN NEW;
   END $$;
@@ -48,4 +62,190 @@ export const webhooks = /* sql */ `
       RETURNING 1)
     SELECT EXISTS (SELECT FROM again)
   $$;
+
+  -- Makes deliveries of events, in the order of the feed, as far as endpoints have slots. A slot is taken by what is due or
+  -- being tried, and while an endpoint fails by what waits for its next try, too. Of an event that comes, only the
+  -- endpoints of its organization are looked at, so that nothing new costs nothing however many endpoints there are.
+  -- @returns how many deliveries were made, and for how many endpoints there is more to look at
+  CREATE FUNCTION fill_webhooks() RETURNS TABLE (made bigint, more bigint) LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
+  DECLARE seen bigint; last bigint; e webhook_endpoints; slots integer; probe timestamptz; count bigint; further boolean;
+  BEGIN
+    made := 0; more := 0;
+    -- One at a time: an endpoint's look_at is set by whoever ends a try, and unset here alone.
+    IF NOT pg_try_advisory_xact_lock(${lockNumber('deliveries of webhooks')}) THEN RETURN NEXT; RETURN; END IF;
+    seen := coalesce((SELECT p.number FROM webhook_progress p), 0);
+    last := (SELECT max(v.number) FROM (SELECT number FROM events WHERE number > seen ORDER BY number LIMIT 5000) v);
+    IF last IS NOT NULL THEN
+      UPDATE webhook_endpoints w SET look_at = now() WHERE w.look_at IS NULL AND w.disabled_at IS NULL AND w.organization_id IN
+        (SELECT DISTINCT v.organization_id FROM events v WHERE v.number > seen AND v.number <= last);
+      INSERT INTO webhook_progress (number) VALUES (last) ON CONFLICT (id) DO UPDATE SET number = excluded.number;
+    END IF;
+    FOR e IN SELECT * FROM webhook_endpoints w WHERE w.look_at <= now()::timestamptz(3) AND w.disabled_at IS NULL
+      ORDER BY w.look_at LIMIT 100 FOR UPDATE SKIP LOCKED
+    LOOP
+      slots := ${SLOTS} - (SELECT count(*) FROM (SELECT FROM outbox WHERE topic = 'webhook' AND endpoint_id = e.id
+          AND status = 'queued' AND event_id IS NOT NULL LIMIT ${SLOTS}) o)
+        - CASE WHEN e.failing_since IS NULL THEN (SELECT count(*) FROM outbox WHERE topic = 'webhook'
+            AND owner = e.organization_id::text AND leased_until IS NOT NULL AND endpoint_id = e.id AND status = 'failed')
+          ELSE (SELECT count(*) FROM (SELECT FROM outbox WHERE topic = 'webhook' AND endpoint_id = e.id
+            AND status = 'failed' LIMIT ${SLOTS}) o) END;
+      IF slots <= 0 AND e.failing_since IS NOT NULL THEN
+        probe := (SELECT o.created_at FROM outbox o WHERE o.organization_id = e.organization_id AND o.topic = 'webhook'
+          AND o.endpoint_id = e.id ORDER BY o.created_at DESC LIMIT 1) + ${PROBE};
+        IF probe <= now() THEN
+          slots := 1;
+        ELSE
+          UPDATE webhook_endpoints SET look_at = CASE WHEN EXISTS (SELECT FROM events v
+            WHERE v.organization_id = e.organization_id AND v.number > e.position) THEN probe END WHERE id = e.id;
+          CONTINUE;
+        END IF;
+      END IF;
+      WITH portion AS (SELECT v.id, v.number, v.type FROM events v WHERE v.organization_id = e.organization_id
+          AND v.number > e.position ORDER BY v.number LIMIT CASE WHEN slots > 0 THEN ${PORTION} ELSE 0 END),
+        wanted AS (SELECT v.*, row_number() OVER (ORDER BY v.number) AS rank FROM portion v WHERE ${WANTED}),
+        upto AS (SELECT coalesce((SELECT w.number FROM wanted w WHERE w.rank = slots), max(p.number)) AS number,
+          count(*) = ${PORTION} AND NOT EXISTS (SELECT FROM wanted w WHERE w.rank = slots) AS further FROM portion p),
+        added AS (INSERT INTO outbox (id, organization_id, topic, kind, recipient, event_id, due_at)
+          SELECT gen_random_uuid(), e.organization_id, 'webhook', w.type, e.id, w.id, now() + (w.rank - slots) * interval '1 millisecond'
+          FROM wanted w WHERE w.rank <= slots ON CONFLICT DO NOTHING RETURNING 1)
+      UPDATE webhook_endpoints w SET position = coalesce(u.number, w.position), look_at = CASE WHEN u.further THEN now() END
+      FROM upto u WHERE w.id = e.id RETURNING (SELECT count(*) FROM added), u.further INTO count, further;
+      made := made + count;
+      more := more + further::integer;
+    END LOOP;
+    RETURN NEXT;
+  END $$;
+
+  -- Leases a due delivery: of the organization that has the fewest leased, of its endpoint that has the fewest, the one that
+  -- has been due the longest. An organization that has some leased leaves as many lanes free. Of a failing endpoint one is
+  -- tried at a time, and all failing ones together leave as many lanes free as they take: those that hang delay nobody.
+  CREATE FUNCTION claim_webhook(worker text, lanes integer, lease interval, previous text) RETURNS SETOF outbox
+    LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
+  DECLARE turn text; failing bigint; wanted uuid; message uuid;
+  BEGIN
+    IF lease <= interval '0' OR lease > interval '5 minutes' OR lanes < 1 THEN
+      RAISE 'a lease of % for one of % lanes is out of bounds', lease, lanes USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    -- As in claim_outbox.
+    PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true);
+    PERFORM pg_advisory_xact_lock(${lockNumber('claims of webhooks')});
+    failing := (SELECT count(*) FROM outbox o JOIN webhook_endpoints e ON e.id = o.endpoint_id
+      WHERE o.topic = 'webhook' AND o.leased_until > now() AND e.failing_since IS NOT NULL);
+    FOR turn IN
+      WITH RECURSIVE owners AS (
+          (SELECT o.owner, o.due_at FROM outbox o WHERE o.topic = 'webhook' AND o.status IN ('queued', 'failed')
+            ORDER BY o.owner, o.due_at LIMIT 1)
+          UNION ALL
+          SELECT o.* FROM owners w, LATERAL (SELECT n.owner, n.due_at FROM outbox n WHERE n.topic = 'webhook'
+            AND n.status IN ('queued', 'failed') AND n.owner > w.owner ORDER BY n.owner, n.due_at LIMIT 1) o),
+        leases AS (SELECT o.owner, count(*) AS held FROM outbox o
+          WHERE o.topic = 'webhook' AND o.leased_until > now() GROUP BY o.owner)
+      SELECT w.owner FROM owners w LEFT JOIN leases l USING (owner)
+      WHERE w.due_at <= now()::timestamptz(3) AND coalesce(l.held, 0) < lanes
+      ORDER BY coalesce(l.held, 0), w.owner <= previous, w.owner
+    LOOP
+      SELECT d.id INTO wanted FROM webhook_endpoints e
+        CROSS JOIN LATERAL (SELECT count(*) AS held FROM outbox o WHERE o.topic = 'webhook' AND o.owner = turn
+          AND o.leased_until > now() AND o.endpoint_id = e.id) l
+        CROSS JOIN LATERAL (SELECT * FROM (
+            (SELECT o.id, o.due_at FROM outbox o WHERE o.topic = 'webhook' AND o.endpoint_id = e.id AND o.status = 'queued'
+              ORDER BY o.due_at LIMIT 1)
+            UNION ALL (SELECT o.id, o.due_at FROM outbox o WHERE o.topic = 'webhook' AND o.endpoint_id = e.id
+              AND o.status = 'failed' ORDER BY o.due_at LIMIT 1)) o ORDER BY o.due_at LIMIT 1) d
+      WHERE e.organization_id = turn::uuid AND d.due_at <= now()::timestamptz(3) AND l.held < ${SLOTS}
+        AND (e.failing_since IS NULL OR l.held = 0 AND failing < lanes)
+      ORDER BY l.held, d.due_at LIMIT 1;
+      CONTINUE WHEN NOT FOUND;
+      SELECT o.id INTO message FROM outbox o WHERE o.id = wanted AND o.status IN ('queued', 'failed')
+        AND o.due_at <= now()::timestamptz(3) FOR UPDATE SKIP LOCKED;
+      EXIT WHEN FOUND;
+    END LOOP;
+    RETURN QUERY UPDATE outbox o SET attempts = o.attempts + 1, leased_by = worker, leased_until = now() + lease,
+      due_at = now() + lease WHERE o.id = message RETURNING o.*;
+  END $$;
+
+  -- Where a delivery goes, with the secrets that are valid now, sealed; and its event, unless it is a test or the event has been purged.
+  CREATE FUNCTION webhook_call(message uuid) RETURNS TABLE (url text, secret bytea, previous_secret bytea, slug text,
+    id uuid, type text, "timestamp" timestamptz, resource text, resource_id uuid, data jsonb)
+    LANGUAGE sql STABLE ROWS 1 ${AS_OWNER} AS $$
+    SELECT e.url, e.secret, CASE WHEN e.previous_until > now() THEN e.previous_secret END, g.slug,
+      v.id, v.type, v.timestamp, v.resource, v.resource_id, v.data
+    FROM outbox o JOIN webhook_endpoints e ON e.id = o.endpoint_id JOIN organizations g ON g.id = o.organization_id
+    LEFT JOIN events v ON v.id = o.event_id WHERE o.id = message
+  $$;
+
+  -- Ends a try of a delivery, as finish_outbox does, with what the receiver answered. The endpoint has a slot to fill. 410
+  -- disables it. A failure that follows two days without a try begins anew, or a quiet endpoint would be disabled by its
+  -- first failure after a long time.
+  CREATE FUNCTION finish_webhook(message uuid, worker text, outcome text, problem text, again_in interval,
+    status integer, took integer, said text) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE e webhook_endpoints; is_test boolean;
+  BEGIN
+    SELECT w.* INTO e FROM webhook_endpoints w WHERE w.id = (SELECT o.endpoint_id FROM outbox o WHERE o.id = message)
+      FOR UPDATE;
+    IF NOT FOUND THEN RETURN false; END IF;
+    UPDATE outbox o SET tried_at = now(), response_status = finish_webhook.status, duration_ms = took, answer = said
+    WHERE o.id = message AND o.leased_by = worker RETURNING o.event_id IS NULL INTO is_test;
+    IF NOT FOUND THEN RETURN false; END IF;
+    PERFORM finish_outbox(message, worker, CASE WHEN outcome = 'failed' AND e.disabled_at IS NOT NULL AND NOT is_test
+      THEN 'held' ELSE outcome END, problem, again_in);
+    IF outcome = 'sent' THEN
+      UPDATE webhook_endpoints SET look_at = now(), failing_since = NULL, failed_at = NULL, warned_at = NULL WHERE id = e.id;
+    ELSIF is_test OR problem IN ${OURS} THEN
+      UPDATE webhook_endpoints SET look_at = now() WHERE id = e.id;
+    ELSE
+      UPDATE webhook_endpoints w SET look_at = now(), failed_at = now(),
+        failing_since = CASE WHEN w.failed_at > now() - interval '2 days' THEN w.failing_since ELSE now() END,
+        warned_at = CASE WHEN w.failed_at > now() - interval '2 days' THEN w.warned_at END
+      WHERE w.id = e.id;
+    END IF;
+    IF finish_webhook.status = 410 THEN
+      UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'gone', updated_at = now()
+      WHERE id = e.id AND disabled_at IS NULL;
+    END IF;
+    RETURN true;
+  END $$;
+
+  -- Endpoints of which managers are to be told: that have failed for a day, for five days, were disabled by an answer or
+  -- whose key has expired.
+  CREATE FUNCTION troubled_webhooks(most integer) RETURNS TABLE (id uuid, organization_id uuid)
+    LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    (SELECT e.id, e.organization_id FROM webhook_endpoints e WHERE e.disabled_at IS NULL
+        AND e.failing_since <= now() - CASE WHEN e.warned_at IS NULL THEN interval '1 day' ELSE interval '5 days' END LIMIT most)
+    UNION ALL (SELECT e.id, e.organization_id FROM webhook_endpoints e
+      WHERE e.told_at IS NULL AND e.disabled_reason IN ('gone', 'failing', 'maker_left') LIMIT most)
+    UNION ALL (SELECT e.id, e.organization_id FROM webhook_endpoints e JOIN api_keys k
+        ON k.organization_id = e.organization_id AND k.id = e.api_key_id
+      WHERE e.disabled_at IS NULL AND k.expires_at <= now() LIMIT most)
+  $$;
+
+  -- Marks one of them as told, for the organization of the transaction, and disables it if it is time to. Nothing if somebody
+  -- was faster.
+  CREATE FUNCTION mark_webhook(endpoint uuid) RETURNS TABLE (url text, reason text, disabled boolean)
+    LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
+  DECLARE e webhook_endpoints; why text;
+  BEGIN
+    SELECT * INTO e FROM webhook_endpoints w WHERE w.${MINE} AND w.id = endpoint FOR UPDATE;
+    IF NOT FOUND THEN RETURN; END IF;
+    url := e.url;
+    IF e.disabled_at IS NOT NULL THEN
+      IF e.told_at IS NOT NULL OR e.disabled_reason = 'request' THEN RETURN; END IF;
+      UPDATE webhook_endpoints SET told_at = now() WHERE id = e.id;
+      reason := e.disabled_reason; disabled := e.disabled_reason = 'gone';
+      RETURN NEXT; RETURN;
+    END IF;
+    why := CASE WHEN e.failing_since <= now() - interval '5 days' THEN 'failing'
+      WHEN EXISTS (SELECT FROM api_keys k WHERE k.organization_id = e.organization_id AND k.id = e.api_key_id
+        AND k.expires_at <= now()) THEN 'maker_left' END;
+    IF why IS NOT NULL THEN
+      UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = why, told_at = now(), updated_at = now()
+      WHERE id = e.id;
+      reason := why; disabled := true;
+      RETURN NEXT;
+    ELSIF e.warned_at IS NULL AND e.failing_since <= now() - interval '1 day' THEN
+      UPDATE webhook_endpoints SET warned_at = now() WHERE id = e.id;
+      disabled := false;
+      RETURN NEXT;
+    END IF;
+  END $$;
 `;

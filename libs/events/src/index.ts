@@ -1,0 +1,1 @@
+export { EVENT_COLUMNS, eventJson, type StoredEvent } from './event.js';
