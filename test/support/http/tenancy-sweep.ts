@@ -4,6 +4,7 @@ import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { type Scope, SCOPES } from '@app/access';
 import { checksums } from '../database/checksums.js';
 import { disableRowSecurity } from '../database/row-security.js';
+import { someOf } from '../fuzz/hostile-client.js';
 import { createFixtures, type Fixtures, type OrganizationFixture, parametersOf, pathOf } from '../data/fixtures.js';
 import { TestApi } from './api.js';
 import { encoded, isUpload, needed, type ValidWrite, validWrites } from './record-for.js';
@@ -62,12 +63,13 @@ export class TenancySweep {
     const wrong: string[] = [];
     const cells = routes.flatMap((route) => parametersOf(route).map((name) => ({ route, name })));
     for (const { own, foreign, malformed } of this.views()) {
-      for (const { route, name } of cells) {
+      for (const [number, { route, name }] of cells.entries()) {
         const twin = await call(this.api, route, own);
         if (twin.status !== 200) wrong.push(`${nameOf(route)} ${twin.status} for its owner`);
         const absent = telling(await this.get(pathWith(route, own, name, uuidv7()), own)) as Answer;
         if (absent.status !== 404) wrong.push(`${nameOf(route)} ${name} of nobody: ${absent.status}`);
-        for (const id of [...foreign.map(({ path }) => path[name]!), uuidv4(), ...(malformed.length > 0 ? MALFORMED_IN_PATHS : [])]) {
+        const wrongIds = malformed.length > 0 ? someOf(MALFORMED_IN_PATHS, number, cells.length, 2) : [];
+        for (const id of [...foreign.map(({ path }) => path[name]!), uuidv4(), ...wrongIds]) {
           const answer = telling(await this.get(pathWith(route, own, name, id), own));
           if (JSON.stringify(answer) !== JSON.stringify(absent)) {
             wrong.push(`${nameOf(route)} ${name}=${id}: ${JSON.stringify(answer)}`);
@@ -99,13 +101,15 @@ export class TenancySweep {
     const before = await checksums(this.fixtures.make);
     for (const { own, foreign, malformed } of this.views()) {
       const tried = new Set<string>();
+      let number = 0;
+      const some = () => someOf(malformed, number++, Infinity, 2);
       for (const [index, write] of samples.get(own)!.entries()) {
         const { route, body } = write;
         const theirs = foreign.map((school) => samples.get(school)![index]!);
         const places = parametersOf(route).map((name) => {
           const path = (id: string) => pathOf(route, { ...own, path: { ...write.ids, [name]: encodeURIComponent(id) } });
           const sent = (id: string) => this.write({ ...write, path: path(id) }, own);
-          return { name, sent, ids: [...theirs.map(({ ids }) => ids[name]!), uuidv4(), ...malformed], at: null as Path | null };
+          return { name, sent, ids: [...theirs.map(({ ids }) => ids[name]!), uuidv4(), ...some()], at: null as Path | null };
         });
         const strict = idFieldsOf(route, ['uuid']).map(String);
         for (const at of idFieldsOf(route).filter((one) => valueAt(body, one) !== undefined)) {
@@ -113,7 +117,7 @@ export class TenancySweep {
           const ids = [...theirs.map((other) => String(valueAt(other.body, at))), uuidv4()];
           // A text that can be a code is no fault.
           const isStrict = strict.includes(String(at));
-          places.push({ name: `body.${at.join('.')}`, sent, ids: isStrict ? ids : [...ids, ...malformed], at: isStrict ? at : null });
+          places.push({ name: `body.${at.join('.')}`, sent, ids: isStrict ? ids : [...ids, ...some()], at: isStrict ? at : null });
         } // prettier-ignore
         for (const { name, sent, ids, at } of places) {
           const what = `${nameOf(route)} ${name}`;
@@ -127,7 +131,7 @@ export class TenancySweep {
             cells++;
             if (status !== absent.status || text !== absent.text) wrong.push(`${what}=${id}: ${status} ${text}`);
           }
-          for (const id of at ? malformed : []) {
+          for (const id of at ? some() : []) {
             const { status, text } = await sent(id);
             cells++;
             const [fault] = (JSON.parse(text) as { detail?: { loc: unknown; type: string }[] }).detail ?? [];
