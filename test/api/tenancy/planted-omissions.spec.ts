@@ -54,6 +54,7 @@ it('a SELECT and an UPDATE that forget the organization are named once row-level
   expect(await findings(open)).toEqual([
     'GET /v1/planted/sessions/{session_id} session_id',
     'PATCH /v1/planted/groups/{group_id} group_id',
+    'event_changes has changed',
     'student_groups has changed',
   ]);
 });

@@ -3,17 +3,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Specs that take over 15 s, the longest first. At the end of a run they would leave the other workers idle. */
 const LONG = [
-  'cli/start', 'portal/pages/pages', 'api/bodies/fuzz', 'docs/readme', 'api/writes/every-write', 'docs/scripts',
-  'api/writes/killed-writes', 'api/tenancy/tenancy-writes', 'api/contract/docs-browser', 'portal/belonging-model',
-  'api/blog/images-process', 'api/bodies/linear-work', 'api/bodies/bodies-fields', 'api/tenancy/tenancy', 'api/running/shutdown',
-  'api/blog/images-temporary', 'portal/sign-in/password-link-kills', 'api/running/deadlines', 'api/auth/masks',
-  'api/scheduling/calendar-model', 'cli/import', 'cli/demo-reset', 'database/read-copies', 'api/lists/lists-walk',
-  'api/people/managers', 'api/contract/gate', 'api/lists/large-answers', 'portal/pages/sweep', 'portal/joining/declining',
-  'portal/sign-in/password-attempts', 'api/tenancy/tenancy-queries', 'portal/joining/join-states', 'database/guards',
-  'api/writes/audit', 'api/contract/methods', 'api/writes/boundaries', 'portal/sign-in/lockout', 'portal/pages/journeys-browser',
-  'cli/import-update', 'api/bodies/bodies', 'cli/embedded-postgres-roles', 'cli/demo', 'worker/relay',
-  'portal/pages/removed-manager', 'api/money/histories', 'api/writes/replay-access', 'api/writes/pairs', 'api/blog/images-refused',
-  'cli/start-refused', 'cli/embedded-postgres', 'api/money/money-races',
+  'cli/start', 'api/tenancy/tenancy-writes', 'portal/pages/pages', 'docs/readme', 'api/writes/killed-writes',
+  'api/writes/replay-access', 'api/contract/docs-browser', 'api/blog/images-process', 'api/running/shutdown',
+  'api/blog/images-temporary', 'docs/scripts', 'cli/commands', 'api/tenancy/tenancy', 'portal/belonging-model',
+  'api/writes/every-write', 'api/running/deadlines', 'api/bodies/linear-work', 'api/money/histories', 'api/bodies/fuzz',
+  'cli/embedded-postgres', 'cli/demo-reset', 'api/bodies/bodies', 'api/blog/images-refused', 'api/lists/lists-large',
+  'worker/boundaries', 'portal/pages/sweep', 'api/blog/images-form', 'cli/import-rules', 'cli/demo',
+  'api/bodies/bodies-fields', 'api/writes/idempotency', 'api/blog/images', 'api/people/managers', 'api/lists/lists-walk',
+  'portal/pages/frozen', 'portal/pages/journeys-browser', 'api/lists/lists-filters', 'cli/embedded-postgres-roles',
+  'portal/sign-in/lockout', 'portal/sign-in/password-attempts', 'portal/pages/shutdown', 'worker/relay',
+  'portal/pages/removed-manager', 'api/tenancy/connection-tenant', 'api/writes/audit', 'cli/launcher',
+  'api/lists/large-answers', 'api/auth/scopes', 'api/tenancy/tenancy-queries', 'api/people/readdressed',
+  'api/writes/boundaries', 'api/contract/methods', 'api/people/who-has-left', 'portal/joining/declining',
+  'cli/import-update', 'api/tenancy/identity-model', 'api/running/fairness',
 ].map((name) => `/test/${name}.spec.ts`); // prettier-ignore
 
 /**
