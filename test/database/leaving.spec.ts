@@ -26,6 +26,9 @@ const LOG = 'what was done stays, also of what has been removed';
 const NAMED: Record<string, string> = {
   'api_keys.form_token': 'a form',
   'audit_log.person_id': LOG,
+  'event_changes.resource_id': LOG,
+  'event_changes.within': LOG,
+  'events.resource_id': LOG,
   'files.folder_id': 'a folder of a former system',
   'invites.subject_id': 'a subject that is given with the place',
   'invites.target_id': 'whatever the scope says: a room, or a person, whose invites end by invites.user_id',

@@ -199,6 +199,9 @@ export function hookRow(organization_id: string): Row {
   };
 }
 
+/** How many events there are. */
+let events = 0;
+
 /** Adds at least one row to every table that belongs to an organization. */
 export async function fill(fixture: SchemaFixture, organization_id: string): Promise<void> {
   const samples = await SampleRows.read((sql) => fixture.all(sql));
@@ -217,6 +220,15 @@ export async function fill(fixture: SchemaFixture, organization_id: string): Pro
   await add('messages', messageRow(organization_id, conversation_id, '2026-03-02T09:00:00Z'));
   await add('questions', { id: randomUUID(), organization_id, topic: 'Fractions' });
   await add('lesson_plans', { id: randomUUID(), organization_id, title: 'Fractions', scope: 'student', student_id });
+  await add('events', {
+    organization_id,
+    number: ++events,
+    type: 'student.created',
+    resource: 'student',
+    resource_id: student_id,
+    timestamp: '2026-03-02T09:00:00Z',
+    data: {},
+  });
   const invite = inviteRow(organization_id);
   await add('invites', invite);
   await add('outbox', messageToSend(organization_id));
