@@ -12,7 +12,8 @@ export const events = /* sql */ `
   -- own: the next one sees everything that was committed before, and nobody else numbers. seq was taken after the row's
   -- lock, so it is the order of changes of one record; neither it nor the transaction's id is the order of commits, so
   -- readers follow the number. For one transaction, organization and record: made and deleted is nothing, deleted is that
-  -- alone, verbs once each, and an update only without a verb. @returns how many events
+  -- alone, verbs once each, and an update only without a verb. A call takes all changes of a few thousand
+  -- records, so that it ends in time however many wait, and their order is kept. @returns how many events
   CREATE FUNCTION number_events() RETURNS bigint LANGUAGE plpgsql ${AS_OWNER} AS $$
   #variable_conflict use_column
   DECLARE given bigint; made bigint;
@@ -26,7 +27,9 @@ export const events = /* sql */ `
     -- A plan for few rows would be slow for many, and CTEs have no statistics.
     PERFORM set_config('enable_nestloop', 'off', true);
     SELECT number INTO given FROM event_counter FOR UPDATE;
-    WITH taken AS (DELETE FROM event_changes RETURNING *),
+    WITH taken AS (
+        DELETE FROM event_changes WHERE (organization_id, coalesce(within, resource_id)) IN (
+          SELECT organization_id, coalesce(within, resource_id) FROM event_changes ORDER BY seq LIMIT 2000) RETURNING *),
       records AS (
         SELECT transaction, began, organization_id, resource, resource_id, min(seq) AS seq, max(told) AS told,
           array_agg(op ORDER BY seq) FILTER (WHERE op <> 'U') AS crossings,
@@ -57,13 +60,16 @@ export const events = /* sql */ `
           AND (v.transaction, v.began, v.organization_id, v.resource, v.resource_id)
             = (e.transaction, e.began, e.organization_id, e.resource, e.resource_id)
         WHERE e.op IS NOT NULL),
+      sessions AS (
+        SELECT transaction, began, organization_id, resource_id AS within, bool_or(verb <> 'updated') AS verbal
+        FROM named WHERE resource = 'session' GROUP BY 1, 2, 3, 4),
       kept AS (
-        SELECT n.*, f.changed FROM named n LEFT JOIN fields f
-          ON (f.transaction, f.began, f.organization_id, f.resource, f.resource_id)
-            = (n.transaction, n.began, n.organization_id, n.resource, n.resource_id)
-        WHERE n.within IS NULL OR NOT EXISTS (SELECT FROM named w WHERE w.transaction = n.transaction AND w.began = n.began
-          AND w.organization_id = n.organization_id AND w.resource = 'session' AND w.resource_id = n.within
-          AND (w.verb <> 'updated' OR n.verb NOT LIKE '%.%')))
+        SELECT n.*, f.changed FROM named n
+        LEFT JOIN fields f ON (f.transaction, f.began, f.organization_id, f.resource, f.resource_id)
+          = (n.transaction, n.began, n.organization_id, n.resource, n.resource_id)
+        LEFT JOIN sessions s ON (s.transaction, s.began, s.organization_id, s.within)
+          = (n.transaction, n.began, n.organization_id, n.within)
+        WHERE s.within IS NULL OR NOT (s.verbal OR n.verb NOT LIKE '%.%'))
     INSERT INTO events (organization_id, number, type, resource, resource_id, timestamp, data)
     SELECT organization_id, given + row_number() OVER (ORDER BY at, verb),
       CASE WHEN verb LIKE '%.%' THEN verb ELSE resource || '.' || verb END, resource, resource_id, told,
