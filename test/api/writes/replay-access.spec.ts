@@ -47,13 +47,18 @@ function weakerFor({ route }: ValidWrite, number: number): [right: string, key: 
   return [...[...weaker].filter(([right]) => needed.includes(right)), ...someOf(others, number, samples.length, 1)];
 }
 
-/** What the answer of a write shows that lets people in. */
-function codesIn({ route }: ValidWrite, text: string): string[] {
-  const shown = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+/** The fields of a write's answer that let people in. */
+function codeFields({ route }: ValidWrite): string[] {
   const properties = (answerOf(route.handler)?.shapes ?? []).flatMap(({ schema }) =>
     Object.entries((schema.properties ?? {}) as Record<string, Schema>),
   );
-  const codes = properties.filter(([, schema]) => isCode(schema)).map(([name]) => shown[name]);
+  return properties.filter(([, schema]) => isCode(schema)).map(([name]) => name);
+}
+
+/** What the answer of a write shows that lets people in. */
+function codesIn(write: ValidWrite, text: string): string[] {
+  const shown = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+  const codes = codeFields(write).map((name) => shown[name]);
   return codes.filter((code): code is string => typeof code === 'string' && code !== '');
 }
 
@@ -110,9 +115,12 @@ describe('a stored answer', () => {
     expect(new Set(platform.map(({ operation }) => operation))).toEqual(capable);
   });
 
-  it.each(['narrow', 'mighty'])('is masked anew for each key that asks, after a %s one', async (first) => {
+  const ORDERS = ['narrow', 'mighty'];
+  it.each(ORDERS)('is masked anew for each key that asks, after a %s one', async (first) => {
     const [wrong, withCodes] = [[] as string[], new Set<string>()];
-    for (const write of await validWrites(everyWrite(api), fixtures.make, fixtures.a)) {
+    for (const [number, write] of (await validWrites(everyWrite(api), fixtures.make, fixtures.a)).entries()) {
+      // Whoever asks first, the same code stores the answer whole.
+      if (codeFields(write).length === 0 && !someOf(ORDERS, number, Infinity, 1).includes(first)) continue;
       const sample = write.body && 'slug' in write.body ? { ...write, body: { ...write.body, slug: uuidv7() } } : write;
       const access = accessOf(sample.route.handler);
       const scopes = access && !access.public ? access.scopes : [];
