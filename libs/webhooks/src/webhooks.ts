@@ -4,7 +4,7 @@ import sql, { join } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '@app/audit';
 import { Vault } from '@app/config';
-import { Database, type Tables } from '@app/database';
+import { Database, EVENT_TYPES, type Tables } from '@app/database';
 import { OUTBOX_CHANNEL } from '@app/jobs';
 import { Refused } from '@app/rules';
 import { Addresses } from './addresses.js';
@@ -61,6 +61,7 @@ export class Webhooks {
   /** @throws Refused for an address that may not be called, and beyond {@link MOST_ENDPOINTS} */
   async make(organizationId: string, by: Actor, wanted: NewWebhookEndpoint): Promise<MadeWebhookEndpoint> {
     const { event_types: types = [], description = null } = wanted;
+    requireTypes(types);
     const url = await this.addressOf(organizationId, wanted.url);
     await this.db.lock(`webhook endpoints of ${organizationId}`);
     const [there] = await this.db.query<{ count: number }>(sql`
@@ -86,6 +87,7 @@ export class Webhooks {
   async change(organizationId: string, by: Actor, id: string, wanted: WebhookEndpointChange): Promise<boolean> {
     const now = await this.lock(organizationId, id);
     const { event_types: types, description, enabled } = wanted;
+    requireTypes(types ?? []);
     const url = wanted.url === undefined ? undefined : await this.addressOf(organizationId, wanted.url);
     const switched = enabled !== undefined && enabled !== (now.disabled_reason === null);
     const confirmed = switched && enabled && now.disabled_reason === 'maker_left';
@@ -189,6 +191,16 @@ export class Webhooks {
   private seal(secret: string): Buffer {
     return this.vault.seal('webhook secrets', secret);
   }
+}
+
+const TYPES = new Set(EVENT_TYPES.flatMap(({ type }) => [type, `${type.split('.')[0]!}.*`]));
+
+/** @throws Refused at those that do not exist */
+function requireTypes(types: string[]): void {
+  const unknown = types.flatMap((type, index) => (TYPES.has(type) ? [] : [{ type, index }]));
+  if (unknown.length === 0) return;
+  const reason = 'There is no such type of event: see GET /v1/event-types.';
+  throw Refused.invalidAt(unknown.map(({ index }) => ({ at: ['event_types', index], reason })));
 }
 
 /** As Standard Webhooks writes it. */

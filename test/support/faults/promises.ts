@@ -212,4 +212,14 @@ export const PROMISES: Promised[] = [
     promised: '200 random histories of a calendar by 8 clients: no tutor is booked twice',
     specs: ['api/scheduling/calendar-model'],
   },
+  {
+    row: 59,
+    promised: '100 kills of the worker amid 5,000 webhook deliveries: 0 lost, repeats only with the same webhook-id, no expired secret signs',
+    specs: ['worker/webhook-faults'],
+  },
+  {
+    row: 60,
+    promised: '100 organizations with a dead webhook endpoint each: p95 of deliveries to others <= 5 s',
+    specs: ['worker/webhook-faults'],
+  },
 ];

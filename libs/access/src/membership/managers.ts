@@ -27,7 +27,10 @@ export class Managers {
     if (!row!.other) throw Refused.conflict('last_owner', LAST_OWNER);
   }
 
-  /** Keys do not outlive the rights of whoever made them: who needs one replaces it before. @returns how many ended */
+  /**
+   * Keys do not outlive the rights of whoever made them: who needs one replaces it before. Webhook endpoints wait until another owner
+   * or admin enables them. @returns how many keys ended
+   */
   async endKeys(organizationId: string, userId: string): Promise<number> {
     const revoked = await this.db.query(sql`
       WITH revoked AS (
@@ -35,6 +38,9 @@ export class Managers {
         WHERE organization_id = ${organizationId} AND created_by = ${userId} AND revoked_at IS NULL
           AND (expires_at IS NULL OR expires_at > now()) RETURNING 1)
       SELECT FROM revoked`);
+    await this.db.query(sql`
+      UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'maker_left', updated_at = now()
+      WHERE organization_id = ${organizationId} AND created_by = ${userId} AND disabled_at IS NULL`);
     return revoked.length;
   }
 }
