@@ -83,6 +83,7 @@ describe('imports', () => {
     const may: Record<string, string[]> = {
       concurrency: [],
       config: [],
+      events: ['database'],
       jobs: ['config', 'database'],
       logging: ['config'],
       routing: [],

@@ -6,6 +6,7 @@ import { LoggingModule } from '@app/logging';
 import { AccountModule } from './areas/account/account.module.js';
 import { BlogModule } from './areas/blog/blog.module.js';
 import { EnquiriesModule } from './areas/enquiries/enquiries.module.js';
+import { IntegrationsModule } from './areas/integrations/integrations.module.js';
 import { MessagesModule } from './areas/messages/messages.module.js';
 import { MoneyModule } from './areas/money/money.module.js';
 import { PeopleModule } from './areas/people/people.module.js';
@@ -17,7 +18,7 @@ import { HttpModule } from './http/http.module.js';
 /** The areas of the API, in the order in which the reference shows them. */
 // prettier-ignore
 /** In the order of the job, which is that of the reference. */
-export const AREAS = [PeopleModule, TeachingModule, SchedulingModule, MoneyModule, EnquiriesModule, MessagesModule, BlogModule, AccountModule];
+export const AREAS = [PeopleModule, TeachingModule, SchedulingModule, MoneyModule, EnquiriesModule, MessagesModule, BlogModule, IntegrationsModule, AccountModule];
 
 interface ApiOptions {
   /** Replaces standard output. */

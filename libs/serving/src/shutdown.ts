@@ -11,7 +11,7 @@ const CLEAN_UP = 500;
 /** The first part of a shutdown: readiness fails, and connections end with their next response. Then the application closes. */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
-  private begun = false;
+  private readonly begun = new AbortController();
 
   constructor(
     private readonly env: Env,
@@ -20,11 +20,16 @@ export class Shutdown implements BeforeApplicationShutdown {
 
   /** Whether the process is about to end. */
   get underWay(): boolean {
-    return this.begun;
+    return this.begun.signal.aborted;
+  }
+
+  /** Aborts when it is, for what waits for something to happen. */
+  get signal(): AbortSignal {
+    return this.begun.signal;
   }
 
   async beforeApplicationShutdown(signal?: string): Promise<void> {
-    this.begun = true;
+    this.begun.abort();
     // SIGTERM comes from a supervisor. Whoever presses Ctrl-C does not want to wait.
     const delay = signal === 'SIGTERM' ? this.env.get('SHUTDOWN_DELAY_SECONDS') * 1_000 : 0;
     // A database that hangs must not keep the process: by then no client is connected.

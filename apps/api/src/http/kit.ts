@@ -1,10 +1,13 @@
 /** The door of `http/`: all that areas use of it. Nothing in `http/` imports this file. */
 export { Fault, Faults, kinds, MALFORMED_ADDRESS } from '@app/fields';
 export { CurrentCaller, RequireAnyScope, RequirePlatformBlog, RequireScopes } from './auth/access.decorators.js';
+export { Authentication } from './auth/authentication.js';
 export type { Caller } from './auth/caller.js';
 export { requireScopes } from './auth/scopes.guard.js';
 export { ApiError, Overloaded, ValidationFailed } from './errors/api-error.js';
 export { HttpModule } from './http.module.js';
+export type { Answer } from './lists/answer.js';
+export { cursorForm, Cursors, type CursorUse, type Place } from './lists/cursor.js';
 export { dayIn, periodOf } from './lists/filters.js';
 export { list } from './lists/list.js';
 export { Lists } from './lists/lists.js';
@@ -26,6 +29,7 @@ export { rows } from './openapi/rows.js';
 export { writeController } from './openapi/write-controller.js';
 export { Documented, many, one, paged } from './openapi/operation.decorator.js';
 export { whileWaiting } from './request/fairness.js';
+export { tooMany } from './rate-limit/rate-limit.guard.js';
 export { RouteTable } from './routing/route-table.js';
 export { VariantsBy } from './validation/body-schema.js';
 export { contentHashOf } from './validation/content-hash.js';

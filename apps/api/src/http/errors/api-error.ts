@@ -20,6 +20,7 @@ export const STATUS = {
   too_many: 409,
   storage_full: 409,
   no_sender: 409,
+  cursor_expired: 410,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
@@ -73,6 +74,11 @@ export class ApiError extends Error {
   static preconditionFailed(): ApiError {
     const message = 'The record has changed in the meantime. Read it again, then repeat your change.';
     return new ApiError('precondition_failed', message);
+  }
+
+  static cursorExpired(): ApiError {
+    const steps = 'Ask for cursor=now and keep its next_cursor, then read the lists again, then go on from the cursor that you kept.';
+    return new ApiError('cursor_expired', `Events after this cursor are no longer kept. To catch up: ${steps}`);
   }
 
   /** @param retryAfter seconds */

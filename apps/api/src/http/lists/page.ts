@@ -24,4 +24,6 @@ interface PageMeta {
   total?: number;
   /** In cursor mode. */
   next_cursor?: string | null;
+  /** Of the event feed, whose cursor never ends. */
+  has_more?: boolean;
 }

@@ -163,7 +163,7 @@ function changes({ method, path }: Route): boolean {
   return isWrite(method) && (method !== 'POST' || path.includes(':'));
 }
 
-function errorsOf(path: string, route: Route, { versioned = false }: Operation): object {
+function errorsOf(path: string, route: Route, { versioned = false, expires = false }: Operation): object {
   const { method, handler } = route;
   const write = isWrite(method);
   const conditional = versioned !== false && changes(route);
@@ -174,6 +174,7 @@ function errorsOf(path: string, route: Route, { versioned = false }: Operation):
     ForbiddenPlatform: platform,
     NotFound: path.includes('{') || write,
     Conflict: write,
+    CursorExpired: expires,
     PreconditionFailed: conditional,
     PayloadTooLarge: write,
     UnsupportedMediaType: write,

@@ -116,6 +116,7 @@ export const FAILURES = {
     ],
     RETRY,
   ),
+  CursorExpired: failure(410, 'Events after this cursor are gone: read all lists again.', [ApiError.cursorExpired()]),
   PreconditionFailed: failure(
     412,
     'The record has a different version from the one in `If-Match`, or the header is missing where it is required.',

@@ -18,6 +18,8 @@ export interface Operation {
   answer: Answer | null;
   /** When a POST answers 200, because it created nothing. */
   repeated?: string;
+  /** Its cursors expire: 410. */
+  expires?: boolean;
   /** An example of the request's body. */
   example?: object;
   /** What its rule may refuse with 409, besides a running request with the same idempotency key. */

@@ -107,6 +107,8 @@ export function readController<Path extends string, Query extends object, Rules 
     }
   }
 
+  // The compiler notes the rest parameter as one that Nest has to supply.
+  Reflect.defineMetadata('design:paramtypes', [...rules], ReadController);
   for (const [at, rule] of rules.entries()) Inject(rule)(ReadController, undefined, at);
   if (queryClass) ValidQuery(queryClass)(ReadController.prototype, 'read', 1);
   for (const [at, name] of names.entries()) PathId(name)(ReadController.prototype, 'read', at + 2);

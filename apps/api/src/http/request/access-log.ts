@@ -9,6 +9,8 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** The request's key, if it was valid when last looked up. */
     keyIds?: { keyId: string; organizationId: string };
+    /** How long it has waited for something to happen (ms). */
+    waited?: number;
   }
 }
 
@@ -20,9 +22,9 @@ export function recordRequests(
   match: (method: string, path: string) => { path: string } | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const finish: Parameters<typeof accessLog>[1] = (request, outcome) => {
-    const { id, method, keyIds } = request;
+    const { id, method, keyIds, waited = 0 } = request;
     const { route, status, seconds } = outcome;
-    metrics.requests.observe({ method, route: route ?? 'none', status }, seconds);
+    metrics.requests.observe({ method, route: route ?? 'none', status }, seconds - waited / 1_000);
     if (keyIds && !isQuiet(outcome)) {
       const template = route && templateOf(route);
       requestLog.note({
