@@ -260,6 +260,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   device_cookies: 'user_id valid_from'.split(' '),
   event_changes: 'seq transaction began told organization_id resource resource_id op changed'.split(' '),
   event_counter: 'one number'.split(' '),
+  event_floors: 'organization_id number id'.split(' '),
   events: 'id organization_id number type resource resource_id timestamp data'.split(' '),
   expense_claims: 'id organization_id tutor_id expense_date amount_cents status created_at'.split(' '),
   files: 'id organization_id scope title resource_type created_at'.split(' '),

@@ -44,7 +44,7 @@ async function statementsOfEveryRead(): Promise<Sent[]> {
   function searchesOf(route: Route): string[] {
     const filters = [...filtersOf(document, route)].map(([name, schema]) => `${name}=${sampleOf(name, schema, fixtures.a)}`);
     const parameters = queryOf(document, route);
-    const paged = [...(parameters.has('offset') ? ['?offset=100'] : []), ...(parameters.has('cursor') ? ['?cursor=start'] : [])];
+    const paged = [...(parameters.has('offset') ? ['?offset=100'] : []), ...(parameters.has('cursor') ? [`?cursor=${String(parameters.get('cursor')!.examples![0])}`] : [])];
     return ['', ...filters.map((filter) => `?${filter}`), ...paged];
   }
 }

@@ -119,7 +119,7 @@ describe.each([
       const switches = [...query].filter(([, schema]) => schema.type === 'boolean').map(([name]) => `${name}=true`);
       const plain = [...most].join('&');
       const wide = [...most, ...switches].join('&');
-      const cursor = query.has('cursor') ? [[...most, ...switches, 'cursor=start'].join('&')] : [];
+      const cursor = query.has('cursor') ? [[...most, ...switches, `cursor=${String(query.get('cursor')!.examples![0])}`].join('&')] : [];
       return [...new Set([plain, wide, ...cursor])].map((text) => (text ? `?${text}` : ''));
     }
 

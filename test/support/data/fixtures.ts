@@ -7,6 +7,7 @@ import { newestFirstLists } from '../http/routes.js';
 import type { Factories } from './factories.js';
 import { fill } from './organization-rows.js';
 import { storedValues, tableOf } from './list-rows.js';
+import { tell } from './told.js';
 
 /** An organization with data for every route. */
 export interface OrganizationFixture {
@@ -101,6 +102,8 @@ export async function createOrganizationFixture(api: TestApi, make: Factories): 
     .get(Database)
     .transaction({ organizationId: organization.id }, () => api.app.get(Invites).mint(organization.id, [code]));
   filled.invite_id = invite!.id;
+  const [event] = await tell(make, organization.id, ['session.created']);
+  filled.event_id = event!;
   const path = { ...(await fillLists(api, organization.id, filled)), ...filled };
   return {
     organization,

@@ -48,7 +48,7 @@ export class LargestLists {
   pagesOf(route: Route): string[] {
     const parameters = queryOf(this.document, route);
     const limit = `limit=${parameters.get('limit')!.maximum}`;
-    return parameters.has('cursor') ? [limit, `${limit}&cursor=start`] : [limit];
+    return parameters.has('cursor') ? [limit, `${limit}&cursor=${String(parameters.get('cursor')!.examples![0])}`] : [limit];
   }
 
   /** The path and key for requesting a page. */

@@ -165,6 +165,11 @@ export interface Tables {
     one: boolean;
     number: number;
   };
+  event_floors: {
+    organizationId: string;
+    number: number;
+    id: string;
+  };
   events: {
     id: string;
     organizationId: string;

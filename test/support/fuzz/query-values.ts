@@ -30,7 +30,10 @@ function kindOf(name: string, declared: DeclaredKind, { type, format, enum: valu
   if (values) return 'enum';
   if (format === 'uuid') return 'uuid';
   if (type === 'integer' || type === 'boolean') return type;
-  return BY_KIND.get(declared) ?? (name === 'cursor' ? 'cursor' : pattern && examples && minLength === undefined ? 'token' : 'text');
+  return (
+    BY_KIND.get(declared) ??
+    (name === 'cursor' && examples?.includes('start') ? 'cursor' : pattern && examples && minLength === undefined ? 'token' : 'text')
+  );
 }
 
 /** URL-encoded values that each kind must accept. */

@@ -225,7 +225,10 @@ const OURS = `
   DELETE /v1/groups/{group_id}/tutors/{tutor_id} | remove_group_tutor | tutors:write write | |
   GET /v1/tutors/{tutor_id}/students | list_tutor_students | read | limit, offset | Page<TutorStudent>
   POST /v1/tutors/{tutor_id}/students | create_tutor_student | tutors:write write | | TutorStudent
-  DELETE /v1/tutors/{tutor_id}/students/{student_id} | remove_tutor_student | tutors:write write | |`;
+  DELETE /v1/tutors/{tutor_id}/students/{student_id} | remove_tutor_student | tutors:write write | |
+  GET /v1/events | list_events | read | limit, types, resource, wait | Page<Event>
+  GET /v1/events/{event_id} | get_event | read | | Event
+  GET /v1/event-types | list_event_types | read | | {data: EventType[]}`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {

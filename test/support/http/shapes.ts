@@ -145,7 +145,9 @@ const OURS = `
   Upload id: string, name: string, content_type: string, size_bytes: integer
   StudentBalance student_id: string, total_invoiced_cents: integer, total_paid_cents: integer, outstanding_cents: integer,
     open_invoices_count: integer, credit_cents: integer
-  SkippedSession starts_at: string, ends_at: string, session_id: string`;
+  SkippedSession starts_at: string, ends_at: string, session_id: string
+  Event id: string, type: string, timestamp: string, resource: string, resource_id: string, data: object
+  EventType type: string, description: string, resource: string, path: string or null, list: string or null`;
 
 /** Types where the API reference differs: it wins. */
 const REFERENCE: Record<string, Record<string, string>> = {

@@ -41,6 +41,17 @@ const pipeline = [
     ...[ApiKeyGuard, Authentication, Cursors, Fairness, KeyUsage, KnownKeys, LargeAnswers, Lists, Records, RequestLog],
     ...[RouteTable, Shutdown, UnknownRoutes],
   ],
-  exports: [Authentication, Cursors, Fairness, Lists, MetricsModule, RateLimitModule, Records, RouteTable, Shutdown, WritesModule],
+  exports: [
+    Authentication,
+    Cursors,
+    Fairness,
+    Lists,
+    MetricsModule,
+    RateLimitModule,
+    Records,
+    RouteTable,
+    Shutdown,
+    WritesModule,
+  ],
 })
 export class HttpModule {}

@@ -46,6 +46,7 @@ export class HousekeepingService {
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
     await this.purge();
     await this.expireRequests();
+    await this.purgeEvents();
     await this.trimRequestLog();
     await this.deleteUploads();
     await this.db.lookUp(sql`SELECT forget_previous_secrets()`);
@@ -93,6 +94,15 @@ export class HousekeepingService {
       if (found === UPLOADS_AT_ONCE) continue;
       if (deleted > 0) this.log.pino.info({ deleted }, 'documents deleted');
       return deleted;
+    }
+  }
+
+  /** Deletes events that the feed does not keep any longer. @returns how many */
+  async purgeEvents(): Promise<number> {
+    for (let purged = 0; ;) {
+      const [round] = await this.db.lookUp<{ n: string }>(sql`SELECT purge_events(${this.days.EVENT_DAYS}) AS n`);
+      purged += Number(round!.n);
+      if (Number(round!.n) === 0) return purged;
     }
   }
 

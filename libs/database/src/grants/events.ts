@@ -3,13 +3,18 @@ import type { Grants } from './grants.js';
 /** The feed of events. Only triggers write changes, and only number_events makes events of them. */
 export const events: Grants = {
   tables: {
-    events: {},
+    events: { api: 'SELECT' },
+    event_floors: { api: 'SELECT' },
     event_changes: {},
     event_counter: {},
   },
   functions: {
-    number_events: ['worker'],
+    // The API numbers while somebody waits for events.
+    number_events: ['api', 'worker'],
+    // Of all organizations whose readers wait, only numbers.
+    newest_events: ['api'],
+    purge_events: ['worker'],
     // Only a number, for /metrics.
-    event_lag: [],
+    event_lag: ['api'],
   },
 };

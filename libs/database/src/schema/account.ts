@@ -34,7 +34,7 @@ export const account = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now()
   );
-  ${emits('organizations', { resource: 'org', noun: 'the organization', list: '/v1/org', path: '/v1/org', organization: 'id', plain: ['updated'], never: ['updated_at', 'audit_days'] })}
+  ${emits('organizations', { resource: 'org', noun: 'the organization', list: null, path: '/v1/org', organization: 'id', plain: ['updated'], never: ['updated_at', 'audit_days'] })}
   ${secure('organizations', 'id = current_organization_id()')}
 
   -- One login across the platform. email_normalized is compared with "=": lower() is not leakproof and would lose its

@@ -17,8 +17,8 @@ export interface Emitter {
   noun: string;
   /** Where it is read, with `{id}`; null if only lists show it. */
   path: string | null;
-  /** The list that shows it. */
-  list: string;
+  /** The list that shows it; null if there is none. */
+  list: string | null;
   /** The column of its public id, and those of the primary key. */
   id: string;
   key: string[];

@@ -26,7 +26,7 @@ export const events = /* sql */ `
   CREATE TABLE events (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     organization_id uuid NOT NULL REFERENCES organizations,
-    number bigint NOT NULL UNIQUE,
+    number bigint NOT NULL,
     type text NOT NULL,
     resource text NOT NULL,
     resource_id uuid NOT NULL,
@@ -34,8 +34,18 @@ export const events = /* sql */ `
     data jsonb NOT NULL
   );
   CREATE INDEX events_feed ON events (organization_id, number);
-  CREATE INDEX events_old ON events (timestamp);
+  -- For what looks at the events of all organizations. An expression, because PostgreSQL would read a page of one organization
+  -- through an index of the number itself, past the events of all others, if it has many events but none lately.
+  CREATE UNIQUE INDEX events_number ON events ((number + 0));
   ${secure('events')}
+
+  -- The last event of an organization that is gone by its age: whoever has read up to it has missed nothing.
+  CREATE TABLE event_floors (
+    organization_id uuid PRIMARY KEY REFERENCES organizations,
+    number bigint NOT NULL,
+    id uuid NOT NULL
+  );
+  ${secure('event_floors')}
 
   -- The number that was given last. One row.
   CREATE TABLE event_counter (
@@ -84,15 +94,19 @@ export interface EventType {
   /** A sentence. */
   says: string;
   resource: string;
+  /** Where such a record is read, with `{id}`; null if only its list shows it. */
+  path: string | null;
+  /** null if there is none. */
+  list: string | null;
 }
 
 const capital = (text: string) => text[0]!.toUpperCase() + text.slice(1);
 
 /** All types of events, in the order of their names. */
 export function eventTypes(): EventType[] {
-  const types = emitters().flatMap(({ resource, noun, verbs, gone = {}, plain }) => [
+  const types = emitters().flatMap(({ resource, path, list, noun, verbs, gone = {}, plain }) => [
     ...plain.map((verb) => ({ verb, says: `${capital(noun)} was ${verb}.` })),
     ...Object.entries({ ...verbs, ...gone }).map(([verb, { says }]) => ({ verb, says })),
-  ].map(({ verb, says }) => ({ type: verb.includes('.') ? verb : `${resource}.${verb}`, says, resource }))); // prettier-ignore
+  ].map(({ verb, says }) => ({ type: verb.includes('.') ? verb : `${resource}.${verb}`, says, resource, path, list }))); // prettier-ignore
   return types.sort((a, b) => (a.type < b.type ? -1 : 1));
 }

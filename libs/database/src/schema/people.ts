@@ -236,7 +236,7 @@ export const people = /* sql */ `
   ${emits('invites', {
     resource: 'invite',
     noun: 'an invite',
-    list: '/v1/invites',
+    list: null,
     path: null,
     never: ['target_id', 'subject_id', 'api_key_id', 'user_id'],
     plain: ['created'],

@@ -34,7 +34,7 @@ export const RETENTION: Retention[] = [
   { table: 'request_log', column: 'created_at', days: 'REQUEST_LOG_DAYS', by: 'trim_request_log' },
   { table: 'outbox', column: 'finished_at', days: 'OUTBOX_DAYS' },
   { table: 'outbox', column: 'finished_at', days: 30, where: `topic = 'webhook'` },
-  { table: 'events', column: 'timestamp', days: 'EVENT_DAYS' },
+  { table: 'events', column: 'timestamp', days: 'EVENT_DAYS', by: 'purge_events' },
   { table: 'event_changes', column: 'told', days: 0, by: 'number_events' },
   { table: 'idempotency_keys', column: 'expires_at', days: 0 },
   { table: 'api_key_handovers', column: 'expires_at', days: 0, by: 'purge_api_key_handovers' },
@@ -94,7 +94,7 @@ export const LASTING = {
   ],
   'A few rows that are set': [
     ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones'],
-    ...['event_counter', 'webhook_progress'],
+    ...['event_counter', 'event_floors', 'webhook_progress'],
   ],
   'Copies, which go with their sources': [
     'list_counts',

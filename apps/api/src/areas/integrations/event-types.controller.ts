@@ -7,12 +7,24 @@ const typeShape: Shape = {
     type: textLike('session.completed'),
     description: textLike('A session was completed.'),
     resource: textLike('session'),
-    path: { ...orNull(textLike('/v1/sessions/{id}')), description: 'Where a record is read; null if only its list shows it.' },
-    list: { ...textLike('/v1/sessions'), description: 'The list that shows these records.' },
+    path: {
+      ...orNull(textLike('/v1/sessions/{id}')),
+      description: 'Where a record is read; null if only its list shows it.',
+    },
+    list: {
+      ...orNull(textLike('/v1/sessions')),
+      description: 'The list that shows these records; null if there is none.',
+    },
   }),
 };
 
-const data = EVENT_TYPES.map(({ type, says, resource, path, list }) => ({ type, description: says, resource, path, list }));
+const data = EVENT_TYPES.map(({ type, says, resource, path, list }) => ({
+  type,
+  description: says,
+  resource,
+  path,
+  list,
+}));
 
 const EVENT_TYPES_LIST = readController({
   id: 'list_event_types',

@@ -1,9 +1,9 @@
 import { Area, HttpModule } from '../../http/kit.js';
 import { EVENT_TYPES_CONTROLLERS } from './event-types.controller.js';
-import { EventFeed } from './events/event-feed.js';
+import { EventFeed } from './event-feed.js';
 import { EVENTS_CONTROLLERS } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
-import { WaitingReaders } from './events/waiting-readers.js';
+import { WaitingReaders } from './waiting-readers.js';
 
 /** What other programs are told. */
 @Area({

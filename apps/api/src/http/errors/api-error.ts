@@ -77,7 +77,8 @@ export class ApiError extends Error {
   }
 
   static cursorExpired(): ApiError {
-    const steps = 'Ask for cursor=now and keep its next_cursor, then read the lists again, then go on from the cursor that you kept.';
+    const steps =
+      'Ask for cursor=now and keep its next_cursor, then read the lists again, then go on from the cursor that you kept.';
     return new ApiError('cursor_expired', `Events after this cursor are no longer kept. To catch up: ${steps}`);
   }
 

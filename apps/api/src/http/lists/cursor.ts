@@ -63,7 +63,8 @@ export class Cursors {
     const bytes = Buffer.from(cursor, 'base64url');
     const place = bytes.subarray(0, 24);
     // Compared as text too: base64url has several spellings of the same last bits.
-    if (bytes.toString('base64url') !== cursor || !timingSafeEqual(bytes.subarray(24), this.sign(place, use))) return null;
+    if (bytes.toString('base64url') !== cursor || !timingSafeEqual(bytes.subarray(24), this.sign(place, use)))
+      return null;
     const id = place.toString('hex', 8).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     return { number: place.readBigInt64BE(), id };
   }

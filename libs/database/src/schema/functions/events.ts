@@ -81,6 +81,28 @@ export const events = /* sql */ `
     RETURN made;
   END $$;
 
+  -- The number of the newest event of each of these organizations that has any, for readers who wait.
+  CREATE FUNCTION newest_events(organizations uuid[]) RETURNS TABLE (organization_id uuid, number bigint) LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT o.id, e.number FROM unnest(organizations) AS o (id)
+    CROSS JOIN LATERAL (SELECT e.number FROM events e WHERE e.organization_id = o.id ORDER BY e.number DESC LIMIT 1) e
+  $$;
+
+  -- Deletes events that are too old, in the order of their numbers, as they are read: what a long transaction wrote can be
+  -- older than events before it. Waits for what somebody else holds, rather than skip it. @returns how many
+  CREATE FUNCTION purge_events(days integer, most integer DEFAULT 5000) RETURNS bigint LANGUAGE sql ${AS_OWNER} AS $$
+    WITH bound AS (
+        SELECT number FROM events WHERE timestamp >= now() - days * interval '1 day' ORDER BY number + 0 LIMIT 1),
+      gone AS (
+        DELETE FROM events WHERE number + 0 = ANY (ARRAY(SELECT e.number FROM events e
+          WHERE e.number + 0 < coalesce((SELECT number FROM bound), 9223372036854775807) ORDER BY e.number + 0 LIMIT most))
+        RETURNING organization_id, number, id),
+      floors AS (
+        INSERT INTO event_floors AS f (organization_id, number, id)
+        SELECT DISTINCT ON (organization_id) organization_id, number, id FROM gone ORDER BY organization_id, number DESC
+        ON CONFLICT (organization_id) DO UPDATE SET number = excluded.number, id = excluded.id WHERE excluded.number > f.number)
+    SELECT count(*) FROM gone
+  $$;
+
   -- How long the oldest change waits to be numbered, in seconds. Only a number, for /metrics.
   CREATE FUNCTION event_lag() RETURNS double precision LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - told) FROM event_changes ORDER BY seq LIMIT 1), 0)

@@ -4,8 +4,8 @@ import { eventJson } from '@app/events';
 import {
   type Caller, CurrentCaller, Documented, JsonText, one, readController, RequireScopes, ValidQuery,
 } from '../../../http/kit.js'; // prettier-ignore
-import { EventFeed } from './event-feed.js';
-import { EVENTS_QUERY, type EventsQuery } from './events.queries.js';
+import { EventFeed } from '../event-feed.js';
+import { EventsQuery } from './events.queries.js';
 import { EventsService } from './events.service.js';
 import { eventPage, eventShape } from './events.view.js';
 
@@ -34,7 +34,7 @@ class EventsController {
     answer: eventPage,
     expires: true,
   })
-  list(@CurrentCaller() caller: Caller, @ValidQuery(EVENTS_QUERY) query: EventsQuery, @Req() request: Request) {
+  list(@CurrentCaller() caller: Caller, @ValidQuery(EventsQuery) query: EventsQuery, @Req() request: Request) {
     return this.events.page(caller, query, request);
   }
 }

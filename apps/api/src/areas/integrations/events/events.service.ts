@@ -3,9 +3,9 @@ import type { Request } from 'express';
 import { eventJson } from '@app/events';
 import { ClientLeft, onceClosed } from '@app/serving';
 import { Authentication, type Caller, Page, requireScopes } from '../../../http/kit.js';
-import { EventFeed } from './event-feed.js';
+import { EventFeed, type EventPage, type Wanted } from '../event-feed.js';
 import type { EventsQuery } from './events.queries.js';
-import { WaitingReaders } from './waiting-readers.js';
+import { WaitingReaders } from '../waiting-readers.js';
 
 /** Pages of the feed, and the wait for one that has something to show. */
 @Injectable()
@@ -17,38 +17,50 @@ export class EventsService {
   ) {}
 
   /** @throws ApiError 410 for a cursor that has expired */
-  async page(first: Caller, { wait, ...wanted }: EventsQuery, request: Request): Promise<Page> {
+  async page(caller: Caller, { wait, ...wanted }: EventsQuery, request: Request): Promise<Page> {
     const until = performance.now() + wait * 1_000;
-    let caller = first;
     let page = await this.feed.page(caller, wanted);
     for (;;) {
       const left = until - performance.now();
       if (page.events.length > 0 || page.more || left <= 0) break;
-      if (!(await this.waits(caller, page.end, left, request))) break;
-      // What was revoked while it waited must not show anything.
-      request.caller = caller = await this.authentication.identify(request);
-      requireScopes(caller, ['read']);
-      page = await this.feed.page(caller, { ...wanted, cursor: page.next });
+      const later = await this.waitFor(caller, { ...wanted, cursor: page.next }, page.end, left, request);
+      if (!later) break;
+      page = later;
     }
     const { events, next, more } = page;
     const records = { count: events.length, data: events.map(eventJson).join(',') || null };
     return new Page(records, { limit: wanted.limit, count: events.length, next_cursor: next, has_more: more });
   }
 
-  /** Waits without a turn, which only those need whom events wake. @throws ClientLeft, QueueFull */
-  private async waits({ organizationId }: Caller, seen: bigint, milliseconds: number, request: Request): Promise<boolean> {
-    const closed = new AbortController();
+  /** The page that others' work makes, or null. Only who is woken takes a turn again. @throws ClientLeft, QueueFull */
+  private async waitFor(
+    caller: Caller,
+    wanted: Wanted,
+    seen: bigint,
+    milliseconds: number,
+    request: Request,
+  ): Promise<EventPage | null> {
+    const gone = new AbortController();
     onceClosed(request.res!, () => {
-      closed.abort();
+      gone.abort();
     });
     const began = performance.now();
+    const waited = () => {
+      const time = performance.now() - began;
+      request.deadline.extend(time);
+      request.waited = (request.waited ?? 0) + time;
+    };
     request.turn?.release();
-    const woken = await this.readers.wait(organizationId, seen, milliseconds, closed.signal);
-    if (closed.signal.aborted) throw new ClientLeft('The reader has left');
-    const waited = performance.now() - began;
-    request.deadline.extend(waited);
-    request.waited = (request.waited ?? 0) + waited;
-    if (woken) await request.turn?.enter();
-    return woken;
+    const page = await this.readers.wait(caller.organizationId, seen, milliseconds, gone.signal, async () => {
+      waited();
+      await request.turn?.enter();
+      // What was revoked meanwhile shows nothing any more.
+      request.caller = await this.authentication.identify(request);
+      requireScopes(request.caller, ['read']);
+      return this.feed.page(request.caller, wanted);
+    });
+    if (gone.signal.aborted) throw new ClientLeft('The reader has left');
+    if (!page) waited();
+    return page;
   }
 }

@@ -16,7 +16,8 @@ export const eventShape: Shape = {
     resource_id: UUID,
     data: {
       type: 'object',
-      description: 'Ids of what the record belongs to, its `status`, and the names of the fields that changed in `changed`.',
+      description:
+        'Ids of what the record belongs to, its `status`, and the names of the fields that changed in `changed`.',
       examples: [{ status: 'completed', changed: ['status', 'completed_at'] }],
     },
   }),

@@ -4,7 +4,7 @@ import sql from 'sql-template-tag';
 import { Database, Deadline } from '@app/database';
 import { Log } from '@app/logging';
 import { Shutdown } from '@app/serving';
-import { tooMany } from '../../../http/kit.js';
+import { tooMany } from '../../http/kit.js';
 
 /** How often events are looked for while somebody waits (ms): half of it is what a change takes on average to be heard. */
 const EVERY = 200;
@@ -15,8 +15,8 @@ const PATIENCE = 5_000;
 /** The most readers of an organization that wait in one process: each keeps a connection and some memory. */
 export const MOST_WAITING = 25;
 
-/** The most readers that wake at once, of all organizations: fewer than the requests that may wait for a turn. */
-const MOST_WOKEN = 100;
+/** The most woken readers that read at once, of all organizations: far fewer than the requests that may wait for a turn. */
+const MOST_AWAKE = 50;
 
 /** When to try again if too many wait (s). */
 const RETRY_AFTER = 5;
@@ -37,6 +37,7 @@ export class WaitingReaders {
   /** Oldest first. */
   private readonly readers = new Set<Reader>();
   private looking = false;
+  private awake = 0;
 
   constructor(
     private readonly db: Database,
@@ -49,13 +50,34 @@ export class WaitingReaders {
   }
 
   /**
-   * @returns whether there are events after this number; false when the time is over, the reader has left or the process is about to end
+   * Waits until there is an event after this number, then reads.
+   *
+   * @returns null if the time is over, the reader has left or the process is about to end
    * @throws ApiError 429 if too many of the organization's readers wait
    */
-  async wait(organizationId: string, seen: bigint, milliseconds: number, left: AbortSignal): Promise<boolean> {
+  async wait<T>(
+    organizationId: string,
+    seen: bigint,
+    milliseconds: number,
+    left: AbortSignal,
+    read: () => Promise<T>,
+  ): Promise<T | null> {
+    if (!(await this.woken(organizationId, seen, milliseconds, left))) return null;
+    try {
+      return await read();
+    } finally {
+      this.awake--;
+    }
+  }
+
+  private async woken(organizationId: string, seen: bigint, milliseconds: number, left: AbortSignal): Promise<boolean> {
     const waiting = [...this.readers].filter((reader) => reader.organizationId === organizationId).length;
     if (waiting >= MOST_WAITING) {
-      throw tooMany(`At most ${MOST_WAITING} requests of an organization can wait for events.`, MOST_WAITING, RETRY_AFTER);
+      throw tooMany(
+        `At most ${MOST_WAITING} requests of an organization can wait for events.`,
+        MOST_WAITING,
+        RETRY_AFTER,
+      );
     }
     const over = AbortSignal.any([left, this.shutdown.signal]);
     if (over.aborted) return false;
@@ -75,6 +97,7 @@ export class WaitingReaders {
         organizationId,
         seen,
         wake: () => {
+          this.awake++;
           end(true);
         },
       };
@@ -108,6 +131,6 @@ export class WaitingReaders {
     );
     const newest = new Map(rows.map(({ organization_id: id, number }) => [id, BigInt(number)]));
     const behind = [...this.readers].filter(({ organizationId, seen }) => (newest.get(organizationId) ?? 0n) > seen);
-    for (const { wake } of behind.slice(0, MOST_WOKEN)) wake();
+    for (const { wake } of behind.slice(0, Math.max(0, MOST_AWAKE - this.awake))) wake();
   }
 }

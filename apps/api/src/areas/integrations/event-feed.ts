@@ -2,8 +2,11 @@ import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { EVENT_COLUMNS, type StoredEvent } from '@app/events';
-import { ApiError, type Caller, Cursors, type Place } from '../../../http/kit.js';
-import { NOW, OLDEST } from './events.queries.js';
+import { ApiError, type Caller, Cursors, type Place } from '../../http/kit.js';
+
+/** Words in place of a cursor. */
+export const OLDEST = 'oldest';
+export const NOW = 'now';
 
 /** The most events that one page looks at: a rare type must not make a request read the whole feed. */
 export const MOST_EXAMINED = 2_000;
@@ -95,7 +98,8 @@ export class EventFeed {
 
 const useOf = ({ organizationId }: Caller) => ({ organizationId, list: 'list_events', filters: {} });
 
-const placeIn = (number: string | null, id: string | null): Place | null => (number && id ? { number: BigInt(number), id } : null);
+const placeIn = (number: string | null, id: string | null): Place | null =>
+  number && id ? { number: BigInt(number), id } : null;
 
 /** The last event that age has deleted, `p`, and whether the cursor's own is there. */
 const stateOf = ({ organizationId }: Caller, { number, id }: Place) => sql`(SELECT EXISTS (SELECT FROM events
