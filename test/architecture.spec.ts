@@ -83,7 +83,7 @@ describe('imports', () => {
     const may: Record<string, string[]> = {
       concurrency: [],
       config: [],
-      events: ['database'],
+      events: [],
       jobs: ['config', 'database'],
       logging: ['config'],
       routing: [],
@@ -101,7 +101,6 @@ describe('imports', () => {
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
       access: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],
       publishing: ['config', 'database', 'jobs', 'rules'],
-      events: [],
       webhooks: ['audit', 'config', 'database', 'jobs', 'rules'],
       storage: ['config'],
       serving: ['concurrency', 'config', 'logging'],

@@ -20,6 +20,8 @@ const free = new pg.Client({ connectionString: api.database.adminUrl });
 await Promise.all([held.connect(), free.connect()]);
 /** May read all: the codes that let people in are shown to keys with `accounts:write` only. */
 const key = await api.key(fixtures.a.id, { scopes: ['read', 'accounts:write'], platformBlog: true });
+/** All but one that says the same to everybody. */
+const routes = keyedReads(api).filter((route) => nameOf(route) !== 'GET /v1/event-types');
 const sent = await statementsOfEveryRead();
 // Pages too large to be rendered at once are read by row id.
 await lengthenTexts(fixtures.make);
@@ -33,7 +35,7 @@ const READ_ONLY = /^SELECT .*set_config\('transaction_read_only', 'on', true\)$/
 async function statementsOfEveryRead(): Promise<Sent[]> {
   const found = new Map<string, Sent>();
   const document = await documentOf(api);
-  for (const route of keyedReads(api)) {
+  for (const route of routes) {
     for (const search of searchesOf(route)) {
       const statements = await statementsFor(api, route, fixtures.a, { query: search, key });
       for (const statement of statements) found.set(statement.text, { by: `${nameOf(route)}${search}`, ...statement });
@@ -44,7 +46,10 @@ async function statementsOfEveryRead(): Promise<Sent[]> {
   function searchesOf(route: Route): string[] {
     const filters = [...filtersOf(document, route)].map(([name, schema]) => `${name}=${sampleOf(name, schema, fixtures.a)}`);
     const parameters = queryOf(document, route);
-    const paged = [...(parameters.has('offset') ? ['?offset=100'] : []), ...(parameters.has('cursor') ? [`?cursor=${String(parameters.get('cursor')!.examples![0])}`] : [])];
+    const paged = [
+      ...(parameters.has('offset') ? ['?offset=100'] : []),
+      ...(parameters.has('cursor') ? [`?cursor=${String(parameters.get('cursor')!.examples![0])}`] : []),
+    ];
     return ['', ...filters.map((filter) => `?${filter}`), ...paged];
   }
 }
@@ -119,7 +124,7 @@ describe('every statement of a read', () => {
   it('runs in a transaction that cannot write', async () => {
     expect((await api.get('/v1/ping', key)).status).toBe(200);
     const query = vi.spyOn(pg.Client.prototype, 'query');
-    for (const route of keyedReads(api)) {
+    for (const route of routes) {
       query.mockClear();
       await call(api, route, fixtures.a, { key });
       const batches = query.mock.calls.map(([first]) => statementsOf(first).map(({ text }) => text.trim()));
