@@ -1,4 +1,4 @@
-// Runs the calls of the README, docs/tour.md, docs/term.md and docs/events.md against a real `npm start`, and compares what they print with what
+// Runs the calls of the README, docs/tour.md and docs/term.md against a real `npm start`, and compares what they print with what
 // the pages show. `--write` replaces output that differs. After a fence of commands (```sh), a fence ```json or ```text holds their output. If marked
 // `example`, it shows demo rows, which change from day to day, so only their form is compared.
 //
@@ -161,10 +161,7 @@ function essence({ language, example }, text) {
 }
 
 const given = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const files =
-  given.length > 0
-    ? given
-    : ['README.md', 'docs/tour.md', 'docs/term.md', 'docs/events.md'].map((name) => join(root, name));
+const files = given.length > 0 ? given : ['README.md', 'docs/tour.md', 'docs/term.md'].map((name) => join(root, name));
 const write = process.argv.includes('--write');
 await buildIfStale();
 const fences = files.flatMap(fencesOf);

@@ -1,10 +1,9 @@
 // Keeps a copy of an organization in memory and in a file, by its lists and its events alone.
-// usage: BASE=https://api.example.org KEY=tk_live_… [ONCE=1] node copy.mjs [file]
+// usage: BASE=https://… KEY=tk_live_… [ONCE=1] node copy.mjs [file]
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { BASE, KEY, ONCE } = process.env;
-const [, , file = 'copy.json'] = process.argv;
+const [{ BASE, KEY, ONCE }, file = 'copy.json'] = [process.env, process.argv[2]];
 
 async function get(path) {
   for (;;) {
