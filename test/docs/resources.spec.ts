@@ -94,7 +94,19 @@ const WHY: Record<Exclude<By, 'API'>, string> = {
 const ADDED = 'what has steps of its own, or has happened, a file only adds';
 
 /** What is no record: computed, or a log. */
-const COMPUTED = ['ping', 'me', 'users', 'coverage', 'reports', 'request-log', 'student-groups', 'session-series', 'blog-images'];
+const COMPUTED = [
+  'ping',
+  'me',
+  'users',
+  'coverage',
+  'reports',
+  'request-log',
+  'events',
+  'event-types',
+  'student-groups',
+  'session-series',
+  'blog-images',
+];
 
 const document = JSON.parse(readFileSync(fileURLToPath(new URL('../../dist/apps/api/assets/openapi.json', import.meta.url)), 'utf8')) as {
   paths: Record<string, Record<string, unknown>>;
