@@ -90,9 +90,15 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
           for (const each of backlog.current ?? []) this.set({ topic: each.topic }, valueOf(each));
         },
       });
-    gauge('waiting', 'Mails and rebuilds that are queued or will be retried', ({ waiting }) => Number(waiting));
-    gauge('oldest_seconds', 'Age in seconds of the oldest queued mail or rebuild', (backlog) => backlog.oldest_seconds);
-    gauge('dead', 'Mails and rebuilds given up after their last try', ({ dead }) => Number(dead));
+    gauge('waiting', 'Mails, rebuilds and webhook deliveries that are queued or will be retried', ({ waiting }) =>
+      Number(waiting),
+    );
+    gauge(
+      'oldest_seconds',
+      'Seconds since the oldest of them was queued, or since a webhook delivery is due',
+      (backlog) => backlog.oldest_seconds,
+    );
+    gauge('dead', 'Mails, rebuilds and webhook deliveries given up after their last try', ({ dead }) => Number(dead));
     gauge('refused', 'Mailboxes that do not exist, as mail servers said within an hour', ({ refused }) =>
       Number(refused),
     );

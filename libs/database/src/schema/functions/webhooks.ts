@@ -1,6 +1,9 @@
 import { lockNumber } from '../../locks.js';
 import { AS_OWNER, MINE } from '../rules.js';
 
+/** The lanes that must be free, of some 200, for an endpoint to take another one, for each that it has. */
+const HEADROOM = 20;
+
 /** How many deliveries an endpoint has in the outbox at a time, and how many events are looked at for it in one go. */
 const SLOTS = 10;
 const PORTION = 1000;
@@ -117,8 +120,8 @@ export const webhooks = /* sql */ `
   END $$;
 
   -- Leases a due delivery: of the organization that has the fewest leased, of its endpoint that has the fewest, the one that
-  -- has been due the longest. An organization that has some leased leaves as many lanes free. Of a failing endpoint one is
-  -- tried at a time, and all failing ones together leave as many lanes free as they take: those that hang delay nobody.
+  -- has been due the longest. An endpoint that has some leased leaves 20 lanes free for each. Of a failing endpoint one is tried
+  -- at a time, and all failing ones together leave as many lanes free as they take: those that hang delay nobody.
   CREATE FUNCTION claim_webhook(worker text, lanes integer, lease interval, previous text) RETURNS SETOF outbox
     LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
   DECLARE turn text; failing bigint; wanted uuid; message uuid;
@@ -141,7 +144,7 @@ export const webhooks = /* sql */ `
         leases AS (SELECT o.owner, count(*) AS held FROM outbox o
           WHERE o.topic = 'webhook' AND o.leased_until > now() GROUP BY o.owner)
       SELECT w.owner FROM owners w LEFT JOIN leases l USING (owner)
-      WHERE w.due_at <= now()::timestamptz(3) AND coalesce(l.held, 0) < lanes
+      WHERE w.due_at <= now()::timestamptz(3)
       ORDER BY coalesce(l.held, 0), w.owner <= previous, w.owner
     LOOP
       SELECT d.id INTO wanted FROM webhook_endpoints e
@@ -152,7 +155,7 @@ export const webhooks = /* sql */ `
               ORDER BY o.due_at LIMIT 1)
             UNION ALL (SELECT o.id, o.due_at FROM outbox o WHERE o.topic = 'webhook' AND o.endpoint_id = e.id
               AND o.status = 'failed' ORDER BY o.due_at LIMIT 1)) o ORDER BY o.due_at LIMIT 1) d
-      WHERE e.organization_id = turn::uuid AND d.due_at <= now()::timestamptz(3) AND l.held < ${SLOTS}
+      WHERE e.organization_id = turn::uuid AND d.due_at <= now()::timestamptz(3) AND l.held * ${HEADROOM} < lanes
         AND (e.failing_since IS NULL OR l.held = 0 AND failing < lanes)
       ORDER BY l.held, d.due_at LIMIT 1;
       CONTINUE WHEN NOT FOUND;
