@@ -57,6 +57,7 @@ const RESOURCES: Record<string, Resource> = {
     api: { create: 'PUT /v1/tutors/{tutor_id}/time-off', change: 'PUT /v1/tutors/{tutor_id}/time-off', end: 'PUT /v1/tutors/{tutor_id}/time-off', list: 'GET /v1/tutors/{tutor_id}/time-off' },
     why: { read: ROWS_OF_OTHERS },
   },
+  'webhook-endpoints': { portal: 'create read change end list', cli: 'create change end list' },
   sessions: { portal: 'read change list', tables: ['sessions'] },
   'lesson-participants': { portal: 'list', tables: ['lesson_participants'], api: { create: 'POST /v1/sessions', end: 'PATCH /v1/lesson-participants/{participant_id}' } },
   'lesson-plans': { tables: ['lesson_plans'] },
@@ -106,6 +107,7 @@ const COMPUTED = [
   'student-groups',
   'session-series',
   'blog-images',
+  'webhook-deliveries',
 ];
 
 const document = JSON.parse(readFileSync(fileURLToPath(new URL('../../dist/apps/api/assets/openapi.json', import.meta.url)), 'utf8')) as {

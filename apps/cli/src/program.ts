@@ -10,6 +10,7 @@ import { addMemberCommands } from './commands/members.js';
 import { addOrganizationCommands } from './commands/organizations.js';
 import { addOutboxCommands } from './commands/outbox.js';
 import { addStartCommand } from './commands/start.js';
+import { addWebhookCommands } from './commands/webhooks.js';
 import { Failure } from './output.js';
 import { declareSettings } from './settings.js';
 
@@ -26,6 +27,7 @@ export function createProgram(): Command {
   addKeyCommands(program);
   addOutboxCommands(program);
   addHookCommands(program);
+  addWebhookCommands(program);
   addDataCommands(program);
   addCatalogueCommands(program);
   addDatabaseCommands(program);

@@ -6,6 +6,7 @@ import { BillingModule } from '@app/billing';
 import { ConfigModule, type Env } from '@app/config';
 import { connect, Database, DatabaseFault, DatabaseModule } from '@app/database';
 import { PublishingModule } from '@app/publishing';
+import { WebhooksModule } from '@app/webhooks';
 import { Failure } from './output.js';
 
 /** What a command asks for a rule: `rules.get(Offboarding)`. */
@@ -15,7 +16,14 @@ class RulesModule {}
 
 /** The rules on this connection. */
 export function rulesOn(db: Database, env: Env): Promise<Rules> {
-  const imports = [ConfigModule.forRoot(env), DatabaseModule.on(db), AccessModule, BillingModule, PublishingModule];
+  const imports = [
+    ConfigModule.forRoot(env),
+    DatabaseModule.on(db),
+    AccessModule,
+    BillingModule,
+    PublishingModule,
+    WebhooksModule,
+  ];
   const options = { logger: false, abortOnError: false } as const;
   return NestFactory.createApplicationContext({ module: RulesModule, imports }, options);
 }

@@ -20,5 +20,7 @@ document.addEventListener('click', async (event) => {
 for (const element of document.querySelectorAll('[data-needs-script]')) element.hidden = false;
 // Select the text to copy in advance.
 document.querySelector('[data-select]')?.select();
+// A call that is on its way is answered within seconds.
+if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), 2000);
 // The Back button must not restore a page from memory: it may contain a key or belong to somebody who signed out.
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());

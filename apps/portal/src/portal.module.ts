@@ -23,6 +23,7 @@ import { PasswordsModule } from './passwords/passwords.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { WebModule } from './web/web.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** Pages for owners and admins, and for people who open join links. */
 @Module({})
@@ -56,6 +57,7 @@ export class PortalModule {
         AuditModule,
         HooksModule,
         OutboxModule,
+        WebhooksModule,
         SettingsModule,
       ],
     };

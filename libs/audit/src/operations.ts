@@ -49,6 +49,13 @@ const WORDS = {
   test_build_hook: 'Tested the build hook',
   remove_build_hook: 'Removed the build hook',
 
+  'POST /v1/webhook-endpoints': 'Created a webhook endpoint',
+  'PATCH /v1/webhook-endpoints/:endpoint_id': 'Changed a webhook endpoint',
+  'DELETE /v1/webhook-endpoints/:endpoint_id': 'Deleted a webhook endpoint',
+  'POST /v1/webhook-endpoints/:endpoint_id/rotate-secret': 'Replaced the secret of a webhook endpoint',
+  'POST /v1/webhook-endpoints/:endpoint_id/test': 'Tested a webhook endpoint',
+  'POST /v1/webhook-deliveries/:delivery_id/replay': 'Replayed a call of a webhook endpoint',
+
   retry_mail: 'Queued a mail again',
   allow_address: 'Allowed mail to a suppressed address again',
   'publish scheduled post': 'Published a scheduled blog post',

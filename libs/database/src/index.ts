@@ -26,7 +26,7 @@ export { driverErrorOf, SQLSTATE, sqlStateOf } from './sql-state.js';
 export { IS_STAFF, MANAGES } from './schema/people.js';
 export { MOST_CENTS, rulesOf, wordsOfCheck } from './schema/rules.js';
 export { payRate, TAKES_PART, takesPart } from './schema/scheduling.js';
-export { EVENT_TYPES, TELLING, TOLD } from './schema/areas.js';
+export { EVENT_NAMES, EVENT_TYPES, TELLING, TOLD } from './schema/areas.js';
 export { type Emitter } from './schema/emits.js';
 export { type EventType, UNTOLD } from './schema/events.js';
 export { type VisibleColumn, visiblePerson } from './schema/visible-person.js';

@@ -1,5 +1,6 @@
-import { MOST_CENTS } from '@app/database';
+import { EVENT_NAMES, MOST_CENTS } from '@app/database';
 import { LONGEST, SHORTEST } from '@app/scheduling';
+import { Fault, isFault } from './fault.js';
 import {
   cents, color, dayOfWeek, decimal, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
   wholeMinute,
@@ -8,6 +9,8 @@ import { anything, json, listOf } from './nested.js';
 
 /** The most that an hour can cost (cents). */
 const MOST_RATE = 10_000_000;
+
+const NO_EVENT = 'There is no such type of events: see GET /v1/event-types.';
 
 const line = (max: number): Kind<string> => text({ min: 1, max, trim: true });
 const texts = (item: TextRule, max: number): Kind<string[]> => listOf(text(item), { max });
@@ -72,6 +75,14 @@ const NUMBER = text({
 /** The hours of one day, as in `preferred_times` of booking requests. */
 export const hoursOfDay = listOf(text(HOURS), { max: 10 });
 
+const EVENT = oneOf(EVENT_NAMES);
+
+/** The name of a type of events, or `session.*`. */
+const eventName: Kind<string> = {
+  schema: { ...EVENT.schema, examples: ['session.completed'] },
+  parse: (raw, env) => (isFault(EVENT.parse(raw, env)) ? new Fault('enum', NO_EVENT) : (raw as string)),
+};
+
 /**
  * What a column may hold, beyond what its type and its CHECKs say: the request classes of the API and the importer read the
  * same kinds. Ids, flags, days and closed sets of values need none.
@@ -132,6 +143,11 @@ export const FIELDS = {
   },
   locations: { label: NAME, suburb: NAME, state: line(100), postcode: POSTCODE },
   lesson_plans: { title: TITLE, plan_data: json({ bytes: 262_144 }) },
+  webhook_endpoints: {
+    url: link(2000),
+    event_types: listOf(eventName, { max: 200, distinct: true }),
+    description: text({ min: 1, max: 500, trim: true }),
+  },
   files: { title: TITLE, file_url: link(5000), link_url: link(5000) },
   questions: {
     topic: NAME,

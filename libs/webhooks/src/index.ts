@@ -8,3 +8,12 @@ export {
   Webhooks,
 } from './webhooks.js';
 export { WebhooksModule } from './webhooks.module.js';
+export {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  HEALTH,
+  type ListedDelivery,
+  type ListedEndpoint,
+  MOST_WAITING,
+  WebhookLog,
+} from './webhook-log.js';

@@ -4,7 +4,7 @@ import sql, { join } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '@app/audit';
 import { Vault } from '@app/config';
-import { Database, EVENT_TYPES, type Tables } from '@app/database';
+import { Database, EVENT_NAMES, type Tables } from '@app/database';
 import { OUTBOX_CHANNEL } from '@app/jobs';
 import { Refused } from '@app/rules';
 import { Addresses } from './addresses.js';
@@ -37,6 +37,9 @@ interface Endpoint {
   disabled_reason: Tables['webhook_endpoints']['disabledReason'];
 }
 
+/** Whose rights an endpoint does not outlive; the operator's, of neither. */
+type Maker = Partial<Actor> & Pick<Actor, 'userId'>;
+
 /** The most endpoints of an organization. */
 export const MOST_ENDPOINTS = 10;
 
@@ -59,7 +62,7 @@ export class Webhooks {
   ) {}
 
   /** @throws Refused for an address that may not be called, and beyond {@link MOST_ENDPOINTS} */
-  async make(organizationId: string, by: Actor, wanted: NewWebhookEndpoint): Promise<MadeWebhookEndpoint> {
+  async make(organizationId: string, by: Maker, wanted: NewWebhookEndpoint): Promise<MadeWebhookEndpoint> {
     const { event_types: types = [], description = null } = wanted;
     requireTypes(types);
     const url = await this.addressOf(organizationId, wanted.url);
@@ -68,7 +71,7 @@ export class Webhooks {
       SELECT count(*)::integer AS count FROM webhook_endpoints WHERE organization_id = ${organizationId}`);
     if (there!.count >= MOST_ENDPOINTS) {
       const text = `An organization can have at most ${MOST_ENDPOINTS} webhook endpoints. Delete one first.`;
-      throw Refused.conflict('too_many_endpoints', text);
+      throw Refused.conflict('too_many', text, { limit: MOST_ENDPOINTS });
     }
     const [id, secret] = [uuidv7(), newSecret()];
     await this.db.query(sql`
@@ -84,7 +87,7 @@ export class Webhooks {
    *
    * @returns whether anything changed @throws Refused
    */
-  async change(organizationId: string, by: Actor, id: string, wanted: WebhookEndpointChange): Promise<boolean> {
+  async change(organizationId: string, by: Maker, id: string, wanted: WebhookEndpointChange): Promise<boolean> {
     const now = await this.lock(organizationId, id);
     const { event_types: types, description, enabled } = wanted;
     requireTypes(types ?? []);
@@ -137,21 +140,23 @@ export class Webhooks {
     return this.queueTest(organizationId, id);
   }
 
-  /** Queues a delivery again, with all its tries and the same webhook-id. @throws Refused */
-  async replay(organizationId: string, deliveryId: string): Promise<void> {
-    const [delivery] = await this.db.query<{ endpoint_id: string; kind: string; kept: boolean }>(sql`
-      SELECT o.endpoint_id, o.kind, o.event_id IS NULL OR EXISTS (SELECT FROM events e
+  /** Queues a delivery again, with all its tries and the same webhook-id. @returns false if it is queued already @throws Refused */
+  async replay(organizationId: string, deliveryId: string): Promise<boolean> {
+    const [delivery] = await this.db.query<{ endpoint_id: string; kind: string; kept: boolean; waits: boolean }>(sql`
+      SELECT o.endpoint_id, o.kind, o.status = 'queued' AND o.attempts = 0 AS waits, o.event_id IS NULL OR EXISTS (SELECT FROM events e
         WHERE e.organization_id = ${organizationId} AND e.id = o.event_id) AS kept
       FROM outbox o WHERE o.organization_id = ${organizationId} AND o.topic = 'webhook' AND o.id = ${deliveryId}`);
     if (!delivery) throw Refused.notFound();
     const endpoint = await this.lock(organizationId, delivery.endpoint_id, true);
-    if (!endpoint) throw Refused.conflict('endpoint_gone', 'Its endpoint has been deleted.');
+    if (!endpoint) throw Refused.conflict('not_replayable', 'Its endpoint has been deleted.');
     if (endpoint.disabled_reason !== null && delivery.kind !== TEST_EVENT)
-      throw Refused.conflict('endpoint_disabled', 'Its endpoint is disabled. Enable it first.');
-    if (!delivery.kept) throw Refused.conflict('event_expired', 'The event is no longer kept.');
+      throw Refused.conflict('not_replayable', 'Its endpoint is disabled. Enable it first.');
+    if (delivery.waits) return false;
+    if (!delivery.kept) throw Refused.conflict('not_replayable', 'The event is no longer kept.');
     const [row] = await this.db.query<{ queued: boolean }>(sql`SELECT replay_webhook(${deliveryId}) AS queued`);
-    if (!row!.queued) throw Refused.conflict('delivery_in_progress', 'It is being delivered at the moment.');
+    if (!row!.queued) throw Refused.conflict('not_replayable', 'It is being delivered at the moment.');
     await this.wake();
+    return true;
   }
 
   private async addressOf(organizationId: string, url: string): Promise<string> {
@@ -193,11 +198,11 @@ export class Webhooks {
   }
 }
 
-const TYPES = new Set(EVENT_TYPES.flatMap(({ type }) => [type, `${type.split('.')[0]!}.*`]));
+const NAMES = new Set(EVENT_NAMES);
 
 /** @throws Refused at those that do not exist */
 function requireTypes(types: string[]): void {
-  const unknown = types.flatMap((type, index) => (TYPES.has(type) ? [] : [{ type, index }]));
+  const unknown = types.flatMap((type, index) => (NAMES.has(type) ? [] : [{ type, index }]));
   if (unknown.length === 0) return;
   const reason = 'There is no such type of event: see GET /v1/event-types.';
   throw Refused.invalidAt(unknown.map(({ index }) => ({ at: ['event_types', index], reason })));

@@ -17,6 +17,7 @@ const OF_THE_PIPELINE = ['api_keys', 'audit_log', 'idempotency_keys', 'outbox'];
 /** Values of a CHECK that an operation leaves out on purpose, by its table and column. */
 const LEFT_OUT: Record<string, { values: string[]; reason: string }> = {
   'GET members.role': { values: ['student'], reason: 'the staff are listed; students have their own list' },
+  'GET outbox.status': { values: ['suppressed'], reason: 'only mails are' },
   'POST sessions.status': { values: ['completed', 'cancelled'], reason: 'complete and cancel make these' },
   'PUT sessions.status': { values: ['completed', 'cancelled'], reason: 'complete and cancel make these' },
   'PATCH booking_requests.status': { values: ['matched', 'expired'], reason: 'a booking and time make these' },

@@ -19,7 +19,7 @@ const held = new pg.Client({ connectionString: api.database.applicationUrl });
 const free = new pg.Client({ connectionString: api.database.adminUrl });
 await Promise.all([held.connect(), free.connect()]);
 /** May read all: the codes that let people in are shown to keys with `accounts:write` only. */
-const key = await api.key(fixtures.a.id, { scopes: ['read', 'accounts:write'], platformBlog: true });
+const key = await api.key(fixtures.a.id, { scopes: ['read', 'accounts:write', 'webhooks:write'], platformBlog: true });
 /** All but one that says the same to everybody. */
 const routes = keyedReads(api).filter((route) => nameOf(route) !== 'GET /v1/event-types');
 const sent = await statementsOfEveryRead();

@@ -26,6 +26,8 @@ const COOKIE_ALONE = [
   'POST /o/:slug/enquiries/leads/:lead_id', 'POST /o/:slug/enquiries/requests/:request_id',
   'POST /o/:slug/inbox/:inbox_message_id/read', 'POST /o/:slug/inbox/:inbox_message_id/archive',
   'POST /o/:slug/outbox/messages/:message_id/retry', 'POST /o/:slug/build-hook/test',
+  // Calls to an endpoint that somebody confirmed.
+  'POST /o/:slug/webhooks/:endpoint_id/test', 'POST /o/:slug/webhooks/deliveries/:delivery_id/replay',
 ].sort(); // prettier-ignore
 
 /** Pages that have such forms beside much to read: only their forms ask. */
@@ -37,6 +39,7 @@ const READ = [
   '/o/:slug/people/invites',
   '/o/:slug/people/codes',
   '/o/:slug/outbox',
+  '/o/:slug/webhooks/:endpoint_id',
 ];
 
 /** Requests of the passkey script. */
@@ -49,6 +52,7 @@ const STATE = `
   UNION ALL SELECT 'child', to_jsonb(c) FROM parent_students c WHERE organization_id = $1
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
   UNION ALL SELECT 'hook', to_jsonb(h) FROM rebuild_hooks h WHERE organization_id = $1
+  UNION ALL SELECT 'endpoint', to_jsonb(w) FROM webhook_endpoints w WHERE organization_id = $1
   UNION ALL SELECT 'suppression', to_jsonb(s) FROM suppressions s WHERE organization_id = $1
   UNION ALL SELECT 'organization', to_jsonb(o) FROM organizations o WHERE id = $1
   UNION ALL SELECT 'passkey', to_jsonb(p) FROM passkeys p WHERE user_id = $2

@@ -18,6 +18,8 @@ const IDS: Record<string, string> = {
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   file_id: 'SELECT id FROM files WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   inbox_message_id: 'SELECT id FROM inbox_messages WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  endpoint_id: 'SELECT id FROM webhook_endpoints WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  delivery_id: `SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND topic = 'webhook'`,
   message_id: 'SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   organization_id: 'SELECT id FROM organizations WHERE id = $1 AND $2::uuid IS NOT NULL',
   session_id: 'SELECT id FROM portal_sessions WHERE user_id = $2 AND $1::uuid IS NOT NULL',
@@ -38,6 +40,7 @@ const FIELDS = {
   overlap: 'now',
   status: 'lost',
   action: 'decline',
+  ...{ url: 'https://hooks.example.org/', events: 'all' },
   ...{ line_id: randomUUID(), amount: '1.00', payment_type: 'cash', description: 'x', unit: '1.00' },
 };
 
@@ -57,6 +60,7 @@ const STATE = `
   UNION ALL SELECT 'lead', to_jsonb(l) FROM leads l WHERE organization_id = $1
   UNION ALL SELECT 'booking request', to_jsonb(b) FROM booking_requests b WHERE organization_id = $1
   UNION ALL SELECT 'inbox', to_jsonb(i) FROM inbox_messages i WHERE organization_id = $1
+  UNION ALL SELECT 'endpoint', to_jsonb(w) FROM webhook_endpoints w WHERE organization_id = $1
   UNION ALL SELECT 'outbox', to_jsonb(o) FROM outbox o WHERE organization_id = $1
   UNION ALL SELECT 'session', to_jsonb(s) FROM portal_sessions s WHERE user_id = $2
   UNION ALL SELECT 'passkey', to_jsonb(c) FROM passkeys c WHERE user_id = $2

@@ -11,13 +11,13 @@ const routes = portal.routes().filter(({ method, access }) => method === 'POST' 
 const REPEATABLE = [
   // What they say is so already.
   'account/name', 'account/rename', 'settings/settings', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
-  'outbox/allow', 'outbox/retry', 'hooks/add', 'passwords', 'passwords/password', 'passwords/forgot-password', 'web/forgot-password',
+  'outbox/allow', 'outbox/retry', 'webhooks/enable', 'webhooks/disable', 'hooks/add', 'passwords', 'passwords/password', 'passwords/forgot-password', 'web/forgot-password',
   // What has ended has ended, and who has been decided about is decided about.
-  'account/remove', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
+  'webhooks/delete', 'account/remove', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
   'people/revoke', 'people/revoke-invites', 'people/unlink', 'people/switch-off', 'people/undo', 'people/approve', 'people/release', 'people/decline',
   'home/accept', 'home/decline', 'home/leave', 'join/join', 'join/decline', 'money/approve', 'money/reject', 'money/reimburse',
   // A replaced code is replaced; the second new secret is the one shown; nobody is mailed twice within minutes; a test is another call.
-  'people/replace', 'hooks/rotate', 'people/invite', 'people/resend', 'people/send-invite', 'hooks/test',
+  'people/replace', 'hooks/rotate', 'people/invite', 'people/resend', 'people/send-invite', 'hooks/test', 'webhooks/test', 'webhooks/replay',
   'sign-in/sign-in', 'sign-in/confirm', 'web/confirmation',
 ]; // prettier-ignore
 
@@ -52,7 +52,9 @@ it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const)
     const before = await rows();
     await send(rest).expect(400);
     expect(await rows()).toHaveLength(before.length);
-    for (const answer of [await send({ ...rest, form_token: token }), await send({ ...rest, form_token: token })]) expect(answer.status).toBe(303);
+    // The first answer may show a secret.
+    expect([200, 303]).toContain((await send({ ...rest, form_token: token })).status);
+    expect((await send({ ...rest, form_token: token })).status).toBe(303);
     expect(await rows()).toHaveLength(before.length + 1);
   },
 );

@@ -13,9 +13,9 @@ import { tell } from './told.js';
 export interface OrganizationFixture {
   organization: Tables['organizations'];
   id: string;
-  /** A key with `read`. */
+  /** A key for all reads. */
   key: string;
-  /** A key with `read` and the platform-blog capability. */
+  /** The same with the platform-blog capability. */
   platformKey: string;
   /** An id for every path parameter, and others that rows refer to. */
   path: Record<string, string>;

@@ -147,6 +147,9 @@ const OTHER_ROWS: Record<string, ListRows> = {
       return rowsOf('tutor_students', () => ({ student_id: students.pop() }))(make, stage, rows);
     },
   },
+  list_webhook_deliveries: {
+    insert: rowsOf('outbox', (_row, { school, session }) => ({ organization_id: school, topic: 'webhook', recipient: session })),
+  },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
   list_request_log: { insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })) },
   list_blog_posts: { insert: rowsOf('blog_posts', ({ id }, { school }) => ({ organization_id: id < '8' ? school : null })) },

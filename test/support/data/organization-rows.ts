@@ -3,6 +3,7 @@ import type { Tables } from '../database/tables.js';
 import { enquiries } from './enquiry-rows.js';
 import type { Factories } from './factories.js';
 import { moneyOf } from './money-rows.js';
+import { webhooks } from './webhook-rows.js';
 
 export type Lesson = { tutorId: string; studentId: string };
 
@@ -94,6 +95,7 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
       file_id: lessons.file_id,
       result_id: result,
       post_id: post.id,
+      ...(await webhooks(make, school)),
       adjustment_id: adjustment.id,
       payout_id: payout.id,
       ...asked,

@@ -101,7 +101,7 @@ export class TestApi {
 
   /** Creates a key for an organization. */
   async key(organizationId: string, wanted: Partial<NewApiKey> = {}): Promise<string> {
-    return (await this.keys.create(organizationId, { name: 'test', ...wanted })).key;
+    return (await this.keys.create(organizationId, { name: 'test', scopes: ['read', 'webhooks:write'], ...wanted })).key;
   }
 
   /** Sends a GET; without a key it has no Authorization header. */

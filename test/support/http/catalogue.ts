@@ -228,7 +228,17 @@ const OURS = `
   DELETE /v1/tutors/{tutor_id}/students/{student_id} | remove_tutor_student | tutors:write write | |
   GET /v1/events | list_events | read | limit, types, resource, wait | Page<Event>
   GET /v1/events/{event_id} | get_event | read | | Event
-  GET /v1/event-types | list_event_types | read | | {data: EventType[]}`;
+  GET /v1/event-types | list_event_types | read | | {data: EventType[]}
+  GET /v1/webhook-endpoints | list_webhook_endpoints | webhooks:write | | {data: WebhookEndpoint[]}
+  POST /v1/webhook-endpoints | create_webhook_endpoint | webhooks:write+read | | WebhookEndpointWithSecret
+  GET /v1/webhook-endpoints/{endpoint_id} | get_webhook_endpoint | webhooks:write | | WebhookEndpoint
+  PATCH /v1/webhook-endpoints/{endpoint_id} | update_webhook_endpoint | webhooks:write+read | | WebhookEndpoint
+  DELETE /v1/webhook-endpoints/{endpoint_id} | remove_webhook_endpoint | webhooks:write | |
+  POST /v1/webhook-endpoints/{endpoint_id}/rotate-secret | rotate_webhook_secret | webhooks:write | | WebhookSecret
+  POST /v1/webhook-endpoints/{endpoint_id}/test | test_webhook_endpoint | webhooks:write | | WebhookDelivery
+  GET /v1/webhook-deliveries | list_webhook_deliveries | webhooks:write+read | endpoint_id, status, since, limit, offset | Page<WebhookDelivery>
+  GET /v1/webhook-deliveries/{delivery_id} | get_webhook_delivery | webhooks:write+read | | WebhookDelivery
+  POST /v1/webhook-deliveries/{delivery_id}/replay | replay_webhook_delivery | webhooks:write+read | | WebhookDelivery`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {

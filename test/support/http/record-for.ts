@@ -5,6 +5,7 @@ import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
 import type { TestApi } from './api.js';
 import type { Factories } from '../data/factories.js';
 import { image } from '../data/images.js';
+import { delivery, endpoint, fewer } from '../data/webhook-rows.js';
 import { keyedRoutes, type Route } from './routes.js';
 import { MULTIPART, multipart, part } from './uploads.js';
 import { pathOf, type OrganizationFixture } from '../data/fixtures.js';
@@ -78,6 +79,12 @@ const placed = (kind: 'classroom' | 'group', as: 'student' | 'tutor'): MakeRecor
 
 /** New records in a state in which the operation succeeds, where the records of the fixture are not, or not twice. */
 const RECORDS: Record<string, MakeRecords> = {
+  'POST /v1/webhook-endpoints': fewer,
+  'POST /v1/webhook-endpoints/:endpoint_id/rotate-secret': endpoint,
+  'POST /v1/webhook-endpoints/:endpoint_id/test': endpoint,
+  'PATCH /v1/webhook-endpoints/:endpoint_id': endpoint,
+  'DELETE /v1/webhook-endpoints/:endpoint_id': endpoint,
+  'POST /v1/webhook-deliveries/:delivery_id/replay': delivery,
   'POST /v1/classrooms/:classroom_id/students': newcomer('student', 'user_id'),
   'POST /v1/classrooms/:classroom_id/tutors': newcomer('tutor', 'user_id'),
   'POST /v1/groups/:group_id/students': newcomer('student', 'user_id'),

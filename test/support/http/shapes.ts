@@ -126,6 +126,16 @@ const SHAPES = `
 const OURS = `
   LoggedRequest id: string, api_key_id: string, method: string, route: string or null, status: integer, duration_ms: number, request_id: string,
     created_at: string
+  WebhookEndpoint id: string, url: string, event_types: string[], description: string or null, enabled: boolean, disabled_reason: string or null,
+    failing_since: string or null, waiting: integer, waiting_since: string or null, last_delivery_id: string or null, last_delivery_status:
+    string or null, last_delivery_at: string or null, previous_secret_until: string or null, created_at: string, updated_at: string
+  WebhookEndpointWithSecret id: string, url: string, event_types: string[], description: string or null, enabled: boolean, disabled_reason: string or null,
+    failing_since: string or null, waiting: integer, waiting_since: string or null, last_delivery_id: string or null, last_delivery_status:
+    string or null, last_delivery_at: string or null, previous_secret_until: string or null, created_at: string, updated_at: string, secret: string
+  WebhookSecret id: string, secret: string, previous_secret_until: string
+  WebhookDelivery id: string, endpoint_id: string, event_id: string or null, event_type: string, webhook_id: string, status: string,
+    attempts: integer, next_attempt_at: string or null, last_attempt_at: string or null, response_status: integer or null, response_body:
+    string or null, duration_ms: integer or null, error: string or null, created_at: string, finished_at: string or null
   Organization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
     phone: string or null, created_at: string or null

@@ -1,3 +1,4 @@
+import { webhooks } from '../data/webhook-rows.js';
 import { newAddress, type PeopleFixture, studentRow } from '../data/provisioning.js';
 import { type JoinFixture, registration, STUDENT } from './join-fixture.js';
 import { PeoplePages } from './people-pages.js';
@@ -100,5 +101,6 @@ export async function busyOffice(desk: JoinFixture): Promise<PeoplePages> {
   await joined(desk, provisioning, { ...STUDENT, role: 'tutor' });
   await desk.invite(provisioning, { ...STUDENT, email: newAddress() });
   await desk.invite(provisioning, { scope: 'tutor_student', tutor_id: tutor.id });
+  await webhooks(make, provisioning.id);
   return pages;
 }

@@ -42,7 +42,7 @@ export { object } from './validation/nested-kinds.js';
 export { given, type Interdependent, TOGETHER } from './validation/read-object.js';
 export { isUnencoded } from './validation/unencoded.js';
 export {
-  cents, day, flag, instant, integer, json, jsonb, like, nullable, number, oneOf, text, texts, uuid,
+  cents, day, flag, instant, integer, json, jsonb, like, moving, nullable, number, oneOf, text, texts, uuid,
 } from './views/columns.js'; // prettier-ignore
 export { JsonText } from './views/json-text.js';
 export {

@@ -1,15 +1,18 @@
 import type { Grants } from './grants.js';
 
+/** What came of calls to webhook endpoints. */
+const CALLS = 'endpoint_id, event_id, tried_at, response_status, duration_ms, answer';
+
 /** The outbox, suppressed addresses and the worker's signs of life. */
 export const jobs: Grants = {
   tables: {
     // Who queues a message cannot read its payload again. The worker queues rebuilds, and claims through claim_outbox.
     outbox: {
-      api: `SELECT (organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
-        created_at), INSERT, UPDATE (due_at)`,
+      api: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
+        last_error, created_at, finished_at, ${CALLS}), INSERT, UPDATE (due_at)`,
       worker: 'SELECT (organization_id, topic, kind, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
       portal: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
-        last_error, created_at, finished_at, gathered_count), INSERT`,
+        last_error, created_at, finished_at, gathered_count, ${CALLS}), INSERT`,
     },
     suppressions: {},
     worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },

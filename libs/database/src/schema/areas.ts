@@ -41,6 +41,11 @@ export const TELLING: ReadonlySet<string> = tellingTables();
 /** The records that events are about. */
 export const TOLD: readonly Emitter[] = emitters();
 
+/** What subscribers may name: a type, or all of a kind, as `session.*`. */
+export const EVENT_NAMES: readonly string[] = [
+  ...new Set(EVENT_TYPES.flatMap(({ type }) => [type.replace(/[^.]+$/, '*'), type])),
+];
+
 /** Statements that need functions, whose signatures in turn may need tables. */
 const NEEDS_FUNCTIONS = /^(\s*--.*\n)*\s*(ALTER TABLE|CREATE POLICY|CREATE (CONSTRAINT )?TRIGGER) /;
 

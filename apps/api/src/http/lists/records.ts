@@ -7,6 +7,7 @@ import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/api-error.js';
 import { JsonText } from '../views/json-text.js';
 import { asStored, unsealed } from '../views/sealed.js';
+import type { View } from '../views/view.js';
 import type { RecordSet } from './source.js';
 import { visible } from './statements.js';
 
@@ -21,12 +22,12 @@ export class Records {
   /** One record as JSON. @param id unless there is only one @throws ApiError 404 */
   async get(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
     const [rows] = await this.db.read<[{ data: string }]>(caller, recordOf(caller, shown, id));
-    return this.found(rows, readsCodes(caller));
+    return this.found(rows, shown.view, readsCodes(caller));
   }
 
   /** The record as the ambient transaction leaves it, whole: the answer of a write is masked (writes/masks.ts). @throws ApiError 404 */
   async written(caller: Caller, shown: RecordSet, id?: string): Promise<JsonText> {
-    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), true);
+    return this.found(await this.db.query<{ data: string }>(recordOf(caller, shown, id)), shown.view, true);
   }
 
   /** The record as it was written last, locked until the end of the ambient transaction. @throws ApiError 404 */
@@ -38,12 +39,15 @@ export class Records {
     if (named) await this.db.lock(named);
     const held = copied ? empty : sql`FOR NO KEY UPDATE OF ${raw(source.alias)}`;
     const statement = sql`${recordOf(caller, shown, id)} ${held}`;
-    return this.found(await this.db.query<{ data: string }>(statement), readsCodes(caller));
+    return this.found(await this.db.query<{ data: string }>(statement), shown.view, readsCodes(caller));
   }
 
-  private found([row]: { data: string }[], codes: boolean): JsonText {
+  private found([row]: { data: string }[], { moving }: View, codes: boolean): JsonText {
     if (!row) throw ApiError.notFound();
-    return new JsonText(unsealed(row.data, this.vault, codes), undefined, asStored(row.data));
+    const stored = asStored(row.data);
+    const lasting = (field: string, value: unknown) => (moving.includes(field) ? undefined : value);
+    const settled = moving.length > 0 ? JSON.stringify(JSON.parse(stored), lasting) : undefined;
+    return new JsonText(unsealed(row.data, this.vault, codes), undefined, stored, settled);
   }
 }
 

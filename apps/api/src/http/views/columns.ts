@@ -11,6 +11,8 @@ export interface Column {
   size?: (field: string) => string;
   /** SQL for what is shown, given the name of its field, if reading many rows should do without this work. */
   shown?: (field: string) => string;
+  /** See {@link moving}. */
+  moving?: true;
 }
 
 const of = (sql: string, schema: Schema, size?: Column['size'], value = sql): Column => ({ sql, value, schema, size });
@@ -70,6 +72,9 @@ export const like = (column: Column, example: unknown): Column => ({
   ...column,
   schema: withExample(column.schema, example),
 });
+
+/** A field that changes by itself, such as a queue's length: `If-Match` does not compare it. */
+export const moving = (column: Column): Column => ({ ...column, moving: true });
 
 /** A field that is always present, and null without a value. */
 export const nullable = (column: Column): Column => ({ ...column, schema: orNull(column.schema) });

@@ -18,6 +18,8 @@ export class View implements Shape {
   readonly schema: Schema;
   /** The expressions whose values the fields show. */
   readonly values: ReadonlyMap<string, string>;
+  /** The fields that change by themselves. */
+  readonly moving: readonly string[];
 
   /** @param name of the schema in the OpenAPI document */
   constructor(
@@ -33,6 +35,7 @@ export class View implements Shape {
     this.json = raw(`(SELECT row_to_json(v)::text FROM (SELECT ${shown.join(', ')} FROM (SELECT ${list}) row) v)`);
     this.size = sizes.length > 0 ? raw(sizes.join(' + ')) : null;
     this.schema = objectOf(Object.fromEntries(fields.map(([field, { schema }]) => [field, schema])));
+    this.moving = fields.flatMap(([field, { moving }]) => (moving ? field : []));
     this.values = new Map(fields.map(([field, { value }]) => [field, value]));
   }
 }

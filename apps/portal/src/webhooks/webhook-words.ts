@@ -1,0 +1,33 @@
+import { inWords } from '@app/jobs';
+import type { DeliveryStatus, ListedDelivery, ListedEndpoint } from '@app/webhooks';
+
+/** What pages call the states of a delivery. */
+export const WORDS: Record<DeliveryStatus, string> = {
+  queued: 'Queued',
+  held: 'Waiting',
+  sent: 'Delivered',
+  failed: 'Failed, will be retried',
+  dead: 'Given up',
+};
+
+/** An endpoint as its pages show it. */
+export const shownEndpoint = (endpoint: ListedEndpoint) => ({
+  ...endpoint,
+  name: endpoint.description ?? new URL(endpoint.url).host,
+  events: eventsOf(endpoint.eventTypes),
+});
+
+/** A delivery as pages show it. */
+export const shownDelivery = (delivery: ListedDelivery) => ({
+  ...delivery,
+  host: delivery.url === null ? 'a deleted endpoint' : new URL(delivery.url).host,
+  label: WORDS[delivery.status],
+  reason: delivery.problem && inWords(delivery.problem),
+  // What an earlier try was answered says nothing of one that has not begun.
+  ...(delivery.status === 'queued' && { reason: null, responseStatus: null, durationMs: null, answer: null }),
+});
+
+function eventsOf({ length }: string[]): string {
+  if (length === 0) return 'All events';
+  return length === 1 ? '1 kind of event' : `${length} kinds of events`;
+}
