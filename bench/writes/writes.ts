@@ -4,6 +4,7 @@ import { measureBulkInvites } from './bulk-invites.js';
 import { measureMailDrain } from './mail-drain.js';
 import { measureImages } from './images.js';
 import { measurePayments } from './payments.js';
+import { measureTold } from './told.js';
 import { measureUploads } from './uploads.js';
 
 /** Measures what callers send, and what the worker does with it. */
@@ -14,6 +15,7 @@ export async function measureWrites(bench: Bench): Promise<void> {
   await measureBulkInvites(bench, api);
   await measureBookings(bench, api);
   await measurePayments(bench, api);
+  await measureTold(bench, api);
   await measureMailDrain(bench, api, sink, smtpUrl);
   await api.child.stop();
   await measureUploads(bench);

@@ -61,6 +61,8 @@ async function start() {
 /** Reads what an event is about. Its record may have changed again since, or be gone: what is there now is what counts. */
 async function apply({ resource, resource_id: id }) {
   const { list, path } = resources.get(resource) ?? {};
+  // Its own event tells of those who take part, too.
+  if (resource === 'session') await readList('lesson_participant', '/v1/lesson-participants');
   if (!path) return list && readList(resource, list);
   const { status, body } = await get(path.replace('{id}', id));
   if (status === 200) (copy.records[resource] ??= {})[path.includes('{id}') ? id : 'one'] = body;

@@ -222,4 +222,9 @@ export const PROMISES: Promised[] = [
     promised: '100 organizations with a dead webhook endpoint each: p95 of deliveries to others <= 5 s',
     specs: ['worker/webhook-faults'],
   },
+  {
+    row: 61,
+    promised: '160 histories of racing, long and undone writes with broken connections, and 20 over crashes: readers of the feed miss nothing',
+    specs: ['api/events/histories'],
+  },
 ];
