@@ -111,6 +111,7 @@ function checksOfCurrent(env: Env, api: DataSource, verbose: boolean): Check[] {
       examineDerived(owner, env, Object.values(COPIED), 'the copies that lists read match their sources'),
     ),
     ['worker', () => examineWorker(api)],
+    ['events', () => examineFeed(api)],
   ];
 }
 
@@ -200,6 +201,15 @@ async function examineWorker(connection: DataSource): Promise<Verdict> {
     [WORKER_SILENCE_MS],
   );
   return row?.fresh ? ok('running') : warn(`not seen for ${WORKER_SILENCE_MS / 1000} s: is it running?`);
+}
+
+/** How far the feed may be behind (s). */
+const MOST_LAG = 60;
+
+async function examineFeed(connection: DataSource): Promise<Verdict> {
+  const [row] = await connection.query<{ lag: number }[]>('SELECT event_lag() AS lag');
+  const lag = Math.round(row!.lag);
+  return lag <= MOST_LAG ? ok('the feed is up to date') : warn(`the feed is ${lag} s behind: does the worker run?`);
 }
 
 async function examineRedis(env: Env): Promise<Verdict> {

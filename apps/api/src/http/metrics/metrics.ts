@@ -49,6 +49,7 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
 
   private readonly backlog: Polled<Backlog[]>;
   private readonly workers: Polled<WorkerState[]>;
+  private readonly lag: Polled<{ seconds: number }[]>;
 
   constructor(db: Database) {
     this.backlog = new Polled(() => db.lookUp<Backlog>(sql`SELECT * FROM outbox_backlog()`));
@@ -57,18 +58,21 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
         seen_at > now() - ${WORKER_SILENCE_MS} * interval '1 millisecond' AS works,
         CASE WHEN sampled_at = max(sampled_at) OVER () THEN bytes END AS bytes FROM worker_heartbeats`),
     );
+    this.lag = new Polled(() => db.lookUp<{ seconds: number }>(sql`SELECT event_lag() AS seconds`));
     measureProcess(this.registry, db);
     this.addBacklog();
     this.addWorkers();
+    this.addLag();
   }
 
   async onModuleInit(): Promise<void> {
-    await Promise.all([this.backlog.start(), this.workers.start()]);
+    await Promise.all([this.backlog.start(), this.workers.start(), this.lag.start()]);
   }
 
   onApplicationShutdown(): void {
     this.backlog.stop();
     this.workers.stop();
+    this.lag.stop();
   }
 
   private counter(name: string, help: string, ...labelNames: string[]): Counter {
@@ -102,6 +106,19 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
     gauge('refused', 'Mailboxes that do not exist, as mail servers said within an hour', ({ refused }) =>
       Number(refused),
     );
+  }
+
+  /** Every API process reports the feed, which all share. */
+  private addLag(): void {
+    const { lag } = this;
+    new Gauge({
+      name: 'events_lag_seconds',
+      help: 'How long the oldest change waits to be an event of the feed',
+      registers: [this.registry],
+      collect() {
+        this.set(lag.current?.[0]?.seconds ?? NaN);
+      },
+    });
   }
 
   /** Every API process reports the workers, which have no address of their own. */

@@ -19,6 +19,7 @@ import { exampleOf } from './examples.js';
 import { ANSWER_HEADERS, HEADERS, RATE_LIMIT_HEADERS, refer } from './headers.js';
 import { parametersOf, shareParameters } from './parameters.js';
 import { type Operation, operationOf } from './operation.decorator.js';
+import { SIGNATURE_PARAMETERS, webhooksOf } from './webhooks.js';
 
 /** The version of the API, not of the service. Additions raise the minor number. Nothing is removed under /v1. */
 const INTERFACE_VERSION = '1.1.0';
@@ -94,10 +95,18 @@ export function buildDocument(app: INestApplication, tags: ReferenceTag[]): Open
     ];
     operation.responses = { ...success(route, documented, answers, schemas), ...errorsOf(path, route, documented) };
   }
+  const webhooks = webhooksOf(schemas);
   const responses = { ...failureResponses(), NotModified: notModified };
   return Object.assign(document, {
     tags,
-    components: { ...document.components, schemas, responses, parameters: shareParameters(paths), headers: HEADERS },
+    webhooks,
+    components: {
+      ...document.components,
+      schemas,
+      responses,
+      parameters: { ...shareParameters(paths), ...SIGNATURE_PARAMETERS },
+      headers: HEADERS,
+    },
   });
 }
 
