@@ -1,16 +1,20 @@
-// Runs the calls of the README, docs/tour.md and docs/term.md against a real `npm start`, and compares what they print with what
-// the pages show. `--write` replaces output that differs. After a fence of commands (```sh), a fence ```json or ```text holds their output. If marked
+// Runs the calls of the README and the pages below against a real `npm start`, and compares what they print with what the
+// pages show. `--write` replaces output that differs. After a fence of commands (```sh), a fence ```json or ```text holds their output. If marked
 // `example`, it shows demo rows, which change from day to day, so only their form is compared.
 //
 // usage: node scripts/readme-tour.js [--write] [PAGE …]
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildIfStale } from './build-if-stale.js';
 
+/** What a run without arguments reads, in one shell. */
+const PAGES = ['README.md', 'docs/tour.md', 'docs/term.md', 'docs/events.md', 'docs/webhooks.md'];
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FENCE = /^```(sh|json|text)( example)?\n([^]*?)^```$/gm;
 const SHOWN = {
@@ -19,9 +23,12 @@ const SHOWN = {
   data: '/home/you/tutoring-api/.data',
   key: 'tk_live_…',
   password: 'k7mp-…',
+  receiver: '4567',
 };
 const KEY = /tk_live_[0-9a-f]{64}/g;
 const WIDTH = 116;
+/** Ends what runs in the background of the shell: dash shows its jobs only in the shell itself. */
+const END_JOBS = `trap 'jobs -p > "$CURL_HOME/jobs"; kill $(cat "$CURL_HOME/jobs") 2> /dev/null' EXIT`;
 /** Marks the end of a fence's output. */
 const END = '\x1e';
 
@@ -71,23 +78,34 @@ async function withService(use) {
   }
 }
 
+/** A port that nobody uses, for the receiver of webhooks. */
+async function freePort() {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return String(port);
+}
+
 /** The output of each fence of commands. They run one after another in the same shell. */
 async function outputsOf(commands, banner, env) {
   const [base] = /http:\S+/.exec(banner);
   const [key] = banner.match(KEY);
   const [, portal] = /Portal +(\S+)/.exec(banner);
   const [, password] = /^ {4}\S+@\S+ {3}(\S+)$/m.exec(banner);
+  const receiver = await freePort();
   const typed = commands.map((text) => {
     // The first fence prints the banner. Also runs the curl command that the banner suggests.
     if (text.includes('npm start')) return `${/^ *curl .*$/m.exec(banner)[0]} -w '\\n'\n`;
-    return text.replaceAll(SHOWN.base, base).replaceAll(SHOWN.key, key);
+    return text.replaceAll(SHOWN.base, base).replaceAll(SHOWN.key, key).replaceAll(SHOWN.receiver, receiver);
   });
   const script = typed.map((text) => `${text}printf '\\036'\n`).join('');
-  const { stdout } = await promisify(execFile)('sh', ['-c', `exec 2>&1\n${script}`], { cwd: root, env });
+  const { stdout } = await promisify(execFile)('sh', ['-c', `exec 2>&1\n${END_JOBS}\n${script}`], { cwd: root, env });
   // Links in responses contain the configured port.
   const shown = (text) =>
     text
       .replaceAll('http://localhost:0/', `${base}/`)
+      .replaceAll(`localhost:${receiver}`, `localhost:${SHOWN.receiver}`)
       .replaceAll(base, SHOWN.base)
       .replaceAll(portal, SHOWN.portal)
       .replaceAll(password, SHOWN.password)
@@ -161,7 +179,7 @@ function essence({ language, example }, text) {
 }
 
 const given = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const files = given.length > 0 ? given : ['README.md', 'docs/tour.md', 'docs/term.md'].map((name) => join(root, name));
+const files = given.length > 0 ? given : PAGES.map((name) => join(root, name));
 const write = process.argv.includes('--write');
 await buildIfStale();
 const fences = files.flatMap(fencesOf);

@@ -49,10 +49,8 @@ async function readList(resource, list) {
 /** Everything from the beginning. The cursor comes first: what changes meanwhile is read once more, and nothing is missed. */
 async function start() {
   copy.cursor = (await get('/v1/events?cursor=now')).body.meta.next_cursor;
-  const byDepth = [...resources].sort(
-    ([, a], [, b]) => (a.list ?? '').split('{').length - (b.list ?? '').split('{').length,
-  );
-  for (const [resource, { list, path }] of byDepth) {
+  const depth = ([, { list }]) => (list ?? '').split('{').length;
+  for (const [resource, { list, path }] of [...resources].sort((a, b) => depth(a) - depth(b))) {
     if (list) await readList(resource, list);
     else if (path) copy.records[resource] = { one: (await get(path)).body };
   }

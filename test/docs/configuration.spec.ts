@@ -10,7 +10,8 @@ const sections = Object.entries(groups).map(([heading, variables]): [string, [st
 
 /** The default as it would be set; empty if there is none. */
 function shown(fallback: unknown): string {
-  return String((fallback as string | number | boolean | string[] | null) ?? '');
+  const isGroup = Object.prototype.toString.call(fallback) === '[object Object]';
+  return isGroup ? '' : String((fallback as string | number | boolean | string[] | null) ?? '');
 }
 
 /** Quoted if a shell would split it: env files are sourced too. */

@@ -205,11 +205,11 @@ describe('the monitoring files', () => {
       ];
       expect(expressions.length).toBeGreaterThan(15);
       for (const expression of expressions) {
-        const names = expression.match(/\b(up|(?:http|api|database|organization|outbox|rate_limit|process)_\w+)\b/g) ?? [];
+        const names = expression.match(/\b(up|(?:http|api|database|events|organization|outbox|rate_limit|process)_\w+)\b/g) ?? [];
         const unknown = names.map((name) => name.replace(/_(bucket|count|sum)$/, '')).filter((name) => !known.has(name));
         expect([expression, names.length > 0, unknown]).toEqual([expression, true, []]);
       }
-      const described = [...read('docs/monitoring.md').matchAll(/`((?:http|api|database|organization|outbox|rate_limit)_\w+)`/g)];
+      const described = [...read('docs/monitoring.md').matchAll(/`((?:http|api|database|events|organization|outbox|rate_limit)_\w+)`/g)];
       expect(described.map(([, name]) => name!).filter((name) => !known.has(name))).toEqual([]);
     } finally {
       await api.stop();

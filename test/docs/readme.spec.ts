@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CURL, findServer } from '../support/process/server-binary.js';
 
@@ -18,7 +18,7 @@ function callAll(...pages: string[]): Promise<{ code: unknown; output: string }>
   });
 }
 
-describe('the calls of the README and of both tours', () => {
+describe('the calls of the README and of the pages to paste from', () => {
   it('show the answers of the service, and a wrong one is detected', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-tour-'));
     try {
@@ -28,7 +28,9 @@ describe('the calls of the README and of both tours', () => {
       const line = before.slice(0, before.lastIndexOf('```json')).split('\n').length;
       const page = join(folder, 'tour.md');
       writeFileSync(page, tour.replace('"status":405', '"status":400'));
-      const { code, output } = await callAll(join(ROOT, 'README.md'), page, join(ROOT, 'docs/term.md'));
+      const { code, output } = await callAll(
+        ...['README.md', page, 'docs/term.md', 'docs/events.md', 'docs/webhooks.md'].map((name) => resolve(ROOT, name)),
+      );
       // Only the planted fault. If this fails, run npm run readme.
       expect(output.match(/^\S+, line \d+/gm)).toEqual([`${page}, line ${line}`]);
       expect(output).toContain('"status":405');

@@ -133,7 +133,7 @@ export const groups = {
     OUTBOX_DAYS: about('How long mails and build hook calls are kept after they were sent or given up.', days(90)),
     EVENT_DAYS: about('How long events stay in the feed.', days(30)),
     WEBHOOK_PRIVATE_NETWORKS: about(
-      'What build hooks and webhooks of organizations may reach beside the public internet, in production: comma-separated networks (`10.20.0.0/16`), or one place for one organization (`wattle-lane crm.internal:8080`). There, plain http and any port are allowed. The agents of clouds (169.254.0.0/16, 168.63.129.16) never are.',
+      'What build hooks and webhooks of organizations may reach beside the public internet, in production: comma-separated networks (`10.20.0.0/16`), or one place for one organization (`wattle-lane crm.internal:8080`). There, plain http and any port are allowed. With demo data, `npm start` admits this machine unless it is set. The agents of clouds (169.254.0.0/16, 168.63.129.16) never are.',
       privateNetworks(),
     ),
     BOOKING_REQUEST_DAYS: about('How long a booking request waits, unchanged, before it has expired.', days(60)),

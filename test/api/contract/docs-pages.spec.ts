@@ -12,7 +12,7 @@ interface Sampled {
   requestBody?: { content: object };
 }
 
-const GUIDES = ['errors', 'idempotency', 'pagination', 'rate-limits', 'build-hooks', 'versioning'];
+const GUIDES = Object.keys(JSON.parse(readFileSync('apps/api/assets/guides.json', 'utf8')) as object);
 
 describe('/ and /docs', () => {
   const PAGES = ['/', '/docs', ...GUIDES.map((name) => `/docs/${name}`)];

@@ -151,6 +151,12 @@ function whereIs(database: string | null, env: Env): string {
   return dirname(database) === folder ? folder : `${database} (database), ${folder} (keys, images)`;
 }
 
+/** If not, whoever tries the service out may call receivers on the same machine. */
+function admitsAny(env: Env): boolean {
+  const { networks, places } = env.get('WEBHOOK_PRIVATE_NETWORKS');
+  return networks.length + places.length > 0;
+}
+
 /** An external database gets demo data only on request. */
 function wantsDemo(env: Env): boolean {
   return env.get('DEMO') ?? usesEmbedded(loadEnv());
@@ -181,6 +187,7 @@ function childEnvironment(app: ProcessRole, env: Env): Record<string, string> {
     HOST: hostOf(env),
     // A single process has no load balancer that needs time to notice its shutdown.
     SHUTDOWN_DELAY_SECONDS: '0',
+    ...(wantsDemo(env) && !admitsAny(env) && { WEBHOOK_PRIVATE_NETWORKS: '127.0.0.0/8,::1/128' }),
     // Without a mail server, all three processes write mails to files.
     SMTP_URL: env.get('SMTP_URL') ?? pathToFileURL(mailFolder(env)).href,
   });

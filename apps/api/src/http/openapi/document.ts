@@ -30,7 +30,7 @@ key's organization. Other organizations' records return 404, like records that d
 Send the key as \`Authorization: Token token=<API_KEY>\`. Read a whole list with \`cursor\`, or jump to a page with \`offset\`.
 Unknown parameters are refused. Guides: [errors and retries](docs/errors), [idempotency](docs/idempotency),
 [pagination](docs/pagination), [rate limits](docs/rate-limits), [signatures of build hooks](docs/build-hooks),
-[events](docs/events), [versioning](docs/versioning). For a key to test with, run the demo of a service of your own. Every response has an \`X-Request-Id\`.`;
+[events](docs/events), [webhooks](docs/webhooks), [versioning](docs/versioning). For a key to test with, run the demo of a service of your own. Every response has an \`X-Request-Id\`.`;
 
 /** What each scope of a key grants. */
 const SCOPE_TABLE = Object.entries(SCOPES).map(([scope, sentence]) => `\n| \`${scope}\` | ${sentence} |`);
