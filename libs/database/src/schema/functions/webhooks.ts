@@ -210,7 +210,7 @@ export const webhooks = /* sql */ `
   END $$;
 
   -- Endpoints of which managers are to be told: that have failed for a day, for five days, were disabled by an answer or
-  -- whose key has expired.
+  -- whose key has expired, or was revoked while they were being made.
   CREATE FUNCTION troubled_webhooks(most integer) RETURNS TABLE (id uuid, organization_id uuid)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
     (SELECT e.id, e.organization_id FROM webhook_endpoints e WHERE e.disabled_at IS NULL
@@ -219,14 +219,14 @@ export const webhooks = /* sql */ `
       WHERE e.told_at IS NULL AND e.disabled_reason IN ('gone', 'failing', 'maker_left') LIMIT most)
     UNION ALL (SELECT e.id, e.organization_id FROM webhook_endpoints e JOIN api_keys k
         ON k.organization_id = e.organization_id AND k.id = e.api_key_id
-      WHERE e.disabled_at IS NULL AND k.expires_at <= now() LIMIT most)
+      WHERE e.disabled_at IS NULL AND (k.expires_at <= now() OR k.revoked_at IS NOT NULL) LIMIT most)
   $$;
 
   -- Marks one of them as told, for the organization of the transaction, and disables it if it is time to. Nothing if somebody
-  -- was faster.
+  -- was faster. What a replaced key has made in its overlap goes to its successor first.
   CREATE FUNCTION mark_webhook(endpoint uuid) RETURNS TABLE (url text, reason text, disabled boolean)
     LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
-  DECLARE e webhook_endpoints; why text;
+  DECLARE e webhook_endpoints; k api_keys; why text;
   BEGIN
     SELECT * INTO e FROM webhook_endpoints w WHERE w.${MINE} AND w.id = endpoint FOR UPDATE;
     IF NOT FOUND THEN RETURN; END IF;
@@ -237,9 +237,13 @@ export const webhooks = /* sql */ `
       reason := e.disabled_reason; disabled := e.disabled_reason = 'gone';
       RETURN NEXT; RETURN;
     END IF;
+    SELECT * INTO k FROM api_keys WHERE organization_id = e.organization_id AND api_keys.id = e.api_key_id;
+    WHILE k.replaced_by IS NOT NULL AND (k.expires_at <= now() OR k.revoked_at IS NOT NULL) LOOP
+      SELECT * INTO k FROM api_keys WHERE organization_id = e.organization_id AND api_keys.id = k.replaced_by;
+    END LOOP;
+    UPDATE webhook_endpoints SET api_key_id = k.id WHERE id = e.id AND api_key_id <> k.id;
     why := CASE WHEN e.failing_since <= now() - interval '5 days' THEN 'failing'
-      WHEN EXISTS (SELECT FROM api_keys k WHERE k.organization_id = e.organization_id AND k.id = e.api_key_id
-        AND k.expires_at <= now()) THEN 'maker_left' END;
+      WHEN k.expires_at <= now() OR k.revoked_at IS NOT NULL THEN 'maker_left' END;
     IF why IS NOT NULL THEN
       UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = why, told_at = now(), updated_at = now()
       WHERE id = e.id;
