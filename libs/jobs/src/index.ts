@@ -18,6 +18,7 @@ export {
   type WebhookInMail,
 } from './emails.js';
 export {
+  MAIL_STATUSES,
   OUTBOX_STATUSES,
   type OutboxMail,
   OutboxMessages,

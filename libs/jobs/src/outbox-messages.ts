@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { behind, Database, normalizeEmail, type Position } from '@app/database';
+import { behind, Database, normalizeEmail, type Position, VALUES } from '@app/database';
 
-export const OUTBOX_STATUSES = ['queued', 'sent', 'failed', 'dead', 'suppressed'] as const;
+export const OUTBOX_STATUSES = VALUES.outbox.status;
 
 export type OutboxStatus = (typeof OUTBOX_STATUSES)[number];
+
+/** The states of a mail: only deliveries of webhooks are held. */
+export const MAIL_STATUSES = OUTBOX_STATUSES.filter((status) => status !== 'held');
+
+export type MailStatus = (typeof MAIL_STATUSES)[number];
 
 /** A mail of the outbox as its organization sees it: without the content, which contains links. */
 export interface OutboxMail {
@@ -13,7 +18,7 @@ export interface OutboxMail {
   recipient: string;
   /** How many further notices it takes in. */
   gathered: number;
-  status: OutboxStatus;
+  status: MailStatus;
   attempts: number;
   /** A code; {@link inWords} has its words. */
   problem: string | null;
@@ -26,7 +31,7 @@ export interface OutboxMail {
 /** Which mails are listed. */
 export interface WantedMails {
   kinds: string[];
-  status: OutboxStatus | null;
+  status: MailStatus | null;
   /** Part of the recipient's address; empty for all. */
   to: string;
   after: Position | null;

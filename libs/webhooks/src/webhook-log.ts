@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
-import { behind, Database, type Position } from '@app/database';
+import { behind, Database, type Position, VALUES } from '@app/database';
 
 /** The states of a delivery: only mails are suppressed. */
-export const DELIVERY_STATUSES = ['queued', 'held', 'sent', 'failed', 'dead'] as const;
+export const DELIVERY_STATUSES = VALUES.outbox.status.filter((status) => status !== 'suppressed');
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 

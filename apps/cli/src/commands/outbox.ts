@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import sql from 'sql-template-tag';
 import { Vault } from '@app/config';
-import { canonicalUuid, normalizeEmail } from '@app/database';
+import { canonicalUuid, normalizeEmail, type Tables } from '@app/database';
 import { inWords as problemInWords, openEmail, OUTBOX_STATUSES, type OutboxStatus } from '@app/jobs';
 import { Failure, minute, print, printRows } from '../output.js';
 import { inSlugs, type Slugs } from '../slugs.js';
@@ -12,7 +12,7 @@ const MOST = 10_000;
 interface Row {
   id: string;
   organization_id: string | null;
-  topic: 'email' | 'rebuild';
+  topic: Tables['outbox']['topic'];
   kind: string;
   recipient: string;
   payload: Buffer | null;
@@ -26,7 +26,9 @@ interface Row {
 
 /** `outbox list`, `outbox show`, `outbox retry`, `outbox unsuppress`. */
 export function addOutboxCommands(program: Command): void {
-  const outbox = program.command('outbox').description('inspect and retry mails and build hook calls');
+  const outbox = program
+    .command('outbox')
+    .description('inspect mails, build hook calls and webhook calls, and retry them');
 
   outbox
     .command('list')
@@ -73,10 +75,11 @@ export function addOutboxCommands(program: Command): void {
 
   outbox
     .command('retry')
-    .description('queue a failed or dead message again, with all its tries')
+    .description('queue a failed or dead mail or build hook call again, with all its tries')
     .argument('<id>', 'the id of the message')
     .action(async (id: string, _options: object, command: Command) => {
       const { row } = await find(id);
+      if (row.topic === 'webhook') throw new Failure(`Message ${id} is a call of a webhook: see "webhooks replay".`);
       const [done] = await withContext(({ db }) =>
         db.lookUp<{ queued: boolean }>(sql`SELECT retry_outbox(${id}) AS queued`),
       );

@@ -1,6 +1,6 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { isStorable, pageOf } from '@app/database';
-import { inWords, Outbox, OUTBOX_STATUSES, type OutboxMail, OutboxMessages } from '@app/jobs';
+import { inWords, Outbox, MAIL_STATUSES, type OutboxMail, OutboxMessages } from '@app/jobs';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
@@ -30,7 +30,7 @@ class OutboxController {
     order: 40,
   })
   async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
-    const status = OUTBOX_STATUSES.find((one) => one === query.status) ?? null;
+    const status = MAIL_STATUSES.find((one) => one === query.status) ?? null;
     const to = searchedIn(query.to);
     const before = readPosition(query.before);
     const wanted = { kinds: Object.keys(MAIL_KINDS), status, to, after: before, most: PAGE };
@@ -47,7 +47,7 @@ class OutboxController {
       status,
       to,
       before,
-      statuses: OUTBOX_STATUSES,
+      statuses: MAIL_STATUSES,
       newest: queryOf({ status, to }) || '?',
       older: older && queryOf({ status, to, before: positionText(older) }),
     });

@@ -156,12 +156,12 @@ export const jobs = /* sql */ `
     ORDER BY created_at DESC, id DESC LIMIT least(most, 10000)
   $$;
 
-  -- Not while an attempt is in progress.
+  -- Not while an attempt is in progress. Deliveries of webhooks have replay_webhook: a disabled endpoint gets none.
   CREATE FUNCTION retry_outbox(message uuid) RETURNS boolean LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     UPDATE outbox SET status = 'queued', attempts = 0, due_at = now(), finished_at = NULL, leased_by = NULL,
       leased_until = NULL
-    WHERE id = message AND status IN ('failed', 'dead') AND (leased_until IS NULL OR leased_until < now());
+    WHERE id = message AND topic <> 'webhook' AND status IN ('failed', 'dead') AND (leased_until IS NULL OR leased_until < now());
     RETURN FOUND;
   END $$;
 
