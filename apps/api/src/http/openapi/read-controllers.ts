@@ -79,6 +79,8 @@ interface ComputedRead<Path extends string, Query extends object, Rules extends 
   description?: string;
   query?: Type<Query>;
   answer: Answer;
+  /** Whether `run` gives it an `ETag`. */
+  versioned?: boolean;
   /** Who reads: injected. */
   rules: { [At in keyof Rules]: Type<Rules[At]> };
   run: (asked: { caller: Caller; ids: Record<IdNames<Path>, string>; query: Query }, ...rules: Rules) => unknown;

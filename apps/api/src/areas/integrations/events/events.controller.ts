@@ -2,7 +2,7 @@ import { Controller, Get, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { eventJson } from '@app/events';
 import {
-  type Caller, CurrentCaller, Documented, JsonText, one, readController, RequireScopes, ValidQuery,
+  type Caller, CurrentCaller, Documented, JsonText, one, readController, RequireScopes, tagged, ValidQuery,
 } from '../../../http/kit.js'; // prettier-ignore
 import { EventFeed } from '../event-feed.js';
 import { EventsQuery } from './events.queries.js';
@@ -14,8 +14,9 @@ const EVENT = readController({
   path: 'v1/events/:event_id',
   summary: 'Returns one event',
   answer: one(eventShape),
+  versioned: true,
   rules: [EventFeed],
-  run: async ({ caller, ids: { event_id: id } }, feed) => new JsonText(eventJson(await feed.one(caller, id))),
+  run: async ({ caller, ids: { event_id: id } }, feed) => tagged(new JsonText(eventJson(await feed.one(caller, id)))),
 });
 
 /** It may wait, and it is oldest first: no declared list. */
