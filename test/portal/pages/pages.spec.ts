@@ -30,7 +30,7 @@ const MORE = [
   'activity?status=4xx', 'outbox?status=dead', 'audit?day=2020-01-01', 'keys?page=2', 'keys?unused=30', 'money/approvals?state=all',
   'enquiries?status=new', 'inbox?status=archived', 'enquiries/requests?status=declined',
   'money?state=paid', 'money?number=nothing', 'money/sessions?after=0-ffffffff-ffff-ffff-ffff-ffffffffffff', 'money/sessions?state=completed',
-  'money/draft?name=rather', 'money/draft?name=nobody',
+  'money/draft?name=rather', 'money/draft?name=nobody', 'webhooks/deliveries?status=failed', 'webhooks/deliveries?type=nothing',
 ]; // prettier-ignore
 
 const joining = await fixture(JoinFixture.open());
@@ -46,7 +46,7 @@ beforeAll(async () => {
   full = await fullOrganization(joining);
   empty = await portal.someone('owner');
   const [cookie, secret] = [full.owner.header, 'x'.repeat(43)];
-  const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, invite_id: full.codeId, user_id: full.ownerId, lesson_id: full.lessons[0]!, request_id: full.requestId, invoice_id: full.invoices.open, payment_id: full.paymentId, secret };
+  const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, invite_id: full.codeId, user_id: full.ownerId, lesson_id: full.lessons[0]!, request_id: full.requestId, endpoint_id: full.endpointId, delivery_id: full.deliveryId, invoice_id: full.invoices.open, payment_id: full.paymentId, secret };
   const routes = portal.routes().filter(({ method, path, access }) => method === 'GET' && access !== 'probe' && !path.endsWith('/download'));
   const fill = (path: string) => path.replaceAll(/:([^/]+)/g, (_, name: string) => ids[name] ?? randomUUID());
   visits = [
@@ -67,6 +67,7 @@ beforeAll(async () => {
     ...Object.entries(await joinPages(joining, full.provisioning)).map(([name, visit]) => ({ ...visit, name: `join: ${name}` })),
     // Nobody sees the new secret but whoever presses the button, so these come last.
     { name: 'new secret', path: `/o/${full.slug}/build-hook/rotate`, cookie, press: 'Replace the secret' },
+    { name: 'new secret of an endpoint', path: `/o/${full.slug}/webhooks/${full.endpointId}/rotate`, cookie, press: 'Replace the secret' },
   ];
 }); // prettier-ignore
 
@@ -144,6 +145,7 @@ describe('every page', () => {
     const name = (shift: number) => `($1::text[])[1 + (${shift} + abs(hashtext(id::text))) % ${NAMES.length}]`;
     for (const table of ['api_keys', 'classrooms', 'student_groups', 'passkeys']) await make.query(`UPDATE ${table} SET name = ${name(0)}`, [NAMES]);
     await make.query(`UPDATE users SET first_name = ${name(0)}, last_name = ${name(1)}`, [NAMES]);
+    await make.query(`UPDATE webhook_endpoints SET description = ${name(0)}`, [NAMES]);
     const supplied = 'supplied_first_name = $1, supplied_last_name = $2 WHERE accepted_at IS NULL';
     for (const table of ['members', 'parents']) await make.query(`UPDATE ${table} SET ${supplied}`, NAMES.slice(0, 2));
     await make.query(`UPDATE organizations SET name = $1`, [`${LONG} <b>${LONG}</b>`]);

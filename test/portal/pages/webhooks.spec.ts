@@ -116,6 +116,7 @@ it('shows each call with its answer, finds it, and sends it again', async () => 
     ['?status=dead', true],
     ['?status=sent', false],
     ['?type=webhook', true],
+    ['?type=webhook.*', true],
     ['?type=session', false],
     [`?endpoint=${endpoint.id}`, true],
     [`?since=${tomorrow}`, false],

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Invites } from '@app/people';
 import type { Tables } from '../database/tables.js';
 import type { JoinFixture } from './join-fixture.js';
@@ -14,6 +14,9 @@ export interface FullOrganization extends PeoplePages {
   keyId: string;
   /** A code by which people have come. */
   codeId: string;
+  /** A webhook endpoint that fails, and a call with its answer. */
+  endpointId: string;
+  deliveryId: string;
   /** A booking request. */
   requestId: string;
   /** An invoice in each state. */
@@ -86,10 +89,11 @@ export async function fullOrganization(joining: JoinFixture): Promise<FullOrgani
      FROM (VALUES ('test', 'sent', NULL), ('rebuild', 'dead', 'http_404'), ('rebuild', 'queued', NULL)) c (kind, status, problem)`,
     [at],
   );
+  const hooks = await fillWebhooks(joining, at);
   const requestId = await fillEnquiries(joining, at);
   const money = await fillMoney(joining, at);
   await fillAccount(joining, office.ownerId);
-  return Object.assign(office, { slug, keyId, codeId, requestId, ...money });
+  return Object.assign(office, { slug, keyId, codeId, requestId, ...hooks, ...money });
 }
 
 /** Trips and expenses in every state. */
@@ -190,6 +194,29 @@ async function fillCodes({ portal: { app, make } }: JoinFixture, { provisioning,
     replaced,
   ]);
   return code!;
+}
+
+/** Endpoints in every state, and calls of one that fails. */
+async function fillWebhooks({ portal: { make } }: JoinFixture, organizationId: string) {
+  const own = { organizationId, secret: randomBytes(60), description: LONG };
+  const failing = { failingSince: new Date(Date.now() - 172_800_000), failedAt: new Date() };
+  const rotated = { previousSecret: randomBytes(60), previousUntil: new Date(Date.now() + 3_600_000) };
+  const add = (url: string, more: Partial<Tables['webhook_endpoints']>) =>
+    make.row('webhook_endpoints', { ...own, url: `https://hooks.example.org/${url}`, ...more });
+  await add(LONG.replaceAll(' ', '-').repeat(5), { description: null });
+  for (const disabledReason of ['request', 'gone', 'failing', 'maker_left'] as const) await add('off', { disabledReason, disabledAt: new Date() });
+  const types = { eventTypes: ['session.*', 'attendance.marked', 'booking_request.created', 'invoice.finalized', 'invoice.paid'] };
+  const { id: endpointId } = await add('tutoring', { ...types, ...failing, ...rotated });
+  const [{ id: deliveryId }] = (await make.query<{ id: string }>(
+    `INSERT INTO outbox (id, organization_id, topic, kind, recipient, event_id, status, attempts, last_error, response_status, duration_ms, answer,
+       tried_at, finished_at, created_at)
+     SELECT gen_random_uuid(), $1, 'webhook', 'session.completed', $2, gen_random_uuid(), s, 3, CASE WHEN s <> 'sent' THEN 'http_500' END,
+       CASE s WHEN 'sent' THEN 204 ELSE 500 END, 1234, repeat('<p>The answer of a server that is not well.</p> ', 40), now(),
+       CASE WHEN s IN ('sent', 'dead') THEN now() END, now() - n * interval '1 hour'
+     FROM generate_series(1, 12) n, unnest('{dead,failed,held,queued,sent}'::text[]) s RETURNING id`,
+    [organizationId, endpointId],
+  )) as [{ id: string }];
+  return { endpointId, deliveryId };
 }
 
 /** Leads and requests in every state. @returns the id of a request */

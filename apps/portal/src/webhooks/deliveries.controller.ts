@@ -32,7 +32,7 @@ export class DeliveriesController {
     const [endpoints, found] = await Promise.all([
       this.log.endpoints(organizationId),
       this.log.deliveries(organizationId, {
-        ...{ endpointId: endpoint, status, type, after: before, most: PAGE },
+        ...{ endpointId: endpoint, status, type: type && type.replace('*', ''), after: before, most: PAGE },
         since: since === null ? null : startOfDay(since, timeZone),
       }),
     ]);
@@ -73,7 +73,7 @@ function readFilters({ endpoint, status, type, since, before }: Record<string, u
   return {
     endpoint: typeof endpoint === 'string' ? canonicalUuid(endpoint) : null,
     status: DELIVERY_STATUSES.find((one) => one === status) ?? null,
-    type: text(type, /^[a-z_.]{1,100}$/),
+    type: text(type, /^[a-z_.]{1,100}\*?$/),
     since: day && !Number.isNaN(Date.parse(day)) ? day : null,
     before: readPosition(before),
   };
