@@ -100,7 +100,11 @@ async function outputsOf(commands, banner, env) {
     return text.replaceAll(SHOWN.base, base).replaceAll(SHOWN.key, key).replaceAll(SHOWN.receiver, receiver);
   });
   const script = typed.map((text) => `${text}printf '\\036'\n`).join('');
-  const { stdout } = await promisify(execFile)('sh', ['-c', `exec 2>&1\n${END_JOBS}\n${script}`], { cwd: root, env });
+  const { stdout } = await promisify(execFile)('sh', ['-c', `exec 2>&1\n${END_JOBS}\n${script}`], {
+    cwd: root,
+    // Folders that the pages make go with the service's.
+    env: { ...env, TMPDIR: env.CURL_HOME },
+  });
   // Links in responses contain the configured port.
   const shown = (text) =>
     text
