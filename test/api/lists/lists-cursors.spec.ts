@@ -10,7 +10,8 @@ const SECRET = '5a'.repeat(32);
 const api = await fixture(TestApi.start({ ENCRYPTION_KEY: SECRET }));
 const fixtures = await createFixtures(api);
 const document = await documentOf(api);
-const lists = keyedReads(api).filter((route) => queryOf(document, route).has('cursor'));
+// Events have cursors of their own: events.spec.ts.
+const lists = keyedReads(api).filter((route) => queryOf(document, route).has('cursor') && route.path !== '/v1/events');
 // A second row wherever the fixtures have one, so that every list has a next page.
 for (const { id, path } of [fixtures.a, fixtures.b]) {
   const review = { sessionId: path.session_id!, comment: 'Kind', isPublic: true };

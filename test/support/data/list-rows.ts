@@ -148,7 +148,7 @@ const OTHER_ROWS: Record<string, ListRows> = {
     },
   },
   list_webhook_deliveries: {
-    insert: rowsOf('outbox', (_row, { school, session }) => ({ organization_id: school, topic: 'webhook', recipient: session })),
+    insert: rowsOf('outbox', ({ id }, { school, session }) => ({ organization_id: school, topic: 'webhook', recipient: id < '8' ? session : id })),
   },
   list_student_groups: { insert: rowsOf('student_groups', (_row, { school }) => ({ owner_organization_id: school })) },
   list_request_log: { insert: rowsOf('request_log', ({ id }) => ({ status: [200, 404, 422, 500][parseInt(id[0]!, 16) % 4] })) },
