@@ -48,7 +48,8 @@ describe('an import keeps the rules of the API', () => {
   beforeEach(() => imports.renew());
 
   it('for each column that a request writes, with its words', async () => {
-    const cases = Object.entries(kinds).flatMap(([table, columns]) =>
+    const imported = Object.keys(kinds).filter((table) => (TABLES as readonly string[]).includes(table));
+    const cases = imported.map((table) => [table, kinds[table]!] as const).flatMap(([table, columns]) =>
       Object.entries(columns).flatMap(([column, kind]) =>
         breaking(kind.schema)
           .map((value) => ({ table, column, value, fault: kind.parse(value, env) }))
@@ -57,7 +58,7 @@ describe('an import keeps the rules of the API', () => {
     );
     expect(cases.length).toBeGreaterThan(300);
     const missed: string[] = [];
-    for (const table of Object.keys(kinds)) {
+    for (const table of imported) {
       const own = cases.filter((one) => one.table === table);
       const thrown: unknown = await imports.load({ [table]: own.map(({ column, value }) => ({ [column]: value })) }).catch((error: unknown) => error);
       const { faults } = thrown as ImportError;

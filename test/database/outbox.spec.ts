@@ -55,7 +55,7 @@ describe('functions of the outbox', () => {
     for (const outcome of ['queued', 'anything']) {
       await expect(finish(id, 'one', outcome), outcome).rejects.toMatchObject(invalid);
     }
-    await expect(finish(id, 'one', 'failed', '2 days')).rejects.toMatchObject(invalid);
+    await expect(finish(id, 'one', 'failed', '3 days')).rejects.toMatchObject(invalid);
     await schema.as(
       school,
       `INSERT INTO outbox (id, organization_id, topic, kind, recipient) SELECT gen_random_uuid(), $1, 'email', 'k', 'r'

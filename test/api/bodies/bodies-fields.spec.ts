@@ -63,6 +63,7 @@ async function fieldsOf(route: Route): Promise<(Place & { nth: number; told: str
 const masked = ({ status, text }: Answer): string =>
   `${status} ${text}`
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
+    .replaceAll(/whsec_[\w+\/=]+/g, 'whsec_…')
     .replaceAll(/person-[^"]+@example\.org/g, '<address>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/"(token|join_code)":"[^"]+"/g, '"$1"')
