@@ -10,7 +10,7 @@ import { minute, print, printRows } from '../output.js';
 interface CreateOptions {
   org: string;
   url: string;
-  events: string[];
+  events?: string[];
   description?: string;
 }
 
@@ -63,7 +63,7 @@ export function addWebhookCommands(program: Command): void {
     .description('create an endpoint; its secret is shown only once')
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--url <url>', 'the URL that receives the signed POST requests')
-    .option('--events <a,b>', 'comma-separated types of events, such as session.* (default: all)', namesIn, [])
+    .option('--events <a,b>', 'comma-separated types of events, such as session.* (all, unless given)', namesIn)
     .option('--description <text>', 'what it is for')
     .action(async ({ org, url, events: types, description }: CreateOptions, command: Command) => {
       const made = await perform(org, (webhooks, operations, organizationId) => {
