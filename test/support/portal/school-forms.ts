@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
-import { webhooks } from '../data/webhook-rows.js';
+import { delivery, webhooks } from '../data/webhook-rows.js';
 import { PASSWORD, type Someone, type TestPortal } from './portal.js';
 
 const HOUR = 3_600_000;
@@ -15,7 +15,7 @@ const IDS: Record<string, string> = {
   invoice_id: 'SELECT id FROM invoices WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   endpoint_id: 'SELECT id FROM webhook_endpoints WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
-  delivery_id: `SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND topic = 'webhook' AND finished_at IS NOT NULL`,
+  delivery_id: `SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND topic = 'webhook' AND finished_at IS NOT NULL AND event_id IS NULL`,
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   // Of the page after leaving.
   organization_id: 'SELECT organization_id AS id FROM members WHERE user_id = $2 AND organization_id <> $1',
@@ -83,6 +83,7 @@ export class SchoolForms {
     const base = `/o/${owner.organization.slug}`;
     await portal.post(`${base}/keys`, { ...TYPED, form_token: randomUUID() }, owner.cookie).expect(303);
     await webhooks(make, at);
+    await delivery(make, at);
     if (hook) await portal.post(`${base}/build-hook/add`, TYPED, owner.cookie).expect(200);
     return owner;
   }

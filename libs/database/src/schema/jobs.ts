@@ -58,10 +58,10 @@ export const jobs = /* sql */ `
   -- An endpoint is sent an event once.
   CREATE UNIQUE INDEX outbox_endpoint_event ON outbox (endpoint_id, event_id) WHERE event_id IS NOT NULL;
   CREATE INDEX outbox_webhooks ON outbox (organization_id, created_at, id) WHERE topic = 'webhook';
-  CREATE INDEX outbox_webhooks_endpoint ON outbox (organization_id, endpoint_id, created_at, id) WHERE topic = 'webhook';
+  CREATE INDEX outbox_webhooks_endpoint ON outbox (organization_id, endpoint_id, created_at, id) INCLUDE (status) WHERE topic = 'webhook';
   CREATE INDEX outbox_webhooks_waiting ON outbox (endpoint_id, status, due_at)
     WHERE topic = 'webhook' AND status IN ('queued', 'held', 'failed');
-  CREATE INDEX outbox_webhooks_status ON outbox (organization_id, status, created_at, id) WHERE topic = 'webhook';
+  CREATE INDEX outbox_webhooks_status ON outbox (organization_id, status, created_at, id) INCLUDE (endpoint_id) WHERE topic = 'webhook';
   ${secure('outbox', MINE_OR_THE_PLATFORMS)}
 
   -- Addresses of which the mail server said, to this organization's mail, that there is no such mailbox. refused_at: the
