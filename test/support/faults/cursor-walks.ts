@@ -124,13 +124,15 @@ export class Forger {
 /** Every list with cursors. */
 export async function walkedLists(api: TestApi): Promise<WalkedList[]> {
   const document = await documentOf(api);
-  return keyedReads(api)
-    // The feed of events has cursors of its own: events.spec.ts.
-    .filter((route) => queryOf(document, route).has('cursor') && listAt(route))
-    .map((route) => {
-      const list = listAt(route)!;
-      return { route, operation: list.id, rows: rowsFor(list) };
-    });
+  return (
+    keyedReads(api)
+      // The feed of events has cursors of its own: events.spec.ts.
+      .filter((route) => queryOf(document, route).has('cursor') && listAt(route))
+      .map((route) => {
+        const list = listAt(route)!;
+        return { route, operation: list.id, rows: rowsFor(list) };
+      })
+  );
 }
 
 /**
