@@ -11,6 +11,9 @@ const NEVER: Record<string, string> = {
   api_keys: 'keys are secrets that only this service makes',
   audit_log: MADE_HERE,
   refusals: MADE_HERE,
+  events: MADE_HERE,
+  event_changes: MADE_HERE,
+  event_floors: MADE_HERE,
   idempotency_keys: MADE_HERE,
   invites: 'their secrets are known only where they were made',
   isochrones: 'a refresh computes them anew',
@@ -26,6 +29,7 @@ const NEVER: Record<string, string> = {
   session_students: DERIVED,
   suppressions: MADE_HERE,
   uploads: MADE_HERE,
+  webhook_endpoints: 'the organization sets them up, with a secret',
 };
 
 const schema = await fixture(SchemaFixture.create());

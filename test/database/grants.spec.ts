@@ -91,6 +91,7 @@ describe('the rights of the roles', () => {
       'other_owner_signs_in',
       'outbox_backlog',
       'queue_notices',
+      'replay_webhook',
       'seat_people',
       'suppressed_addresses',
       'title_conversation',

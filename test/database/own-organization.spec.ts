@@ -107,6 +107,7 @@ const ELSEWHERE: Record<string, string> = {
   'apps/api/src/areas/people/users/users.queries.ts parents': 'a view of both, whose organization the list adds',
   'apps/portal/src/activity/activity.service.ts request_log': 'its caller makes the condition for one key or an organization',
   'apps/portal/src/lessons/lessons.queries.ts sessions': 'one of two conditions, both with the organization',
+  'libs/webhooks/src/webhook-log.ts outbox': 'a condition that they share, `ITS`, names it',
   'libs/publishing/src/build-hooks.ts rebuild_hooks': 'its key, `target`, names the organization or the brand',
 };
 

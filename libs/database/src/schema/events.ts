@@ -73,7 +73,16 @@ export const UNTOLD = {
     ...['api_keys', 'api_key_handovers', 'idempotency_keys', 'audit_log', 'refusals', 'request_log'],
   ],
   'Who is told of changes is not told of being told': [
-    ...['events', 'event_changes', 'event_counter', 'outbox', 'webhook_endpoints', 'webhook_progress', 'rebuild_hooks'],
+    ...[
+      'events',
+      'event_changes',
+      'event_counter',
+      'event_floors',
+      'outbox',
+      'webhook_endpoints',
+      'webhook_progress',
+      'rebuild_hooks',
+    ],
   ],
   'Counters and copies; what they copy tells': [
     'list_counts',
