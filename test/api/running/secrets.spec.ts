@@ -24,7 +24,7 @@ const api = await fixture(TestApi.start({ REDIS_URL: redis.url, LOG_LEVEL: 'trac
 const fixtures = await createFixtures(api);
 await plantCanaries();
 const made = (wish: Partial<NewApiKey>) => api.keys.create(fixtures.a.id, { name: `${STORED} key`, ...wish });
-const key = await made({});
+const key = await made({ scopes: ['read', 'webhooks:write'] });
 const keys = { revoked: await made({}), expired: await made({ expiresAt: new Date(0) }), writer: await made({ scopes: ['blog:write'] }) };
 await api.keys.revokeOf(fixtures.a.id, keys.revoked.id);
 /** The text of every key. */
