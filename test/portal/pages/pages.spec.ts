@@ -91,7 +91,9 @@ async function inspect(check: (page: Page, visit: Visit, said: string[]) => Prom
   const faults: Record<string, string[]> = {};
   // What the browser logs: among it, each page that is answered with 4xx.
   const said: string[] = [];
-  page.on('console', (message) => said.push(message.text())).on('pageerror', (error) => said.push(error.message));
+  // What it focuses itself differs with its speed.
+  page.on('console', (message) => message.text().startsWith('Autofocus processing was blocked') || said.push(message.text()));
+  page.on('pageerror', (error) => said.push(error.message));
   for (const visit of these) {
     await page.context().clearCookies();
     await page.context().addCookies(cookiesIn(visit.cookie ?? ''));

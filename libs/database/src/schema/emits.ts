@@ -132,10 +132,10 @@ class Teller {
     return cases.length > 0 ? `CASE ${key} ${cases.join(' ')} ELSE ${key} END` : key;
   }
 
-  /** The ids that a row names, and its state. */
+  /** The ids that a row names, and its state: of the row itself, so that many new people cost no look-up of their logins. */
   about(alias: string): string {
     const { id, never, organization } = this.emitter;
-    return `(SELECT jsonb_object_agg(${this.name('e.key')}, e.value) FROM json_each(${this.json(alias)}) e
+    return `(SELECT jsonb_object_agg(${this.name('e.key')}, e.value) FROM json_each(row_to_json(${alias})) e
           WHERE (e.key LIKE '%\\_id' OR e.key = 'status') AND e.key <> ALL (${quoted([id, organization, ...never])})
             AND e.value::text <> 'null')`;
   }
