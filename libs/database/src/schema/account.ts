@@ -55,10 +55,10 @@ export const account = /* sql */ `
     seen_by uuid[] NOT NULL DEFAULT '{}'
   );
   CREATE INDEX users_phone ON users (phone_digits) WHERE phone_digits IS NOT NULL;
-  ${partOf('users', { of: 'members', resource: 'student', on: SHOWN, fields: NAMES })}
-  ${partOf('users', { of: 'members', resource: 'tutor', on: SHOWN, fields: { ...NAMES, first_name: ['first_name', 'full_name'], last_name: ['last_name', 'full_name'] } })}
-  ${partOf('users', { of: 'parents', resource: 'parent', on: SHOWN, fields: NAMES })}
-  ${partOf('users', { of: 'session_feedback', resource: 'session_feedback', on: 'p.reviewer_id = c.id AND p.organization_id = ANY (c.seen_by)', fields: { first_name: ['reviewer_name'], last_name: ['reviewer_name'] } })}
+  ${partOf('users', { onlyUpdates: true, of: 'members', resource: 'student', on: SHOWN, fields: NAMES })}
+  ${partOf('users', { onlyUpdates: true, of: 'members', resource: 'tutor', on: SHOWN, fields: { ...NAMES, first_name: ['first_name', 'full_name'], last_name: ['last_name', 'full_name'] } })}
+  ${partOf('users', { onlyUpdates: true, of: 'parents', resource: 'parent', on: SHOWN, fields: NAMES })}
+  ${partOf('users', { onlyUpdates: true, of: 'session_feedback', resource: 'session_feedback', on: 'p.reviewer_id = c.id AND p.organization_id = ANY (c.seen_by)', fields: { first_name: ['reviewer_name'], last_name: ['reviewer_name'] } })}
   ${ownerOnly('users')}
   CREATE POLICY tenant ON users FOR SELECT USING (${SEEN});
   CREATE POLICY tenant_adds ON users FOR INSERT WITH CHECK (current_organization_id() IS NOT NULL);

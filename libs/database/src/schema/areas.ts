@@ -2,7 +2,7 @@ import { account } from './account.js';
 import { blog } from './blog.js';
 import { claims } from './claims.js';
 import { enquiries } from './enquiries.js';
-import { type Emitter, emitters, tellingTables } from './emits.js';
+import { type Emitter, emitters, tellings, tellTriggers } from './emits.js';
 import { type EventType, eventTypes, events } from './events.js';
 import { jobs } from './jobs.js';
 import { lessons } from './lessons.js';
@@ -36,7 +36,7 @@ export const AREAS = {
 export const EVENT_TYPES: readonly EventType[] = eventTypes();
 
 /** The tables whose changes are told. */
-export const TELLING: ReadonlySet<string> = tellingTables();
+export const TELLING: ReadonlySet<string> = new Set(tellings().keys());
 
 /** The records that events are about. */
 export const TOLD: readonly Emitter[] = emitters();
@@ -55,4 +55,7 @@ const statements = Object.values(AREAS).flatMap((area) => area.split(/(?<=;)\n/)
 export const TABLES = statements.filter((statement) => !NEEDS_FUNCTIONS.test(statement)).join('\n');
 
 /** Creates triggers and policies, after the functions. */
-export const TRIGGERS_AND_POLICIES = statements.filter((statement) => NEEDS_FUNCTIONS.test(statement)).join('\n');
+export const TRIGGERS_AND_POLICIES = [
+  ...statements.filter((statement) => NEEDS_FUNCTIONS.test(statement)),
+  tellTriggers(),
+].join('\n');

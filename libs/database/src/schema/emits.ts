@@ -1,3 +1,5 @@
+import { onRows } from './rules.js';
+
 /** A kind of change that has a name of its own, such as `session.completed`. */
 interface Verb {
   /** A sentence for those who subscribe to it. */
@@ -19,9 +21,8 @@ export interface Emitter {
   path: string | null;
   /** The list that shows it; null if there is none. */
   list: string | null;
-  /** The column of its public id, and those of the primary key. */
+  /** The column of its public id. */
   id: string;
-  key: string[];
   /** Columns that are never told: secrets, counters, copies, and whatever the API does not show. */
   never: string[];
   /** Fields that are not called as their columns. */
@@ -48,7 +49,6 @@ export interface Emitter {
 /** A table whose rows are shown within another record, or change how it is shown. */
 interface Part {
   table: string;
-  key: string[];
   /** The record's table and name. */
   of: string;
   resource: string;
@@ -58,6 +58,8 @@ interface Part {
   fields: Record<string, string[]>;
   /** SQL over `c`: only these rows. */
   where?: string;
+  /** It is there before any record shows it, and after: only its changes tell. */
+  onlyUpdates?: boolean;
 }
 
 const EMITTERS: Emitter[] = [];
@@ -65,58 +67,29 @@ const PARTS: Part[] = [];
 
 export const emitters = (): readonly Emitter[] => EMITTERS;
 
-/** The tables that tell of changes, of their own or of another record's. */
-export const tellingTables = (): Set<string> => new Set([...EMITTERS, ...PARTS].map(({ table }) => table));
-
 type Wanted = Pick<Emitter, 'resource' | 'noun' | 'list'> & Partial<Emitter>;
 
-/** The triggers of a table that tells. They are made once, however many declarations there are. */
-function triggers(table: string): string {
-  const told = [...EMITTERS, ...PARTS].filter((one) => one.table === table).length;
-  if (told > 1) return '';
-  return (
-    [
-      ['insert', 'REFERENCING NEW TABLE AS after'],
-      ['update', 'REFERENCING OLD TABLE AS before NEW TABLE AS after'],
-      ['delete', 'REFERENCING OLD TABLE AS before'],
-    ] as const
-  )
-    .map(
-      ([event, rows]) => `CREATE TRIGGER tell_on_${event} AFTER ${event.toUpperCase()} ON ${table} ${rows}
-    FOR EACH STATEMENT EXECUTE FUNCTION tell_${table}();`,
-    )
-    .join('\n  ');
-}
-
-/** Rows of this table are records of the API: each change of one is an event. @see docs/events.md */
+/** Rows of this table are records of the API: each change of one is an event. @see docs/events.md @returns no SQL: see {@link tellTriggers} */
 export function emits(table: string, wanted: Wanted): string {
   EMITTERS.push({
-    ...{
-      table,
-      path: `${wanted.list}/{id}`,
-      id: 'id',
-      key: [wanted.id ?? 'id'],
-      never: [],
-      as: {},
-      derived: {},
-      verbs: {},
-    },
+    ...{ table, path: `${wanted.list}/{id}`, id: 'id', never: [], as: {}, derived: {}, verbs: {} },
     ...{ plain: ['created', 'updated', 'deleted'], organization: 'organization_id' },
     ...wanted,
   });
-  return triggers(table);
+  return '';
 }
 
-/** A change of such a row is an update of another record. */
-export function partOf(table: string, part: Omit<Part, 'table' | 'key'> & { key?: string[] }): string {
-  PARTS.push({ table, key: ['id'], ...part });
-  return triggers(table);
+/** A change of such a row is an update of another record. @returns no SQL: see {@link tellTriggers} */
+export function partOf(table: string, part: Omit<Part, 'table'>): string {
+  PARTS.push({ table, ...part });
+  return '';
 }
 
 const quoted = (names: string[]) => `'{${names.join(',')}}'::text[]`;
 
-const NEW_CHANGE = `INSERT INTO event_changes
-        (organization_id, resource, resource_id, op, verb, changed, about, within)`;
+const CHANGE = '(organization_id, resource, resource_id, op, verb, changed, about, within)';
+
+const NEW_CHANGE = `INSERT INTO event_changes ${CHANGE}`;
 
 /** Reads a record as the API calls its fields. */
 class Teller {
@@ -173,34 +146,31 @@ class Teller {
   }
 }
 
+/** The statements of a table's trigger, by what has happened to its rows. */
+type Statements = Record<'INSERT' | 'UPDATE' | 'DELETE', string[]>;
+
 /** What a trigger of a table does for a record. */
-function statementsOf(emitter: Emitter) {
+function statementsOf(emitter: Emitter): Statements {
   const teller = new Teller(emitter);
-  const both = emitter.key.map((column) => `n.${column} = o.${column}`).join(' AND ');
-  const { organization } = emitter;
-  const told = (plain: 'created', when: 'inserted') => emitter.plain.includes(plain) || Object.values(emitter.verbs).some((verb) => verb[when]); // prettier-ignore
+  const { organization, plain, verbs } = emitter;
+  const begins = plain.includes('created') || Object.values(verbs).some(({ inserted }) => inserted);
+  const both = 'FROM (SELECT OLD.*) o, (SELECT NEW.*) n';
+  const [was, is, same] = [teller.seen('o'), teller.seen('n'), `o.${organization} = n.${organization}`];
   // Rows that come into sight or leave it by a change.
   const moves = emitter.sight !== undefined || emitter.moves;
-  const stays = moves
-    ? `(${teller.seen('o')}) AND (${teller.seen('n')}) AND o.${organization} = n.${organization}`
-    : teller.seen('n');
-  const appears = `(${teller.seen('n')}) AND NOT coalesce(${teller.seen('o')} AND o.${organization} = n.${organization}, false)`;
-  const leaves = `(${teller.seen('o')}) AND NOT coalesce(${teller.seen('n')} AND o.${organization} = n.${organization}, false)`;
   return {
-    insert: told('created', 'inserted')
-      ? [`${NEW_CHANGE} ${teller.row('n', 'I', teller.verbs('inserted'))} FROM after n WHERE ${teller.seen('n')}`]
+    INSERT: begins ? [`${NEW_CHANGE} ${teller.row('n', 'I', teller.verbs('inserted'))} FROM after n WHERE ${is}`] : [],
+    DELETE: plain.includes('deleted')
+      ? [`${NEW_CHANGE} ${teller.row('o', 'D', 'NULL::text')} FROM before o WHERE ${was}`]
       : [],
-    delete: emitter.plain.includes('deleted')
-      ? [`${NEW_CHANGE} ${teller.row('o', 'D', 'NULL::text')} FROM before o WHERE ${teller.seen('o')}`]
-      : [],
-    update: [
+    UPDATE: [
       `${NEW_CHANGE} SELECT t.* FROM (${teller.row('n', 'U', teller.verbs('updated'), teller.changed())}
-        FROM before o JOIN after n ON ${both} WHERE ${stays}) AS t (organization_id, resource, resource_id, op, verb, changed, about, within)
-        WHERE t.verb IS NOT NULL${emitter.plain.includes('updated') ? ` OR t.changed <> '{}'` : ''}`,
+        ${both} WHERE ${moves ? `(${was}) AND (${is}) AND ${same}` : is}) AS t ${CHANGE}
+        WHERE t.verb IS NOT NULL${plain.includes('updated') ? ` OR t.changed <> '{}'` : ''}`,
       ...(moves
         ? [
-            `${NEW_CHANGE} ${teller.row('o', 'D', teller.gone())} FROM before o JOIN after n ON ${both} WHERE ${leaves}`,
-            `${NEW_CHANGE} ${teller.row('n', 'I', 'NULL::text')} FROM before o JOIN after n ON ${both} WHERE ${appears}`,
+            `${NEW_CHANGE} ${teller.row('o', 'D', teller.gone())} ${both} WHERE (${was}) AND NOT coalesce(${is} AND ${same}, false)`,
+            `${NEW_CHANGE} ${teller.row('n', 'I', 'NULL::text')} ${both} WHERE (${is}) AND NOT coalesce(${was} AND ${same}, false)`,
           ]
         : []),
     ],
@@ -208,50 +178,76 @@ function statementsOf(emitter: Emitter) {
 }
 
 /** What a trigger of a part does for its record. */
-function statementsOfPart({ table, of, resource, on, key, fields, where }: Part) {
+function statementsOfPart({ table, of, resource, on, fields, where, onlyUpdates = false }: Part): Statements {
   const whole = EMITTERS.find((one) => one.table === of && one.resource === resource);
   if (!whole) throw new Error(`${table} is part of ${resource}, which ${of} does not emit`);
   const teller = new Teller(whole);
-  const changed = (differs: (column: string) => string) => {
+  const told = (differs: (column: string) => string) => {
     const cases = Object.entries(fields).flatMap(([column, names]) => names.map((name) => `CASE WHEN ${differs(column)} THEN '${name}' END`)); // prettier-ignore
-    return `array_remove(ARRAY[${cases.join(', ')}], NULL)`;
+    return `array_remove(ARRAY[${cases.join(', ')}], NULL) AS told`;
   };
-  const tell = (rows: string) => `${NEW_CHANGE} ${teller.row('p', 'U', 'NULL::text', 'c.told')}
+  // Of a row that has moved, both records are told; of others, the one once.
+  const tell = (
+    rows: string,
+  ) => `${NEW_CHANGE} SELECT DISTINCT t.* FROM (${teller.row('p', 'U', 'NULL::text', 'c.told')}
         FROM (${rows}) c JOIN ${of} p ON ${on}
-        WHERE c.told <> '{}' AND ${teller.seen('p')}${where ? ` AND (${where})` : ''}`;
-  const both = key.map((column) => `n.${column} = o.${column}`).join(' AND ');
-  const differs = changed((column) => `o.${column} IS DISTINCT FROM n.${column}`);
-  const one = (alias: string, rows: string) => tell(`SELECT ${alias}.*, ${changed((column) => `${alias}.${column} IS NOT NULL`)} AS told FROM ${rows} ${alias}`); // prettier-ignore
+        WHERE c.told <> '{}' AND ${teller.seen('p')}${where ? ` AND (${where})` : ''}) AS t ${CHANGE}`;
+  const whether = (rows: string) => (onlyUpdates ? [] : [tell(`SELECT r.*, ${told((column) => `r.${column} IS NOT NULL`)} FROM ${rows} r`)]); // prettier-ignore
+  const differs = told((column) => `OLD.${column} IS DISTINCT FROM NEW.${column}`);
   return {
-    insert: [one('n', 'after')],
-    delete: [one('o', 'before')],
-    update: [
-      tell(`SELECT o.*, ${differs} AS told FROM before o JOIN after n ON ${both}
-          UNION ALL SELECT n.*, ${differs} AS told FROM before o JOIN after n ON ${both}`),
-    ],
+    INSERT: whether('after'),
+    DELETE: whether('before'),
+    UPDATE: [tell(`SELECT OLD.*, ${differs} UNION ALL SELECT NEW.*, ${differs}`)],
   };
 }
 
-/** The trigger functions of all tables that tell. @param asOwner the attributes of functions that work across organizations */
+/** The statements of every table that tells of changes, of its own rows or of another record's. */
+export function tellings(): Map<string, Statements> {
+  const all = new Map<string, Statements>();
+  for (const { table } of [...EMITTERS, ...PARTS]) {
+    const parts = [
+      ...EMITTERS.filter((one) => one.table === table).map(statementsOf),
+      ...PARTS.filter((one) => one.table === table).map(statementsOfPart),
+    ];
+    const of = (event: keyof Statements) => parts.flatMap((part) => part[event]);
+    all.set(table, { INSERT: of('INSERT'), UPDATE: of('UPDATE'), DELETE: of('DELETE') });
+  }
+  return all;
+}
+
+/**
+ * The triggers of all tables that tell. An update is told row by row: what pairs the old and new rows of a statement is
+ * planned once for all later ones, and for few rows as each with each, which takes minutes for some thousands.
+ */
+export function tellTriggers(): string {
+  return [...tellings()]
+    .map(([table, statements]) => {
+      const events = (['INSERT', 'DELETE'] as const).filter((event) => statements[event].length > 0);
+      const columns = (row: string) => PARTS.filter((one) => one.table === table).flatMap(({ fields }) => Object.keys(fields).map((column) => `${row}.${column}`)).join(', '); // prettier-ignore
+      const record = EMITTERS.some((one) => one.table === table);
+      const differs = record ? 'OLD *<> NEW' : `(${columns('OLD')}) IS DISTINCT FROM (${columns('NEW')})`;
+      return `${onRows(table, 'tell', events, `tell_${table}()`)}
+  CREATE TRIGGER tell_on_update AFTER UPDATE ON ${table} FOR EACH ROW WHEN (${differs}) EXECUTE FUNCTION tell_${table}();`;
+    })
+    .join('\n');
+}
+
+/** Their functions. @param asOwner the attributes of functions that work across organizations */
 export function tellFunctions(asOwner: string): string {
-  return [...tellingTables()]
-    .map((table) => {
-      const parts = [
-        ...EMITTERS.filter((one) => one.table === table).map(statementsOf),
-        ...PARTS.filter((one) => one.table === table).map(statementsOfPart),
-      ];
-      const body = (event: 'insert' | 'update' | 'delete') => parts.flatMap((part) => part[event]).map((one) => `      ${one};`).join('\n'); // prettier-ignore
+  return [...tellings()]
+    .map(([table, statements]) => {
+      const body = (event: keyof Statements) => statements[event].map((one) => `      ${one};`).join('\n');
       return `CREATE FUNCTION tell_${table}() RETURNS trigger LANGUAGE plpgsql ${asOwner} AS $$
   BEGIN
     IF current_setting('app.untold', true) = 'on' THEN
       RETURN NULL;
     END IF;
     IF TG_OP = 'INSERT' THEN
-${body('insert')}
+${body('INSERT')}
     ELSIF TG_OP = 'UPDATE' THEN
-${body('update')}
+${body('UPDATE')}
     ELSE
-${body('delete')}
+${body('DELETE')}
     END IF;
     RETURN NULL;
   END $$;`;

@@ -95,7 +95,7 @@ export const messages = /* sql */ `
     (organization_id, last_message_at DESC NULLS LAST, conversation_id DESC);
   CREATE INDEX organization_conversations_type_keyset ON organization_conversations
     (organization_id, type, last_message_at DESC NULLS LAST, conversation_id DESC);
-  ${emits('organization_conversations', { resource: 'conversation', noun: 'a conversation', list: '/v1/conversations', id: 'conversation_id', key: ['organization_id', 'conversation_id'] })}
+  ${emits('organization_conversations', { resource: 'conversation', noun: 'a conversation', list: '/v1/conversations', id: 'conversation_id' })}
   ${secure('organization_conversations')}
 `;
 

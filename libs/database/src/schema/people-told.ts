@@ -12,7 +12,7 @@ export const ENDS = {
 /** What members and parents have in common. */
 export const PERSON = {
   id: 'user_id',
-  key: ['organization_id', 'user_id'],
+
   verbs: {
     accepted: {
       says: 'Somebody accepted that they belong here.',

@@ -95,7 +95,7 @@ export const people = /* sql */ `
   ${counted('members')}
   ${emits('members', { ...PERSON, resource: 'student', noun: 'a student', list: '/v1/students', sight: (m) => `${m}.role = 'student'`, shape: (m) => shownOf(m, `${m}.status, ${m}.rate_band_id, ${m}.created_at`) })}
   ${emits('members', { ...PERSON, resource: 'tutor', noun: 'somebody of the staff', list: '/v1/tutors', sight: (m) => `${m}.${IS_STAFF.sql}`, shape: (m) => shownOf(m, `${m}.role, ${m}.status, ${m}.profile_published AS is_published, ${m}.created_at`) })}
-  ${partOf('members', { key: ['organization_id', 'user_id'], of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
+  ${partOf('members', { onlyUpdates: true, of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
   ${secure('members')}
 
   -- One row for everybody who teaches in an organization, owners and admins too. Per organization: what one publishes
@@ -133,7 +133,7 @@ export const people = /* sql */ `
   CREATE TRIGGER publish_on_delete AFTER DELETE ON tutor_profiles
     FOR EACH ROW WHEN (OLD.is_published) EXECUTE FUNCTION keep_profile_published();
   ${counted('tutor_profiles')}
-  ${partOf('tutor_profiles', { key: ['organization_id', 'user_id'], of: 'members', resource: 'tutor', on: SAME_PERSON, fields: PROFILE })}
+  ${partOf('tutor_profiles', { of: 'members', resource: 'tutor', on: SAME_PERSON, fields: PROFILE })}
   ${secure('tutor_profiles')}
 
   -- A parent that this organization may link. enrolled_at is derived: the time of the first link to a child here, null
@@ -165,7 +165,7 @@ export const people = /* sql */ `
   ${onRows('parents', 'follow_membership', ['INSERT', 'UPDATE', 'DELETE'])}
   ${counted('parents')}
   ${emits('parents', { ...PERSON, plain: ['created', 'updated'], resource: 'parent', noun: 'a parent', list: '/v1/parents', sight: (p) => `${p}.enrolled_at IS NOT NULL`, shape: (p) => shownOf(p, `${p}.status, ${p}.enrolled_at, ${p}.created_at`), gone: { ...ENDS, unlinked: { says: 'A parent lost the last link to a child, and is not shown any more.', when: 'true' } } })}
-  ${partOf('parents', { key: ['organization_id', 'user_id'], of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
+  ${partOf('parents', { onlyUpdates: true, of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
   ${secure('parents')}
 
   CREATE TABLE parent_students (
@@ -180,8 +180,8 @@ export const people = /* sql */ `
   ${rule('parent_students', 'two', 'parent_id <> student_id', 'student_id', 'must not be the parent')}
   CREATE INDEX parent_students_student ON parent_students (organization_id, student_id);
   ${onChanged('parent_students', 'derive_enrolment')}
-  ${partOf('parent_students', { key: ['organization_id', 'parent_id', 'student_id'], of: 'parents', resource: 'parent', on: 'p.organization_id = c.organization_id AND p.user_id = c.parent_id', fields: { student_id: ['student_ids'] } })}
-  ${partOf('parent_students', { key: ['organization_id', 'parent_id', 'student_id'], of: 'members', resource: 'student', on: 'p.organization_id = c.organization_id AND p.user_id = c.student_id', fields: { parent_id: ['parent_ids'] } })}
+  ${partOf('parent_students', { of: 'parents', resource: 'parent', on: 'p.organization_id = c.organization_id AND p.user_id = c.parent_id', fields: { student_id: ['student_ids'] } })}
+  ${partOf('parent_students', { of: 'members', resource: 'student', on: 'p.organization_id = c.organization_id AND p.user_id = c.student_id', fields: { parent_id: ['parent_ids'] } })}
   ${secure('parent_students')}
 
   -- A way into an organization. account: the mail that goes with a provisioned account. secret_hash is the SHA-256 of the

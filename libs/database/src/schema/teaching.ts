@@ -27,7 +27,7 @@ export const teaching = /* sql */ `
   CREATE TRIGGER make_code BEFORE INSERT ON subjects
     FOR EACH ROW WHEN (coalesce(NEW.code, '') = '') EXECUTE FUNCTION make_subject_code();
   ${emits('subjects', { resource: 'subject', noun: 'a subject', list: '/v1/subjects', never: ['created_at'] })}
-  ${partOf('subjects', { of: 'members', resource: 'tutor', on: `p.organization_id = c.organization_id AND p.user_id IN (SELECT t.user_id FROM tutor_subjects t WHERE t.organization_id = c.organization_id AND t.subject_id = c.id)`, fields: { name: ['subjects'] } })}
+  ${partOf('subjects', { onlyUpdates: true, of: 'members', resource: 'tutor', on: `p.organization_id = c.organization_id AND p.user_id IN (SELECT t.user_id FROM tutor_subjects t WHERE t.organization_id = c.organization_id AND t.subject_id = c.id)`, fields: { name: ['subjects'] } })}
   ${secure('subjects')}
 
   CREATE TABLE tutor_subjects (
@@ -39,7 +39,7 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, user_id) REFERENCES tutor_profiles (organization_id, user_id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
-  ${partOf('tutor_subjects', { key: ['organization_id', 'user_id', 'subject_id'], of: 'members', resource: 'tutor', on: 'p.organization_id = c.organization_id AND p.user_id = c.user_id', fields: { subject_id: ['subjects', 'tutor_subjects'] } })}
+  ${partOf('tutor_subjects', { of: 'members', resource: 'tutor', on: 'p.organization_id = c.organization_id AND p.user_id = c.user_id', fields: { subject_id: ['subjects', 'tutor_subjects'] } })}
   ${secure('tutor_subjects')}
 
   CREATE TABLE tutor_students (
@@ -241,7 +241,7 @@ export const teaching = /* sql */ `
       noun: 'a result',
       list: '/v1/results',
       id: 'result_id',
-      key: ['organization_id', 'result_id'],
+
       never: ['created_at'],
     },
     verbs: {
