@@ -128,7 +128,7 @@ it(`a worker killed ${KILLS} times amid ${DELIVERIES} deliveries loses none, and
   expect({ lost, wrong, expired, unsigned }).toEqual({ lost: [], wrong: [], expired: [], unsigned: [] });
 });
 
-/** The package knows no other time than now: calls that are older than five minutes are checked as if it were theirs. */
+/** The package compares with the present time alone: a call that is older than five minutes is verified as of its own time. */
 function verifiesAt(secret: string, call: Call): boolean {
   vi.setSystemTime(call.at);
   try {

@@ -124,11 +124,11 @@ describe('the worker', () => {
         )
       ).rows[0];
     const role = decodeURIComponent(new URL(database.workerUrl).username);
-    await admin.query(`REVOKE EXECUTE ON FUNCTION claim_outbox FROM ${role}`);
+    await admin.query(`REVOKE EXECUTE ON FUNCTION claim_outbox, claim_webhook FROM ${role}`);
     await (await compile()).init();
     await vi.waitFor(async () => expect((await state())?.failed).toBeGreaterThan(1), { interval: 100 });
     expect(await state()).toMatchObject({ fresh: false });
-    await admin.query(`GRANT EXECUTE ON FUNCTION claim_outbox TO ${role}`);
+    await admin.query(`GRANT EXECUTE ON FUNCTION claim_outbox, claim_webhook TO ${role}`);
     await vi.waitFor(async () => expect(await state()).toMatchObject({ fresh: true }), { interval: 100 });
   });
 

@@ -35,6 +35,7 @@ export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, RESULT, SESSION } from '.
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';
+export { wants } from './schema/functions/webhooks.js';
 export { CORRECTABLE } from './schema/functions/joining.js';
 export { lockRecord, transition } from './transition.js';
 export { REQUIRED, type Tables, VALUES } from './tables.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
-import { behind, Database, type Position, VALUES } from '@app/database';
+import { behind, Database, type Position, VALUES, wants } from '@app/database';
 
 /** The states of a delivery: only mails are suppressed. */
 export const DELIVERY_STATUSES = VALUES.outbox.status.filter((status) => status !== 'suppressed');
@@ -15,8 +15,7 @@ const ITS = `d.organization_id = w.organization_id AND d.topic = 'webhook' AND d
 
 /** What has not arrived at the endpoint `w`: events of the feed that nobody has looked at yet, and deliveries that have not ended. */
 const WAITING = `(SELECT e.timestamp AS since FROM events e WHERE e.organization_id = w.organization_id AND e.number > w.position
-    AND (w.event_types = '{}' OR e.type = ANY (w.event_types) OR split_part(e.type, '.', 1) || '.*' = ANY (w.event_types))
-    ORDER BY e.number LIMIT ${MOST_WAITING})
+    AND ${wants('w', 'e')} ORDER BY e.number LIMIT ${MOST_WAITING})
   UNION ALL (SELECT d.created_at FROM outbox d WHERE ${ITS} AND d.status IN ('queued', 'held', 'failed') AND d.event_id IS NOT NULL
     ORDER BY d.created_at LIMIT ${MOST_WAITING})`;
 

@@ -83,7 +83,7 @@ export class Webhooks {
   }
 
   /**
-   * An endpoint whose maker has left is enabled by a person who manages the organization, and is theirs from then on.
+   * Only a person who manages the organization can enable an endpoint whose maker has left, which is theirs from then on.
    *
    * @returns whether anything changed @throws Refused
    */

@@ -69,8 +69,8 @@ export function addWebhookCommands(program: Command): void {
       const made = await perform(org, (webhooks, operations, organizationId) => {
         const add = async () => {
           const wanted = { url, event_types: types, description };
-          const { id, ...answer } = await webhooks.make(organizationId, OPERATOR, wanted);
-          return { audit: { endpoint_id: id }, answer: { id, ...answer } };
+          const answer = await webhooks.make(organizationId, OPERATOR, wanted);
+          return { audit: { endpoint_id: answer.id }, answer };
         };
         return operations.perform(organizationId, OPERATOR, 'POST /v1/webhook-endpoints', {}, add);
       });

@@ -1,9 +1,9 @@
 import { Process, Processor } from '@nestjs/bull';
-import type { OnModuleDestroy } from '@nestjs/common';
 import { Log } from '@app/logging';
 import { OutboxListener } from '../drivers/outbox-listener.js';
 import { OutboxStore } from '../outbox/outbox.store.js';
 import { type Drained, type DrainOptions, Relay } from '../outbox/relay.js';
+import { RelayProcessor } from '../outbox/relay.processor.js';
 import { EmailCourier } from './email.courier.js';
 import { CONNECTIONS } from './smtp.mailer.js';
 
@@ -18,30 +18,27 @@ const OPTIONS: DrainOptions = {
 
 /** Sends queued mails. */
 @Processor('email')
-export class EmailService implements OnModuleDestroy {
-  private readonly relay: Relay;
-
+export class EmailService extends RelayProcessor {
   constructor(
     private readonly courier: EmailCourier,
     store: OutboxStore,
     listener: OutboxListener,
     log: Log,
   ) {
-    this.relay = new Relay(store, courier, OPTIONS, log);
+    super(new Relay(store, courier, OPTIONS, log));
     listener.subscribe((queue) => {
       if (queue === 'email') this.relay.wake();
     });
     if (!courier.able) log.warn('SMTP_URL is not set: no email will be sent', 'Worker');
   }
 
-  /** Sends until nothing is due. */
   @Process('drain')
-  runOnce(): Promise<Drained> {
-    return this.courier.able ? this.relay.drain() : Promise.resolve({});
+  override runOnce(): Promise<Drained> {
+    return this.courier.able ? super.runOnce() : Promise.resolve({});
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.relay.stop();
+  override async onModuleDestroy(): Promise<void> {
+    await super.onModuleDestroy();
     this.courier.close();
   }
 }

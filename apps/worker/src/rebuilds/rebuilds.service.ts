@@ -1,8 +1,8 @@
-import { Process, Processor } from '@nestjs/bull';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Processor } from '@nestjs/bull';
 import { Log } from '@app/logging';
 import { OutboxStore } from '../outbox/outbox.store.js';
-import { type Drained, type DrainOptions, Relay } from '../outbox/relay.js';
+import { type DrainOptions, Relay } from '../outbox/relay.js';
+import { RelayProcessor } from '../outbox/relay.processor.js';
 import { RebuildCourier } from './rebuild.courier.js';
 
 const OPTIONS: DrainOptions = {
@@ -15,20 +15,8 @@ const OPTIONS: DrainOptions = {
 
 /** Triggers rebuilds of sites. */
 @Processor('rebuilds')
-export class RebuildsService implements OnModuleDestroy {
-  private readonly relay: Relay;
-
+export class RebuildsService extends RelayProcessor {
   constructor(courier: RebuildCourier, store: OutboxStore, log: Log) {
-    this.relay = new Relay(store, courier, OPTIONS, log);
-  }
-
-  /** Calls hooks until no rebuild is due. */
-  @Process('drain')
-  runOnce(): Promise<Drained> {
-    return this.relay.drain();
-  }
-
-  onModuleDestroy(): Promise<void> {
-    return this.relay.stop();
+    super(new Relay(store, courier, OPTIONS, log));
   }
 }

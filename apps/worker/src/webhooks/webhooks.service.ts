@@ -1,8 +1,8 @@
-import { Process, Processor } from '@nestjs/bull';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Processor } from '@nestjs/bull';
 import { Log } from '@app/logging';
 import { OutboxStore } from '../outbox/outbox.store.js';
-import { type Drained, type DrainOptions, Relay } from '../outbox/relay.js';
+import { type DrainOptions, Relay } from '../outbox/relay.js';
+import { RelayProcessor } from '../outbox/relay.processor.js';
 import { WebhookCourier } from './webhook.courier.js';
 
 const OPTIONS: DrainOptions = {
@@ -14,20 +14,8 @@ const OPTIONS: DrainOptions = {
 
 /** Delivers events to webhook endpoints. */
 @Processor('webhooks')
-export class WebhooksService implements OnModuleDestroy {
-  private readonly relay: Relay;
-
+export class WebhooksService extends RelayProcessor {
   constructor(courier: WebhookCourier, store: OutboxStore, log: Log) {
-    this.relay = new Relay(store, courier, OPTIONS, log);
-  }
-
-  /** Delivers until nothing is due. */
-  @Process('drain')
-  runOnce(): Promise<Drained> {
-    return this.relay.drain();
-  }
-
-  onModuleDestroy(): Promise<void> {
-    return this.relay.stop();
+    super(new Relay(store, courier, OPTIONS, log));
   }
 }

@@ -109,7 +109,7 @@ export function readController<Path extends string, Query extends object, Rules 
     }
   }
 
-  // The compiler notes the rest parameter as one that Nest has to supply.
+  // TypeScript lists the rest parameter as one dependency, which Nest could not supply.
   Reflect.defineMetadata('design:paramtypes', [...rules], ReadController);
   for (const [at, rule] of rules.entries()) Inject(rule)(ReadController, undefined, at);
   if (queryClass) ValidQuery(queryClass)(ReadController.prototype, 'read', 1);

@@ -11,9 +11,10 @@ const PORTION = 1000;
 /** A failing endpoint whose slots are taken is tried with one further event after a quarter of the time that it has failed. */
 const PROBE = `least(greatest((now() - e.failing_since) / 4, interval '5 seconds'), interval '10 minutes')`;
 
-/** The condition for events `v` that an endpoint `e` wants. */
-const WANTED = `(e.event_types = '{}' OR v.type = ANY (e.event_types)
-  OR split_part(v.type, '.', 1) || '.*' = ANY (e.event_types))`;
+/** Whether an endpoint wants an event, as SQL. @param event @param endpoint their aliases */
+export const wants = (endpoint: string, event: string): string =>
+  `(${endpoint}.event_types = '{}' OR ${event}.type = ANY (${endpoint}.event_types)
+  OR split_part(${event}.type, '.', 1) || '.*' = ANY (${endpoint}.event_types))`;
 
 /** Faults of this service, which do not count against an endpoint. */
 const OURS = `('secret_unreadable', 'internal_error', 'event_expired')`;
@@ -105,7 +106,7 @@ export const webhooks = /* sql */ `
       END IF;
       WITH portion AS (SELECT v.id, v.number, v.type FROM events v WHERE v.organization_id = e.organization_id
           AND v.number > e.position ORDER BY v.number LIMIT CASE WHEN slots > 0 THEN ${PORTION} ELSE 0 END),
-        wanted AS (SELECT v.*, row_number() OVER (ORDER BY v.number) AS rank FROM portion v WHERE ${WANTED}),
+        wanted AS (SELECT v.*, row_number() OVER (ORDER BY v.number) AS rank FROM portion v WHERE ${wants('e', 'v')}),
         upto AS (SELECT coalesce((SELECT w.number FROM wanted w WHERE w.rank = slots), max(p.number)) AS number,
           count(*) = ${PORTION} AND NOT EXISTS (SELECT FROM wanted w WHERE w.rank = slots) AS further FROM portion p),
         added AS (INSERT INTO outbox (id, organization_id, topic, kind, recipient, event_id, due_at)
