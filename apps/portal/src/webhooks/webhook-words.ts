@@ -1,5 +1,5 @@
 import { inWords } from '@app/jobs';
-import type { DeliveryStatus, ListedDelivery, ListedEndpoint } from '@app/webhooks';
+import { type DeliveryStatus, type ListedDelivery, type ListedEndpoint, MOST_WAITING } from '@app/webhooks';
 
 /** What pages call the states of a delivery. */
 export const WORDS: Record<DeliveryStatus, string> = {
@@ -15,6 +15,7 @@ export const shownEndpoint = (endpoint: ListedEndpoint) => ({
   ...endpoint,
   name: endpoint.description ?? new URL(endpoint.url).host,
   events: eventsOf(endpoint.eventTypes),
+  countedUp: endpoint.waiting === MOST_WAITING,
 });
 
 /** A delivery as pages show it. */
