@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { DatabaseFault } from '@app/database';
 import { allCommands, runHere } from '../support/process/commands.js';
 import { createTestDatabase } from '../support/database/database.js';
+import { OldPooler } from '../support/database/old-pooler.js';
 import { urlWith } from '../support/database/url-with.js';
 import { type Link, PostgresProxy } from '../support/database/proxy.js';
 import { ApiProcess, buildOnce } from '../support/http/api-process.js';
 import { runCli } from '../support/process/cli.js';
 import { WorkerProcess } from '../support/worker/worker-process.js';
-import { fixture } from '../support/process/fixture.js';
+import { fixture, inTest } from '../support/process/fixture.js';
 
 const SECRET = 'never-to-be-shown';
 
@@ -25,6 +26,20 @@ class OldServer extends PostgresProxy {
     client.pipe(upstream);
     upstream.on('data', (bytes) => {
       client.write(bytes.toString('latin1').replace(/1[5-9](00\d\d)/, '14$1'), 'latin1');
+    });
+  }
+}
+
+/** Lends each client a session of its own, but does not tell it which process serves it, like every pooler. */
+class SessionPooler extends PostgresProxy {
+  protected override carry({ client, upstream }: Link): void {
+    client.pipe(upstream);
+    let told = false;
+    upstream.on('data', (bytes) => {
+      const text = bytes.toString('latin1');
+      const changed = told ? text : text.replace(/(?<=K\0\0\0\f)[^]{4}/, '\x7f\0\0\0');
+      told ||= changed !== text;
+      client.write(changed, 'latin1');
     });
   }
 }
@@ -87,6 +102,32 @@ describe('a database that cannot be used', () => {
       expect(stdout + stderr).not.toContain(SECRET);
       if (name !== 'doctor') expect([name, stderr.trim().split('\n')]).toEqual([name, [expect.any(String)]]);
     }
+  });
+
+  it('is refused by every command if there is a pooler before it, even one that keeps sessions apart', async () => {
+    const pooler = await inTest(SessionPooler.open(database.ownerUrl));
+    const settings = all((url) => urlWith(url, { port: new URL(pooler.url).port }));
+    for (const { name, args } of allCommands().filter((leaf) => leaf.name !== 'start')) {
+      const { code, stdout, stderr } = await runHere([...args, ...(name === 'migrate' ? ['--revert', '--yes'] : [])], settings);
+      const refusal = 'is behind a connection pooler: commands hold locks of their session, so give them the address of PostgreSQL itself\n';
+      const said = expect.stringMatching(new RegExp(`^.*(ADMIN|MIGRATION)_DATABASE_URL: the database at \\S+ ${refusal}`, 'm')) as string;
+      expect([name, code, name === 'doctor' ? stdout : stderr]).toEqual([name, 1, said]);
+      if (name === 'doctor') expect(stdout).toMatch(/^fail {2}role of the owner: .*\n(.*\n)*ok {4}functions/m);
+    }
+  });
+
+  it('is refused by every process if there is a pooler before it that mixes up their statements', async () => {
+    const pooler = await inTest(OldPooler.open(database.applicationUrl));
+    const refusal =
+      /DATABASE_URL: the database at \S+ is behind a connection pooler that does not keep the prepared statements of its clients apart: use pgbouncer 1\.21 or later .+$/m;
+    // Whoever comes second finds the name of the first one's statement.
+    for (const role of ['api', 'worker', 'api'] as const) {
+      const settings = { DATABASE_URL: pooler.url, DATA_DIR: folder, ENCRYPTION_KEY: '0'.repeat(64) };
+      const start = role === 'api' ? ApiProcess.start(settings) : WorkerProcess.start(settings);
+      await expect(start).rejects.toThrow(refusal);
+    }
+    const { stdout } = await runHere(['doctor'], { ...all((url) => url), DATABASE_URL: pooler.url });
+    expect(stdout).toMatch(refusal);
   });
 
   it('is reported as unreachable before any complaint about roles that share its URL', async () => {

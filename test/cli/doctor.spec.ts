@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { runHere } from '../support/process/commands.js';
 import { createTestDatabase, urlsOf } from '../support/database/database.js';
+import { urlWith } from '../support/database/url-with.js';
 import { TestSmtp } from '../support/worker/smtp.js';
 import { results } from '../support/process/cli.js';
 import { fixture } from '../support/process/fixture.js';
@@ -70,10 +71,15 @@ describe('doctor and recount', () => {
     expect(whole).toMatchObject({ count: short.count, names: short.count, text: expect.not.stringContaining('more') as string });
   });
 
-  it('doctor warns of a role whose statements are compiled', async () => {
-    const url = Object.assign(new URL(database.workerUrl), { search: '?options=-c%20jit%3Don' }).href;
-    const { stdout } = await runHere(['doctor'], { ...urlsOf(database), WORKER_DATABASE_URL: url });
-    expect(stdout).toMatch(/^warn {2}role of the worker: jit is on: .* ALTER ROLE tutoring_worker SET jit = off/m);
+  it('doctor finds a role without its settings', async () => {
+    const compiling = (url: string) => urlWith(url, { search: '?options=-c%20jit%3Don' });
+    const { workerUrl, ownerUrl } = database;
+    const changed = { WORKER_DATABASE_URL: compiling(workerUrl), MIGRATION_DATABASE_URL: compiling(ownerUrl) };
+    const { stdout } = await runHere(['doctor'], { ...urlsOf(database), ...changed });
+    expect(stdout).toMatch(
+      /^fail {2}role of the worker: the role of WORKER_DATABASE_URL has jit = on instead of off \(run "npm run cli -- migrate"/m,
+    );
+    expect(stdout).toMatch(/^warn {2}role of the owner: the role of MIGRATION_DATABASE_URL has jit = on instead of off/m);
     expect(stdout).toMatch(/^ok {4}role of the api: /m);
   });
 

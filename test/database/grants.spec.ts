@@ -156,6 +156,18 @@ describe('a role with too many rights', () => {
     expect(await faultsOf(await likeTheApi())).toEqual([]);
   });
 
+  it('is reported without its settings, which migrate gives it', async () => {
+    const name = await likeTheApi();
+    await make.query(`ALTER ROLE ${name} RESET ALL`);
+    const wrong =
+      'client_connection_check_interval = 0 instead of 1s, idle_in_transaction_session_timeout = 0 instead of 10s, jit = on instead of off, lock_timeout = 0 instead of 4s, statement_timeout = 0 instead of 5s, transaction_timeout = 0 instead of 15s';
+    const remedy = 'run "npm run cli -- migrate", then restart the processes, and RECONNECT a pooler';
+    expect(await faultsOf(name)).toEqual([`the role of DATABASE_URL has ${wrong} (${remedy})`]);
+    await make.query(`ALTER ROLE ${name} SET lock_timeout = '1h'`);
+    await migrate(database.ownerUrl, { ...database.processUrls, api: urlOf(name) });
+    expect(await faultsOf(name)).toEqual([]);
+  });
+
   it.each([
     ['SUPERUSER', /is a superuser/],
     ['BYPASSRLS', /has BYPASSRLS/],

@@ -17,6 +17,7 @@ import {
   type ProcessRole,
   ROLE_SETTINGS,
   roleFaults,
+  settingFaults,
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
 import { STORES } from '@app/storage';
@@ -96,13 +97,17 @@ const RECOUNT = 'run "npm run cli -- recount"';
 
 /** The checks of a database with all migrations: as each role whose URL is configured here, and as the owner. */
 function checksOfCurrent(env: Env, api: DataSource, verbose: boolean): Check[] {
-  const as = (name: string, url: string | null, look: (as: DataSource) => Promise<Verdict>): Check[] =>
-    url ? [[name, () => connectedTo(url, look)]] : [];
+  const as = (
+    name: string,
+    url: string | null,
+    look: (as: DataSource) => Promise<Verdict>,
+    direct?: boolean,
+  ): Check[] => (url ? [[name, () => connectedTo(url, look, direct)]] : []);
   return [
     ['role of the api', () => examineRole(api, 'api', verbose)],
     ...as('role of the worker', env.get('WORKER_DATABASE_URL'), (worker) => examineRole(worker, 'worker', verbose)),
     ...as('role of the portal', env.get('PORTAL_DATABASE_URL'), (portal) => examineRole(portal, 'portal', verbose)),
-    ...as('role of the owner', env.get('MIGRATION_DATABASE_URL'), examineOwner),
+    ...as('role of the owner', env.get('MIGRATION_DATABASE_URL'), examineOwner, true),
     ...as('functions', env.migrationUrl, examineFunctions),
     ...as('totals', env.migrationUrl, (owner) =>
       examineDerived(owner, env, ['totals of lists'], 'the counters match the lists'),
@@ -115,8 +120,8 @@ function checksOfCurrent(env: Env, api: DataSource, verbose: boolean): Check[] {
   ];
 }
 
-async function connectedTo<T>(url: string, look: (as: DataSource) => Promise<T>): Promise<T> {
-  const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring doctor', timeouts: false });
+async function connectedTo<T>(url: string, look: (as: DataSource) => Promise<T>, direct = false): Promise<T> {
+  const dataSource = await connect({ url, poolSize: 1, applicationName: 'tutoring doctor', direct });
   return look(dataSource).finally(() => dataSource.destroy());
 }
 
@@ -128,26 +133,16 @@ async function examineVersion(connection: DataSource): Promise<Verdict> {
 async function examineRole(connection: DataSource, role: ProcessRole, verbose: boolean): Promise<Verdict> {
   const faults = await roleFaults(connection, role, verbose ? Infinity : MOST_DIFFERENCES);
   if (faults.length > 0) return fail(faults.join('; '));
-  return (await compiles(connection)) ?? ok(`${ROLE_SETTINGS[role]} has exactly the privileges it needs`);
+  return ok(`${ROLE_SETTINGS[role]} has exactly the privileges it needs`);
 }
 
 async function examineOwner(owner: DataSource): Promise<Verdict> {
   const query = 'SELECT rolsuper OR rolbypassrls OR rolcreaterole AS more FROM pg_roles WHERE rolname = current_user';
   const [role] = await owner.query<{ more: boolean }[]>(query);
   const subject = 'the role in MIGRATION_DATABASE_URL';
-  if (!role?.more) return (await compiles(owner)) ?? ok(`${subject} is not a superuser`);
-  return warn(`${subject} has SUPERUSER, BYPASSRLS or CREATEROLE, which it does not need`);
-}
-
-/** The servers of most distributions compile long plans, which costs more than these statements take. */
-async function compiles(connection: DataSource): Promise<Verdict | null> {
-  const [row] = await connection.query<{ jit: boolean; role: string }[]>(
-    `SELECT current_setting('jit')::boolean AS jit, quote_ident(session_user) AS role`,
-  );
-  if (!row?.jit) return null;
-  return warn(
-    `jit is on: run "npm run cli -- roles", or ALTER ROLE ${row.role} SET jit = off, and restart the processes`,
-  );
+  if (role?.more) return warn(`${subject} has SUPERUSER, BYPASSRLS or CREATEROLE, which it does not need`);
+  const faults = await settingFaults(owner, 'owner');
+  return faults.length > 0 ? warn(faults.join('; ')) : ok(`${subject} is not a superuser`);
 }
 
 async function examineFunctions(owner: DataSource): Promise<Verdict> {

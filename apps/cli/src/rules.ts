@@ -38,8 +38,9 @@ export async function withRules<T>(
   work: (rules: Rules) => Promise<T>,
   applicationName = 'tutoring cli',
 ): Promise<T> {
-  const url = role === 'owner' ? env.migrationUrl : portalUrl(env);
-  const dataSource = await connect({ url, poolSize: 2, applicationName });
+  const isOwner = role === 'owner';
+  const url = isOwner ? env.migrationUrl : portalUrl(env);
+  const dataSource = await connect({ url, poolSize: 2, applicationName, limited: isOwner, direct: isOwner });
   try {
     return await work(await rulesOn(new Database(dataSource), env));
   } catch (error) {

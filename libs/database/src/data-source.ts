@@ -1,28 +1,12 @@
-import type { ClientBase } from 'pg';
+import type { ClientBase, Pool, QueryConfig } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DatabaseFault } from './database-fault.js';
 import { migrations } from './migrations/index.js';
-
-/** The timeout of a statement, and of its waits for locks (ms). A deadline shortens both. */
-export const STATEMENT_TIMEOUT = 5_000;
-export const LOCK_TIMEOUT = 4_000;
+import { checkServer } from './pooler.js';
+import { LIMIT_SESSION } from './session-settings.js';
 
 /** Timeout for a new connection, and again for its settings (ms). */
 const CONNECT_TIMEOUT = 2_000;
-
-/** PostgreSQL's limits: without them, a stuck query would hold its connection for ever. A cut connection's statement ends at the next check. */
-const TIMEOUTS = {
-  statement_timeout: `${STATEMENT_TIMEOUT}ms`,
-  lock_timeout: `${LOCK_TIMEOUT}ms`,
-  idle_in_transaction_session_timeout: '10s',
-  transaction_timeout: '15s',
-  client_connection_check_interval: '1s',
-};
-
-/** PostgreSQL before 17 lacks transaction_timeout, and not every system can check connections. */
-const SET_TIMEOUTS = `SELECT set_config(wanted.name, wanted.setting, false)
-  FROM json_each_text($1) AS wanted (name, setting) JOIN pg_settings known ON known.name = wanted.name
-  WHERE wanted.name <> 'client_connection_check_interval' OR version() LIKE '%linux%'`;
 
 /** Proxies and firewalls drop idle connections after minutes (ms). */
 const KEEP_ALIVE_MS = 60_000;
@@ -32,12 +16,14 @@ export interface ConnectionOptions {
   poolSize: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** false for work that may take long: migrations and imports. */
-  timeouts?: boolean;
+  /** Limits the sessions of the owner, whose role has no limits of its own. Not for work that may take long: migrations and imports. */
+  limited?: boolean;
+  /** Refuses a pooler: for work with locks of its session. */
+  direct?: boolean;
 }
 
 /** The connection of every process. Never `synchronize`: the schema is written in SQL. */
-export function dataSourceOptions({ url, poolSize, applicationName, timeouts = true }: ConnectionOptions) {
+export function dataSourceOptions({ url, poolSize, applicationName, limited }: ConnectionOptions) {
   return {
     type: 'postgres',
     url,
@@ -58,10 +44,8 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
       onConnect: async (client: ClientBase) => {
         // A broken connection fails its queries and is dropped; without a listener its `error` would also end the process.
         client.on('error', () => undefined);
-        if (!timeouts) return;
         // Without query_timeout, a server that hangs would block this forever.
-        const settings = { text: SET_TIMEOUTS, values: [JSON.stringify(TIMEOUTS)], query_timeout: CONNECT_TIMEOUT };
-        await client.query(settings);
+        if (limited) await client.query({ ...LIMIT_SESSION, query_timeout: CONNECT_TIMEOUT } as QueryConfig);
       },
     },
   } satisfies DataSourceOptions;
@@ -69,17 +53,15 @@ export function dataSourceOptions({ url, poolSize, applicationName, timeouts = t
 
 /** A connected data source; the caller destroys it. @throws DatabaseFault when the server cannot be used */
 export function connect(options: ConnectionOptions): Promise<DataSource> {
-  return initialize(new DataSource(dataSourceOptions(options)));
+  return initialize(new DataSource(dataSourceOptions(options)), options.direct);
 }
 
 /** @throws DatabaseFault when the server cannot be used */
-export async function initialize(dataSource: DataSource): Promise<DataSource> {
+export async function initialize(dataSource: DataSource, direct = false): Promise<DataSource> {
   const { url } = dataSource.options as { url: string };
   try {
     await dataSource.initialize();
-    const sql = `SELECT current_setting('server_version_num')::integer AS version`;
-    const [server] = await dataSource.query<{ version: number }[]>(sql);
-    DatabaseFault.checkVersion(server!.version, url);
+    await checkServer((dataSource.driver as unknown as { master: Pool }).master, url, direct);
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();

@@ -41,8 +41,8 @@ export class DatabaseFault extends Error {
     const { code = '', message = '' } = error as { code?: string; message?: string };
     // Only pg's own errors have no code; others may say anything.
     if (code === '' && Object.getPrototypeOf(error) !== Error.prototype) return null;
-    const { hostname, port, username, pathname } = new URL(url);
-    const host = `${hostname}:${port || 5432}`;
+    const { hostname, username, pathname } = new URL(url);
+    const host = hostOf(url);
     const user = decodeURIComponent(username);
     const database = decodeURIComponent(pathname.slice(1)) || user;
     const fault = (...parts: [reason: string, remedy: string, passing?: boolean]) => new DatabaseFault(url, ...parts);
@@ -75,12 +75,29 @@ export class DatabaseFault extends Error {
     return null;
   }
 
+  /** For work that needs PostgreSQL itself. */
+  static ofPooler(url: string): DatabaseFault {
+    const remedy = `commands hold locks of their session, so give them the address of PostgreSQL itself`;
+    return new DatabaseFault(url, `at ${hostOf(url)} is behind a connection pooler`, remedy);
+  }
+
+  static ofOldPooler(url: string): DatabaseFault {
+    const reason = 'is behind a connection pooler that does not keep the prepared statements of its clients apart';
+    const remedy = 'use pgbouncer 1.21 or later with max_prepared_statements = 1000, or PostgreSQL itself';
+    return new DatabaseFault(url, `at ${hostOf(url)} ${reason}`, remedy);
+  }
+
   /** @throws DatabaseFault when a server of this version (server_version_num) is too old */
   static checkVersion(version: number, url: string): void {
     const major = Math.floor(version / 10_000);
     if (major >= OLDEST_SERVER) return;
     throw new DatabaseFault(url, `is PostgreSQL ${major}`, `use PostgreSQL ${OLDEST_SERVER} or later`);
   }
+}
+
+function hostOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname}:${port || 5432}`;
 }
 
 /** The message of an error that ended a program, with the name of the variable at fault. */

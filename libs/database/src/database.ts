@@ -48,7 +48,7 @@ const READ_AS_TENANT = {
   text: `${SET_TENANT}, set_config('transaction_read_only', 'on', true)`,
 };
 
-/** The same with timeouts up to the deadline, if they are shorter than the connection's. */
+/** The same with timeouts up to the deadline, if they are shorter than the role's. */
 const READ_IN_TIME = { name: 'read_in_time', text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}` };
 
 /** The same two for writes. */

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import { LOCK_TIMEOUT, STATEMENT_TIMEOUT } from './data-source.js';
 import { type Deadline, DeadlineExceeded } from './deadline.js';
+import { LOCK_TIMEOUT, STATEMENT_TIMEOUT } from './session-settings.js';
 
 /** Time reserved for the response (ms). */
 const MARGIN = 250;
@@ -32,7 +32,7 @@ export class Lease {
     else this.expire();
   }
 
-  /** The timeouts for a statement and its locks, where the deadline is nearer than the connection's settings. */
+  /** The timeouts for a statement and its locks, where the deadline is nearer than the role's settings. */
   timeouts(): [statement: string, lock: string] | null {
     const left = this.deadline.left - MARGIN;
     if (left >= STATEMENT_TIMEOUT) return null;

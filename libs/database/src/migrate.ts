@@ -4,8 +4,9 @@ import { connect } from './data-source.js';
 import { DatabaseFault } from './database-fault.js';
 import { lockNumber } from './locks.js';
 import { Schema } from './migrations/1763600000030-schema.js';
-import { grantRoles, type ProcessUrls } from './roles.js';
+import { grantRoles, type ProcessUrls, userOf } from './roles.js';
 import { replaceFunctions } from './schema/functions.js';
+import { missingSettings, type SettledRole } from './session-settings.js';
 
 const MIGRATION_LOCK = lockNumber('migrations');
 
@@ -27,8 +28,24 @@ export async function migrate(ownerUrl: string, urls: ProcessUrls): Promise<Migr
       await grantRoles(manager, urls);
       return names;
     });
+    await settle({ owner: ownerUrl, ...urls });
     return { applied: applied.map((migration) => migration.name), replaced };
   });
+}
+
+/** Each role sets what it lacks of its session settings: it may change its own, so this needs no superuser. */
+async function settle(urls: ProcessUrls & { owner: string }): Promise<void> {
+  for (const [role, url] of Object.entries(urls) as [SettledRole, string][]) {
+    // In development the owner may be everything, whose migrations must not be limited.
+    if (role !== 'owner' && userOf(url) === userOf(urls.owner)) continue;
+    const own = await connect({ url, poolSize: 1, applicationName: 'tutoring migrate' });
+    try {
+      for (const { name, value } of await missingSettings(own, role))
+        await own.query(`ALTER ROLE CURRENT_USER SET ${name} = '${value}'`);
+    } finally {
+      await own.destroy();
+    }
+  }
 }
 
 async function refuseOthers(owner: DataSource): Promise<void> {
@@ -54,7 +71,7 @@ export async function revertLast(ownerUrl: string, urls: ProcessUrls): Promise<s
 /** Runs `work` as the owner, one process at a time. */
 export async function asOwner<T>(url: string, work: (owner: DataSource) => Promise<T>): Promise<T> {
   // Two connections: one holds the lock while the other works.
-  const owner = await connect({ url, poolSize: 2, applicationName: 'tutoring migrate', timeouts: false });
+  const owner = await connect({ url, poolSize: 2, applicationName: 'tutoring migrate', direct: true });
   const lock = owner.createQueryRunner();
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { DataSource, EntityManager } from 'typeorm';
 import { isNewer } from './applied-migrations.js';
 import { FUNCTION_GRANTS, type ProcessRole, type Right, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
+import { settingFaults } from './session-settings.js';
 
 const { escapeIdentifier } = pg;
 
@@ -60,7 +61,7 @@ function spell({ privilege, columns }: Right, known: string[]): string[] {
   return there.length > 0 ? [`${privilege} (${there.join(', ')})`] : [];
 }
 
-function userOf(url: string): string {
+export function userOf(url: string): string {
   return decodeURIComponent(new URL(url).username);
 }
 
@@ -99,12 +100,13 @@ const revokeCreate = (on: string, name: string) => `REVOKE CREATE ON ${on} FROM 
 const IS_SUPERUSER = 'is a superuser: row-level security does not apply to it';
 
 /**
- * What this connection's role can do but should not, each with the remedy.
+ * What this connection's role can do but should not, and what it lacks, each with the remedy.
  * @param most number of privileges that are named: a restored database lacks all of them
  */
 export async function roleFaults(connection: DataSource, role: ProcessRole, most = 5): Promise<string[]> {
   const faults = await rolePowers(connection, role);
-  return faults.length > 0 ? faults : rightFaults(connection, role, most);
+  if (faults.length > 0) return faults;
+  return [...(await settingFaults(connection, role)), ...(await rightFaults(connection, role, most))];
 }
 
 /** The same without table privileges, for a database without tables. */

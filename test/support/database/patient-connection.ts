@@ -6,8 +6,8 @@ import { connect, type ConnectionOptions } from '@app/database';
 const PATIENCE = 60_000;
 
 /** A connection of the tests, which the caller destroys. On a busy machine, the service's own patience is too short. */
-export async function connectPatiently(options: Omit<ConnectionOptions, 'timeouts'>): Promise<DataSource> {
-  const dataSource = await connect({ ...options, timeouts: false });
+export async function connectPatiently(options: ConnectionOptions): Promise<DataSource> {
+  const dataSource = await connect(options);
   const { master } = dataSource.driver as unknown as { master: pg.Pool };
   master.options.connectionTimeoutMillis = PATIENCE;
   return dataSource;

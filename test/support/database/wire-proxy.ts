@@ -134,7 +134,7 @@ function answered(pending: Pending[], type: string): boolean {
 }
 
 /** Splits a stream into messages: a type byte (absent from a client's first message), then the length. */
-class Messages {
+export class Messages {
   private rest = Buffer.alloc(0);
 
   constructor(private typed: boolean) {}

@@ -37,11 +37,11 @@ const temporary = (ids: string) => `
 
 /** Removes the demo organizations with all their data, and the demo's questions, in one transaction. */
 export async function removeDemo(ownerUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: ownerUrl, options: '-c app.maintenance=on' });
+  const client = new pg.Client({ connectionString: ownerUrl });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await client.query('BEGIN');
+    await client.query('BEGIN; SET LOCAL app.maintenance = on');
     const { rows } = await client.query<{ id: string }>(
       `SELECT o.id FROM organizations o JOIN unnest($1::text[], $2::text[]) d (name, slug) USING (name, slug)`,
       [DEMO_ORGANIZATIONS.map(({ name }) => name), DEMO_ORGANIZATIONS.map(({ slug }) => slug)],

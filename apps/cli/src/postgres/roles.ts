@@ -1,36 +1,37 @@
 import { createHmac, createHash, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { DatabaseFault, lockNumber } from '@app/database';
+import { DatabaseFault, lockNumber, type SessionSetting, type SettledRole, settingsOf } from '@app/database';
 import { withClient } from './client.js';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** The database URLs of the four roles, each with its password. All must name the same database. */
-export type RoleUrls = Record<'owner' | 'api' | 'worker' | 'portal', string>;
+export type RoleUrls = Record<SettledRole, string>;
 
 /** The roles' attributes, in the syntax of CREATE ROLE. */
 export const RESTRICTED = 'LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB NOREPLICATION';
 
-/** Creates the roles and their database, or restores their attributes and passwords. `migrate` grants the rights. @throws Error */
+/** Creates the roles and their database, or restores their attributes, settings and passwords. `migrate` grants the rights. @throws Error */
 export async function provisionRoles(adminUrl: string, urls: RoleUrls): Promise<void> {
-  const roles = [urls.owner, urls.api, urls.worker, urls.portal].map(partsOf);
-  const [database = '', ...others] = new Set(roles.map((role) => role.database));
+  const names = ['owner', 'api', 'worker', 'portal'] as const;
+  const roles = names.map((role) => [role, partsOf(urls[role])] as const);
+  const [database = '', ...others] = new Set(roles.map(([, parts]) => parts.database));
   if (others.length > 0) throw new Error('The URLs of the four roles must name the same database.');
-  if (new Set(roles.map(({ user }) => user)).size < roles.length) {
+  if (new Set(roles.map(([, { user }]) => user)).size < roles.length) {
     const text = 'The owner, the API, the worker and the portal each need their own role: use four different users.';
     throw new Error(text);
   }
   const provision = async (client: pg.Client) => {
     // Processes that start at the same moment take turns. Closing the connection releases the lock.
     await client.query('SELECT pg_advisory_lock($1)', [lockNumber('roles')]);
-    for (const { user, password } of roles) {
+    for (const [role, { user, password }] of roles) {
       const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [user]);
       const statement = `${rowCount ? 'ALTER' : 'CREATE'} ROLE ${escapeIdentifier(user)} ${RESTRICTED}`;
       await client.query(`${statement} PASSWORD ${escapeLiteral(scramOf(password))}`);
-      // The statements are many and short: compiling one costs more than it saves. A bouncer would refuse a start-up option.
-      await client.query(`ALTER ROLE ${escapeIdentifier(user)} SET jit = off`);
+      for (const { name, value } of (await client.query<SessionSetting>(settingsOf(role))).rows)
+        await client.query(`ALTER ROLE ${escapeIdentifier(user)} SET ${name} = ${escapeLiteral(value)}`);
     }
-    const [owner, ...processes] = roles.map(({ user }) => escapeIdentifier(user));
+    const [owner, ...processes] = roles.map(([, { user }]) => escapeIdentifier(user));
     const name = escapeIdentifier(database);
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [database]);
     if (!rowCount) await client.query(`CREATE DATABASE ${name} OWNER ${owner} ENCODING 'UTF8' TEMPLATE template0`);

@@ -41,6 +41,7 @@ export async function keyFits(env: Env, key: string): Promise<boolean | null> {
 /** Looks at all organizations' rows, as the owner. @throws DatabaseFault */
 function contentOf(ownerUrl: string): Promise<{ organizations: boolean; sealed: Buffer | null }> {
   const look = async (client: pg.Client) => {
+    await client.query('SET app.maintenance = on');
     const { rows: tables } = await client.query<{ there: boolean }>(
       `SELECT to_regclass('organizations') IS NOT NULL AND to_regclass('invites') IS NOT NULL AS there`,
     );
@@ -51,7 +52,7 @@ function contentOf(ownerUrl: string): Promise<{ organizations: boolean; sealed: 
     );
     return rows[0]!;
   };
-  return withClient(ownerUrl, look, '-c app.maintenance=on').catch((error: unknown) => {
+  return withClient(ownerUrl, look).catch((error: unknown) => {
     throw DatabaseFault.of(error, ownerUrl) ?? error;
   });
 }

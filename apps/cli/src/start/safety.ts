@@ -13,7 +13,7 @@ export async function refuseUnsafe(env: Env): Promise<void> {
   const database = decodeURIComponent(new URL(urls.owner).pathname.slice(1)) || users[0]!;
   if (new Set(users).size < users.length) {
     // Reports an unreachable database first.
-    await (await connect({ url: urls.owner, poolSize: 1, applicationName: 'tutoring cli' })).destroy();
+    await (await connect({ url: urls.owner, poolSize: 1, applicationName: 'tutoring cli', direct: true })).destroy();
     throw new Failure(...ownRoles(database));
   }
   const faults: string[] = [];
@@ -27,7 +27,7 @@ export async function refuseUnsafe(env: Env): Promise<void> {
 }
 
 async function ownerFaults(url: string, database: string): Promise<string[]> {
-  const owner = await connect({ url, poolSize: 1, applicationName: 'tutoring cli' });
+  const owner = await connect({ url, poolSize: 1, applicationName: 'tutoring cli', direct: true });
   try {
     const [role] = await owner.query<{ name: string; creates: boolean }[]>(
       `SELECT current_user AS name, has_schema_privilege('public', 'CREATE') AS creates`,
