@@ -96,7 +96,7 @@ describe('docker-compose.yml', () => {
     const [, environment] = /environment: &environment\n((?: {4}.+\n)+)/.exec(text)!;
     const passed = [...environment!.matchAll(/^ {4}([A-Z0-9_]+):/gm)].map(([, name]) => name!);
     // A container listens on all addresses, on ports that `ports` maps; DEMO belongs to `npm start`.
-    const own = settingNames.filter((name) => name.endsWith('DATABASE_URL'));
+    const own = settingNames.filter((name) => /(DATABASE|LISTEN)_URL$/.test(name));
     expect([...passed, ...own, 'HOST', 'PORT', 'PORTAL_PORT', 'DEMO'].sort()).toEqual([...settingNames].sort());
   });
 });

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QUEUES } from '@app/jobs';
 import { percentile } from '../support/data/percentile.js';
+import { OldPooler } from '../support/database/old-pooler.js';
+import { inTest } from '../support/process/fixture.js';
 import { TestRedis } from '../support/worker/redis.js';
 import { TestSmtp } from '../support/worker/smtp.js';
 import { OutboxFixture } from '../support/worker/worker.js';
@@ -108,6 +110,26 @@ describe.each(['timer', 'redis'])('a notification (%s)', { timeout: 6 * SELDOM }
       await arrives('restarted@example.org');
     });
   }
+});
+
+describe('a listener behind a pooler in transaction mode', () => {
+  beforeAll(() => open('timer', OFTEN));
+  afterAll(close);
+
+  const warnings = () => room.logged.join('').match(/No notification arrives at [^"]+/g) ?? [];
+
+  it('is warned of once, and mails are sent by polling', async () => {
+    expect(warnings()).toEqual([]);
+    await room.clear();
+    const pooler = await inTest(OldPooler.open(room.database.workerUrl));
+    await (await room.worker({ WORKER_LISTEN_URL: pooler.url })).init();
+    await vi.waitFor(() => expect(warnings()).toHaveLength(1));
+    expect(warnings()[0]).toMatch(/^No notification arrives at WORKER_LISTEN_URL, so .* set WORKER_LISTEN_URL to the address of PostgreSQL itself/);
+    await room.queue(['polled@example.org']);
+    await vi.waitFor(() => expect(smtp.to('polled@example.org')).toHaveLength(1));
+    expect(room.logged.join('')).not.toContain('outbox_not_listened');
+    expect(warnings()).toHaveLength(1);
+  });
 });
 
 describe.each(['timer', 'redis'])('a mail of a crashed worker (%s)', (mode) => {

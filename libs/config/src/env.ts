@@ -69,6 +69,11 @@ export class Env {
     return { api: null, worker, portal }[process] ?? this.need('DATABASE_URL');
   }
 
+  /** Where the worker listens for notifications. */
+  get listenUrl(): string {
+    return this.values.WORKER_LISTEN_URL ?? this.urlOf('worker');
+  }
+
   /** The database URLs of the processes. The owner grants rights to the roles in them. */
   get processUrls(): { api: string; worker: string; portal: string } {
     return { api: this.urlOf('api'), worker: this.urlOf('worker'), portal: this.urlOf('portal') };

@@ -71,6 +71,10 @@ export const groups = {
       "The worker's role, which may run the functions that serve all organizations. For the worker and `migrate`. Default: `DATABASE_URL`, which is fine on a laptop with one role for everything. Production refuses it.",
       databaseUrl(),
     ),
+    WORKER_LISTEN_URL: about(
+      "Where the worker listens for notifications: the address of PostgreSQL itself, with the worker's role, if `WORKER_DATABASE_URL` leads through a pooler in transaction mode, which passes none on. Default: `WORKER_DATABASE_URL`.",
+      databaseUrl(),
+    ),
     PORTAL_DATABASE_URL: about(
       "The portal's role. For the portal, `migrate`, and commands that change an organization. Default: `DATABASE_URL`, which production refuses.",
       databaseUrl(),
