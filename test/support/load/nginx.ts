@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findServer, NGINX } from '../process/server-binary.js';
+import { edited, listens } from '../process/shipped.js';
 
 const FILES = fileURLToPath(new URL('../../../docs/nginx/', import.meta.url));
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -30,7 +30,7 @@ export class TestNginx {
     const main = ['daemon off;', `pid ${folder}/pid;`, `error_log ${folder}/error.log;`];
     // When nginx runs as root, its workers would switch to an account that cannot enter the folder.
     if (process.getuid?.() === 0) main.push('user root;');
-    const site = edited('tutoring.conf', {
+    const site = edited('nginx/tutoring.conf', {
       'server api:3000;': `include ${folder}/servers;`,
       'server portal:3001;': `server 127.0.0.1:${portal ?? 1};`,
       'listen 8000;': `listen 127.0.0.1:${port};`,
@@ -41,7 +41,7 @@ export class TestNginx {
       'worker_connections 8192;': `worker_connections ${connections};`,
       'include /etc/nginx/conf.d/*.conf;': http.join('\n'),
     };
-    writeFileSync(join(folder, 'nginx.conf'), `${main.join('\n')}\n${edited('nginx.conf', changes)}`);
+    writeFileSync(join(folder, 'nginx.conf'), `${main.join('\n')}\n${edited('nginx/nginx.conf', changes)}`);
     writeFileSync(join(folder, 'servers'), `server 127.0.0.1:${servers[0]}; `);
     // The script calls this wrapper as `nginx`; its own PATH must not contain the wrapper.
     const command = [program, '-p', folder, '-c', join(folder, 'nginx.conf')];
@@ -84,24 +84,4 @@ export class TestNginx {
     }
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** A file of docs/nginx in which each of these texts is replaced by another. */
-function edited(name: string, changes: Record<string, string>): string {
-  let text = readFileSync(join(FILES, name), 'utf8');
-  for (const [from, to] of Object.entries(changes)) {
-    if (!text.includes(from)) throw new Error(`docs/nginx/${name} does not say "${from}"`);
-    text = text.replace(from, () => to);
-  }
-  return text;
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      resolve(true);
-      socket.destroy();
-    });
-    socket.on('error', () => resolve(false));
-  });
 }

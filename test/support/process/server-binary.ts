@@ -15,6 +15,7 @@ export interface Server {
 
 export const REDIS: Server = { name: 'redis-server', path: 'usr/bin/redis-server', version: '--version', parts: /^redis-/ };
 export const NGINX: Server = { name: 'nginx', path: 'usr/sbin/nginx', version: '-v', parts: /^nginx$/ };
+export const PGBOUNCER: Server = { name: 'pgbouncer', path: 'usr/sbin/pgbouncer', version: '--version', parts: /^pgbouncer$/ };
 export const CURL: Server = { name: 'curl', path: 'usr/bin/curl', version: '--version', parts: /^curl$/ };
 
 /** How to run it: the program's path and additional environment variables. */
@@ -71,14 +72,7 @@ export function unpack({ name, parts }: Pick<Server, 'name' | 'parts'>, target: 
   mkdirSync(join(target, '..'), { recursive: true });
   const work = mkdtempSync(join(target, '..', `${name}-`));
   try {
-    for (const folder of ['state/lists/partial', 'cache/archives/partial', 'packages', 'root']) {
-      mkdirSync(join(work, folder), { recursive: true });
-    }
-    // Uses our own package lists, because the system's belong to root and may be missing.
-    const own = ['-o', `Dir::State=${work}/state`, '-o', 'Dir::State::status=/var/lib/dpkg/status', '-o', `Dir::Cache=${work}/cache`];
-    // As root, apt would download as another account, which may not have access to this folder.
-    own.push('-o', 'APT::Sandbox::User=', '-o', 'Debug::NoLocking=1');
-    run('apt-get', [...own, 'update', '-qq']);
+    const own = ownLists(work);
     const only = ['--no-recommends', '--no-suggests', '--no-conflicts', '--no-breaks', '--no-replaces', '--no-enhances'];
     const needed = run('apt-cache', [...own, 'depends', '--recurse', ...only, name])
       .split('\n')
@@ -93,16 +87,26 @@ export function unpack({ name, parts }: Pick<Server, 'name' | 'parts'>, target: 
   }
 }
 
+/** The options by which apt works in this folder: with lists of its own, because the system's belong to root and may be missing. */
+export function ownLists(work: string, ...more: string[]): string[] {
+  for (const folder of ['state/lists/partial', 'cache/archives/partial', 'packages', 'root']) mkdirSync(join(work, folder), { recursive: true });
+  const own = ['-o', `Dir::State=${work}/state`, '-o', 'Dir::State::status=/var/lib/dpkg/status', '-o', `Dir::Cache=${work}/cache`, ...more];
+  // As root, apt would download as another account, which may not have access to this folder.
+  own.push('-o', 'APT::Sandbox::User=', '-o', 'Debug::NoLocking=1');
+  run('apt-get', [...own, 'update', '-qq']);
+  return own;
+}
+
 function isInstalled(name: string): boolean {
   const { stdout } = spawnSync('dpkg-query', ['-W', '-f', '${Status}', name], { encoding: 'utf8' });
   return stdout.endsWith(' installed');
 }
 
-function run(command: string, args: string[], cwd?: string): string {
+export function run(command: string, args: string[], cwd?: string): string {
   return execFileSync(command, args, { cwd, encoding: 'utf8', timeout: 300_000, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-function lastLine(error: unknown): string {
+export function lastLine(error: unknown): string {
   const { stderr, message } = error as { stderr?: string; message: string };
   return stderr?.trim().split('\n').at(-1) ?? message;
 }
