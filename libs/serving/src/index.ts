@@ -5,6 +5,7 @@ export { type HttpFault, httpFaultOf } from './malformed.js';
 export { onceClosed } from './once-closed.js';
 export { measureProcess, METRICS_TYPE, requestDurations } from './process-metrics.js';
 export { Polled } from './polled.js';
+export { Recent } from './recent.js';
 export { beforeRefusal, isRefusal } from './refusals.js';
 export { ClientLeft, inTurn, RequestTurn } from './request-turn.js';
 export { securityHeaders } from './security-headers.js';

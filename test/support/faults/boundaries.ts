@@ -12,7 +12,6 @@ import { createTestDatabase } from '../database/database.js';
 import { DatabaseState } from '../database/database-state.js';
 import { difference } from '../database/difference.js';
 import { HealthService } from '../../../apps/api/src/health/health.service.js';
-import { Metrics } from '../../../apps/api/src/http/metrics/metrics.js';
 import { forgetKeyUsage } from '../database/read-statements.js';
 import { type Cut, WireProxy } from '../database/wire-proxy.js';
 import { createFixtures } from '../data/fixtures.js';
@@ -61,7 +60,7 @@ export class Boundaries {
     forgetKeyUsage();
     const api = await TestApi.start(settings, database);
     // Their statements, every second, would count as messages of the write.
-    for (const polled of [HealthService, Metrics]) api.app.get<HealthService | Metrics>(polled).onApplicationShutdown();
+    api.app.get(HealthService).onApplicationShutdown();
     const fixtures = await createFixtures(api);
     const key = await api.key(fixtures.a.id, { scopes: Object.keys(SCOPES) as Scope[] });
     const writes = await allWrites(api, fixtures);

@@ -1,9 +1,10 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
-import sql from 'sql-template-tag';
-import { Database } from '@app/database';
+import sql, { type Sql } from 'sql-template-tag';
+import type { QueryResultRow } from 'pg';
+import { Database, Deadline } from '@app/database';
 import { WORKER_SILENCE_MS } from '@app/jobs';
-import { measureProcess, Polled, requestDurations } from '@app/serving';
+import { measureProcess, Recent, requestDurations } from '@app/serving';
 
 /** Pending work of one outbox topic. */
 interface Backlog {
@@ -23,9 +24,12 @@ interface WorkerState {
   bytes: Record<string, number> | null;
 }
 
+/** How long a look at what all processes share may take (ms): nothing is reported while the database is unavailable. */
+const PATIENCE_MS = 2_000;
+
 /** The metrics at `/metrics`. Labels are route templates, codes and ids of organizations, never client input. */
 @Injectable()
-export class Metrics implements OnModuleInit, OnApplicationShutdown {
+export class Metrics {
   readonly registry = new Registry();
   readonly requests = requestDurations(this.registry);
 
@@ -47,32 +51,16 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
     'Requests missing from the request logs of organizations because too many were waiting to be written',
   );
 
-  private readonly backlog: Polled<Backlog[]>;
-  private readonly workers: Polled<WorkerState[]>;
-  private readonly lag: Polled<{ seconds: number }[]>;
-
-  constructor(db: Database) {
-    this.backlog = new Polled(() => db.lookUp<Backlog>(sql`SELECT * FROM outbox_backlog()`));
-    this.workers = new Polled(() =>
-      db.lookUp<WorkerState>(sql`SELECT worker_id AS worker, failed_claims::double precision AS failed,
-        seen_at > now() - ${WORKER_SILENCE_MS} * interval '1 millisecond' AS works,
-        CASE WHEN sampled_at = max(sampled_at) OVER () THEN bytes END AS bytes FROM worker_heartbeats`),
-    );
-    this.lag = new Polled(() => db.lookUp<{ seconds: number }>(sql`SELECT event_lag() AS seconds`));
+  constructor(private readonly db: Database) {
     measureProcess(this.registry, db);
     this.addBacklog();
     this.addWorkers();
     this.addLag();
   }
 
-  async onModuleInit(): Promise<void> {
-    await Promise.all([this.backlog.start(), this.workers.start(), this.lag.start()]);
-  }
-
-  onApplicationShutdown(): void {
-    this.backlog.stop();
-    this.workers.stop();
-    this.lag.stop();
+  /** What all processes share is looked at when somebody asks this one: several of them must not count the same again and again. */
+  private shared<Row extends QueryResultRow>(statement: Sql): Recent<Row[]> {
+    return new Recent(() => this.db.lookUp<Row>(statement, new Deadline(PATIENCE_MS)));
   }
 
   private counter(name: string, help: string, ...labelNames: string[]): Counter {
@@ -81,28 +69,32 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
 
   /** Every API process reports the outbox, which all share. */
   private addBacklog(): void {
-    const { backlog } = this;
+    const backlog = this.shared<Backlog>(sql`SELECT * FROM outbox_backlog()`);
     const gauge = (name: string, help: string, valueOf: (backlog: Backlog) => number) =>
       new Gauge({
         name: `outbox_${name}`,
         help,
         labelNames: ['topic'],
         registers: [this.registry],
-        collect() {
+        async collect() {
+          const rows = await backlog.get();
           this.reset();
-          // Nothing is reported while the database is unavailable.
-          for (const each of backlog.current ?? []) this.set({ topic: each.topic }, valueOf(each));
+          for (const each of rows ?? []) this.set({ topic: each.topic }, valueOf(each));
         },
       });
-    gauge('waiting', 'Mails, rebuilds and webhook deliveries that are queued or will be retried', ({ waiting }) =>
-      Number(waiting),
+    gauge(
+      'waiting',
+      'Mails, rebuilds and webhook deliveries that are queued or will be retried, up to 10,000',
+      ({ waiting }) => Number(waiting),
     );
     gauge(
       'oldest_seconds',
-      'Seconds since the oldest of them was queued, or since a webhook delivery is due',
+      'Seconds since the oldest of them was queued, or since an organization waits for the turn of its webhook deliveries',
       (backlog) => backlog.oldest_seconds,
     );
-    gauge('dead', 'Mails, rebuilds and webhook deliveries given up after their last try', ({ dead }) => Number(dead));
+    gauge('dead', 'Mails, rebuilds and webhook deliveries given up after their last try, up to 10,000', ({ dead }) =>
+      Number(dead),
+    );
     gauge('refused', 'Mailboxes that do not exist, as mail servers said within an hour', ({ refused }) =>
       Number(refused),
     );
@@ -110,26 +102,29 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
 
   /** Every API process reports the feed, which all share. */
   private addLag(): void {
-    const { lag } = this;
+    const lag = this.shared<{ seconds: number }>(sql`SELECT event_lag() AS seconds`);
     new Gauge({
       name: 'events_lag_seconds',
       help: 'How long the oldest change waits to be an event of the feed',
       registers: [this.registry],
-      collect() {
-        this.set(lag.current?.[0]?.seconds ?? NaN);
+      async collect() {
+        this.set((await lag.get())?.[0]?.seconds ?? NaN);
       },
     });
   }
 
   /** Every API process reports the workers, which have no address of their own. */
   private addWorkers(): void {
-    const { workers } = this;
+    const workers = this.shared<WorkerState>(sql`
+      SELECT worker_id AS worker, failed_claims::double precision AS failed,
+        seen_at > now() - ${WORKER_SILENCE_MS} * interval '1 millisecond' AS works,
+        CASE WHEN sampled_at = max(sampled_at) OVER () THEN bytes END AS bytes FROM worker_heartbeats`);
     new Gauge({
       name: 'outbox_workers',
       help: 'Workers that can claim mails and rebuilds',
       registers: [this.registry],
-      collect() {
-        this.set(workers.current?.filter(({ works }) => works).length ?? NaN);
+      async collect() {
+        this.set((await workers.get())?.filter(({ works }) => works).length ?? NaN);
       },
     });
     new Gauge({
@@ -137,9 +132,10 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
       help: 'Estimated bytes of rows in the database, of the organizations that have most, sampled once an hour',
       labelNames: ['organization'],
       registers: [this.registry],
-      collect() {
+      async collect() {
+        const rows = await workers.get();
         this.reset();
-        for (const { bytes } of workers.current ?? [])
+        for (const { bytes } of rows ?? [])
           for (const [organization, size] of Object.entries(bytes ?? {})) this.set({ organization }, size);
       },
     });
@@ -148,9 +144,10 @@ export class Metrics implements OnModuleInit, OnApplicationShutdown {
       help: 'Claims of a mail or rebuild that failed, since the worker started',
       labelNames: ['worker'],
       registers: [this.registry],
-      collect() {
+      async collect() {
+        const rows = await workers.get();
         this.reset();
-        for (const { worker, failed } of workers.current ?? []) this.inc({ worker }, failed);
+        for (const { worker, failed } of rows ?? []) this.inc({ worker }, failed);
       },
     });
   }
