@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { behind, Database, normalizeEmail, type Position, VALUES } from '@app/database';
+import { behind, Database, normalizeEmail, type Page, pageOf, type Position, VALUES } from '@app/database';
 
 export const OUTBOX_STATUSES = VALUES.outbox.status;
 
@@ -28,6 +28,9 @@ export interface OutboxMail {
   finishedAt: Date | null;
 }
 
+/** A page by part of an address is found among so many mails at most, and the next page among those after them. */
+const MOST_SEARCHED = 5_000;
+
 /** Which mails are listed. */
 export interface WantedMails {
   kinds: string[];
@@ -52,20 +55,29 @@ export interface SuppressedAddress {
 export class OutboxMessages {
   constructor(private readonly db: Database) {}
 
-  /** Mails of these kinds, newest first; one more than `most` if there are further ones. */
-  async mails(organizationId: string, { kinds, status, to, after, most }: WantedMails): Promise<OutboxMail[]> {
+  /** Mails of these kinds, newest first. */
+  async mails(organizationId: string, { kinds, status, to, after, most }: WantedMails): Promise<Page<OutboxMail>> {
     const ofStatus: Sql = status === null ? empty : sql`AND status = ${status}`;
-    // Row-level security lets no index help with parts of addresses; an organization has some 15,000 mails in 30 days.
-    const toThem: Sql = to === '' ? empty : sql`AND strpos(email_normalized, ${normalizeEmail(to)}) > 0`;
-    const [rows] = await this.db.read<[OutboxMail]>(
+    const listed = sql`FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
+      AND kind = ANY (${kinds}) ${ofStatus}${behind(after)} ORDER BY created_at DESC, id DESC`;
+    const columns = sql`id, kind, recipient, gathered_count AS gathered, status, attempts, last_error AS problem,
+      created_at AS "createdAt", due_at AS "dueAt", finished_at AS "finishedAt"`;
+    if (to === '') {
+      const [rows] = await this.db.read<[OutboxMail]>(
+        { organizationId },
+        sql`SELECT ${columns} ${listed} LIMIT ${most + 1}`,
+      );
+      return pageOf(rows, most, 'createdAt');
+    }
+    // Row-level security lets no index help with parts of addresses.
+    const [rows, [last]] = await this.db.read<[OutboxMail, { at: Date; id: string }]>(
       { organizationId },
-      sql`SELECT id, kind, recipient, gathered_count AS gathered, status, attempts, last_error AS problem, created_at AS "createdAt",
-          due_at AS "dueAt", finished_at AS "finishedAt"
-        FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
-          AND kind = ANY (${kinds}) ${ofStatus} ${toThem}${behind(after)}
-        ORDER BY created_at DESC, id DESC LIMIT ${most + 1}`,
+      sql`SELECT ${columns} FROM (SELECT * ${listed} LIMIT ${MOST_SEARCHED}) searched
+        WHERE strpos(email_normalized, ${normalizeEmail(to)}) > 0 ORDER BY created_at DESC, id DESC LIMIT ${most + 1}`,
+      sql`SELECT created_at AS at, id ${listed} OFFSET ${MOST_SEARCHED - 1} LIMIT 1`,
     );
-    return rows;
+    const page = pageOf(rows, most, 'createdAt');
+    return { ...page, next: page.next ?? last ?? null };
   }
 
   /** Queues a failed or dead message again. @returns false for one of another organization, or in another state */

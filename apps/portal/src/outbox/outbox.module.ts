@@ -1,5 +1,5 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { isStorable, pageOf } from '@app/database';
+import { isStorable } from '@app/database';
 import { inWords, Outbox, MAIL_STATUSES, type OutboxMail, OutboxMessages } from '@app/jobs';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
@@ -34,12 +34,11 @@ class OutboxController {
     const to = searchedIn(query.to);
     const before = readPosition(query.before);
     const wanted = { kinds: Object.keys(MAIL_KINDS), status, to, after: before, most: PAGE };
-    const [rows, suppressed, allowance] = await Promise.all([
+    const [{ rows: mails, next: older }, suppressed, allowance] = await Promise.all([
       this.messages.mails(organizationId, wanted),
       this.messages.suppressions(organizationId, MOST_SUPPRESSIONS + 1),
       this.outbox.allowance(organizationId),
     ]);
-    const { rows: mails, next: older } = pageOf(rows, PAGE, 'createdAt');
     return page('outbox/outbox', {
       mails: mails.map(shown),
       suppressions: { shown: suppressed.slice(0, MOST_SUPPRESSIONS), more: suppressed.length > MOST_SUPPRESSIONS },
