@@ -18,7 +18,7 @@ describe('functions of the outbox', () => {
 
   /** At most one row. By default, no lane is reserved. */
   async function claim(worker: string, lanes = 10, lease = '1 minute', topic = 'email'): Promise<Row[]> {
-    return schema.as(null, `SELECT * FROM claim_outbox($1, $2, $3, $4::interval, '')`, [topic, worker, lanes, lease]);
+    return schema.as(null, `SELECT * FROM claim_outbox($1, $2, $3, $4::interval)`, [topic, worker, lanes, lease]);
   }
 
   async function finish(id: string, worker: string, outcome: string, again: string | null = null): Promise<unknown> {

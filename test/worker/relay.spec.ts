@@ -42,7 +42,7 @@ describe('the relay', () => {
 
   it('takes over a crashed worker’s messages only after its lease expires', async () => {
     await room.queue(addresses(5));
-    await room.make.query(`SELECT claim_outbox('email', 'gone', 10, interval '20 seconds', '') FROM generate_series(1, 3)`);
+    await room.make.query(`SELECT claim_outbox('email', 'gone', 10, interval '20 seconds') FROM generate_series(1, 3)`);
     const emails = (await room.worker()).get(EmailService);
     expect(await emails.runOnce()).toEqual({ sent: 2 });
     await room.pass('10 seconds');

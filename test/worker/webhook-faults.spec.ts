@@ -25,7 +25,7 @@ const LESSONS = { event_types: ['session.*'] };
 
 /** Whatever has been due the longest, as many at a time as there are lanes. */
 const OLDEST_FIRST = `
-  CREATE OR REPLACE FUNCTION claim_webhook(worker text, lanes integer, lease interval, previous text) RETURNS SETOF outbox
+  CREATE OR REPLACE FUNCTION claim_webhook(worker text, lanes integer, lease interval) RETURNS SETOF outbox
     LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, maintenance, pg_temp AS $$
     UPDATE outbox o SET leased_by = worker, leased_until = now() + lease, due_at = now() + lease, attempts = o.attempts + 1
     WHERE o.id = (SELECT id FROM outbox WHERE topic = 'webhook' AND status IN ('queued', 'failed') AND due_at <= now()

@@ -82,6 +82,9 @@ export interface Tables {
     topic: 'email' | 'rebuild' | 'webhook';
     status: 'queued' | 'held' | 'sent' | 'failed' | 'dead' | 'suppressed';
   };
+  outbox_turns: {
+    queue: 'email' | 'rebuild' | 'webhook' | 'failing';
+  };
   parents: {
     status: 'accepted' | 'pending' | 'archived';
   };
@@ -203,6 +206,9 @@ export const VALUES = {
     topic: ['email', 'rebuild', 'webhook'],
     status: ['queued', 'held', 'sent', 'failed', 'dead', 'suppressed'],
   },
+  outbox_turns: {
+    queue: ['email', 'rebuild', 'webhook', 'failing'],
+  },
   parents: {
     status: ['accepted', 'pending', 'archived'],
   },
@@ -284,6 +290,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   organization_results: 'organization_id result_id student_id status mode created_at'.split(' '),
   organizations: 'id name slug time_zone currency payment_terms_days created_at updated_at'.split(' '),
   outbox: 'id topic kind recipient status attempts due_at created_at owner gathered gathered_count gathered_kinds'.split(' '),
+  outbox_turns: 'seq queue owner at'.split(' '),
   parent_students: 'organization_id parent_id student_id linked_at'.split(' '),
   parents: 'organization_id user_id status created_at'.split(' '),
   passkeys: 'id user_id credential_id public_key sign_count transports name created_at'.split(' '),

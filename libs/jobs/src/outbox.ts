@@ -161,8 +161,9 @@ export class Outbox {
     await this.db.lock(`rebuild of ${target}`);
     await this.db.query(sql`
       WITH joined AS (
-        UPDATE outbox SET due_at = due_at WHERE topic = 'rebuild' AND kind = 'rebuild' AND recipient = ${target}
-          AND status = 'queued' AND attempts = 0 AND organization_id IS NOT DISTINCT FROM ${organizationId}::uuid RETURNING 1)
+        UPDATE outbox SET due_at = due_at WHERE topic = 'rebuild' AND owner = ${target} AND kind = 'rebuild'
+          AND status = 'queued' AND attempts = 0
+          AND leased_until IS NULL AND organization_id IS NOT DISTINCT FROM ${organizationId}::uuid RETURNING 1)
       INSERT INTO outbox (id, organization_id, topic, kind, recipient, due_at)
       SELECT ${uuidv7()}, ${organizationId}::uuid, 'rebuild', 'rebuild', ${target},
         now() + ${REBUILD_PAUSE_MS} * interval '1 millisecond'

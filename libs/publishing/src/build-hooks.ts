@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import sql, { raw } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Vault } from '@app/config';
 import { Database, type Tenant } from '@app/database';
@@ -125,8 +125,8 @@ export class BuildHooks {
         INSERT INTO outbox (id, organization_id, topic, kind, recipient)
         SELECT ${uuidv7()}, ${organizationId}::uuid, 'rebuild', 'test', ${target}
         WHERE EXISTS (SELECT FROM rebuild_hooks WHERE target = ${target}) AND NOT EXISTS (
-          SELECT FROM outbox WHERE organization_id IS NOT DISTINCT FROM ${organizationId}::uuid AND topic = 'rebuild'
-            AND kind = 'test' AND recipient = ${target} AND created_at > now() - ${TEST_PAUSE}::interval)
+          SELECT FROM outbox WHERE ${of(organizationId)} AND topic = 'rebuild' AND kind = 'test' AND recipient = ${target}
+            AND created_at > now() - ${TEST_PAUSE}::interval)
         RETURNING id)
       SELECT id FROM queued`);
     return length > 0;
@@ -137,8 +137,7 @@ export class BuildHooks {
     const [rows] = await this.db.read<[Delivery]>(
       tenant,
       sql`SELECT id, kind, status, attempts, last_error AS problem, created_at AS "createdAt", finished_at AS "finishedAt"
-        FROM outbox WHERE organization_id IS NOT DISTINCT FROM ${organizationId}::uuid AND topic = 'rebuild'
-          AND recipient = ${target} ORDER BY created_at DESC, id DESC LIMIT ${most}`,
+        FROM outbox WHERE ${of(organizationId)} AND topic = 'rebuild' AND recipient = ${target} ORDER BY created_at DESC, id DESC LIMIT ${most}`,
     );
     return rows;
   }
@@ -147,6 +146,10 @@ export class BuildHooks {
     return this.vault.seal('hook secrets', secret);
   }
 }
+
+/** The condition for what belongs to an organization, or to none, as an index can follow it: IS NOT DISTINCT FROM follows none. */
+const of = (organizationId: string | null): Sql =>
+  organizationId === null ? sql`organization_id IS NULL` : sql`organization_id = ${organizationId}`;
 
 function newSecret(): string {
   return randomBytes(32).toString('hex');

@@ -20,7 +20,7 @@ const STALLED = { waitMs: 30_000 };
 
 /** The claim as it was: whatever has been due the longest. */
 const OLDEST_FIRST = `
-  CREATE OR REPLACE FUNCTION claim_outbox(wanted text, worker text, lanes integer, lease interval, previous text)
+  CREATE OR REPLACE FUNCTION claim_outbox(wanted text, worker text, lanes integer, lease interval)
     RETURNS SETOF outbox
     LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, maintenance, pg_temp AS $$
     UPDATE outbox o SET leased_by = worker, leased_until = now() + lease, due_at = now() + lease, attempts = o.attempts + 1

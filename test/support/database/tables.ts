@@ -510,6 +510,12 @@ export interface Tables {
     durationMs: number | null;
     answer: string | null;
   };
+  outbox_turns: {
+    seq: number;
+    queue: 'email' | 'rebuild' | 'webhook' | 'failing';
+    owner: string;
+    at: Date;
+  };
   parent_students: {
     organizationId: string;
     parentId: string;

@@ -142,7 +142,7 @@ export class OutboxFixture {
     this.workers.clear();
     this.logged.length = 0;
     // TRUNCATE would make files, and every connection read again what it knows of the tables.
-    const emptied = ['joins', 'outbox', 'suppressions', 'rebuild_hooks', 'invites', 'idempotency_keys', 'worker_heartbeats'];
+    const emptied = ['joins', 'outbox', 'outbox_turns', 'suppressions', 'rebuild_hooks', 'invites', 'idempotency_keys', 'worker_heartbeats'];
     await this.make.withoutTriggers(emptied.map((table) => `DELETE FROM ${table}`).join('; '));
   }
 

@@ -44,6 +44,7 @@ export class HousekeepingService {
     await this.webhookHealth.runOnce();
     await this.db.lookUp(sql`SELECT purge_api_key_handovers()`);
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
+    await this.mendTurns();
     await this.purge();
     await this.expireRequests();
     await this.purgeEvents();
@@ -52,6 +53,14 @@ export class HousekeepingService {
     await this.db.lookUp(sql`SELECT forget_previous_secrets()`);
     await this.sampleBytes();
     this.purgedAt = performance.now();
+  }
+
+  /** Gives owners of messages that wait the turns that they lack, which only a restore or a repair by hand can have lost. @returns how many */
+  async mendTurns(): Promise<number> {
+    const [row] = await this.db.lookUp<{ n: string }>(sql`SELECT mend_turns() AS n`);
+    const mended = Number(row!.n);
+    if (mended > 0) this.log.pino.warn({ mended }, 'turns of the outbox mended');
+    return mended;
   }
 
   /** Deletes expired data, a bounded number of rows at a time. @returns rows of each kind */

@@ -66,8 +66,6 @@ export class OutboxStore {
   /** Process ids are reused, and always 1 in a container. */
   private readonly worker = `${this.workerId}:${randomBytes(4).toString('hex')}`;
   private claims = 0;
-  /** Whose message was claimed last. */
-  private readonly previous = { email: '', rebuild: '', webhook: '' };
   /** Topics whose last claim failed. */
   private readonly failing = new Set<string>();
   /** Since this worker started. */
@@ -82,16 +80,13 @@ export class OutboxStore {
    */
   async claim(topic: Tables['outbox']['topic'], lanes: number, leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
-    const [row] = await this.db.lookUp<Omit<Claimed, 'lease'> & { owner: string }>(sql`
-      SELECT id, owner, organization_id AS "organizationId", kind, recipient, payload, gathered,
+    const [row] = await this.db.lookUp<Omit<Claimed, 'lease'>>(sql`
+      SELECT id, organization_id AS "organizationId", kind, recipient, payload, gathered,
         gathered_kinds AS "gatheredKinds", attempts, created_at AS "createdAt",
         CASE status WHEN 'suppressed' THEN status END AS settled
       FROM ${topic === 'webhook' ? sql`claim_webhook(` : sql`claim_outbox(${topic}, `}${lease.holder}, ${lanes},
-        ${leaseMs} * interval '1 millisecond', ${this.previous[topic]})`);
-    if (!row) return null;
-    const { owner, ...message } = row;
-    this.previous[topic] = owner;
-    return { ...message, lease };
+        ${leaseMs} * interval '1 millisecond')`);
+    return row ? { ...row, lease } : null;
   }
 
   /**

@@ -9,11 +9,13 @@ export const jobs: Grants = {
     // Who queues a message cannot read its payload again. The worker queues rebuilds, and claims through claim_outbox.
     outbox: {
       api: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
-        last_error, created_at, finished_at, ${CALLS}), INSERT, UPDATE (due_at)`,
-      worker: 'SELECT (organization_id, topic, kind, recipient, status, attempts, due_at), INSERT, UPDATE (due_at)',
+        last_error, created_at, finished_at, owner, leased_until, ${CALLS}), INSERT, UPDATE (due_at)`,
+      worker:
+        'SELECT (organization_id, topic, kind, owner, status, attempts, due_at, leased_until), INSERT, UPDATE (due_at)',
       portal: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
-        last_error, created_at, finished_at, gathered_count, ${CALLS}), INSERT`,
+        last_error, created_at, finished_at, owner, leased_until, gathered_count, ${CALLS}), INSERT`,
     },
+    outbox_turns: {},
     suppressions: {},
     worker_heartbeats: { api: 'SELECT', worker: 'SELECT, INSERT, UPDATE, DELETE' },
   },
@@ -23,6 +25,13 @@ export const jobs: Grants = {
     renew_outbox: ['worker'],
     finish_outbox: ['worker'],
     release_outbox: ['worker'],
+    mend_turns: ['worker'],
+    // Parts of a claim.
+    begin_claim: [],
+    due_message: [],
+    due_delivery: [],
+    next_due: [],
+    move_turn: [],
     refuse_address: ['worker'],
     is_suppressed: [],
     purge_expired: ['worker'],

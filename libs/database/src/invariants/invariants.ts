@@ -1,10 +1,11 @@
 import type { Invariant } from './invariant.js';
 import { LESSONS } from './lessons.js';
 import { MONEY } from './money.js';
+import { OUTBOX } from './outbox.js';
 import { PEOPLE } from './people.js';
 import { COPIED, SIGHT } from './sight.js';
 
-const ALL = { ...MONEY, ...LESSONS, ...SIGHT, ...PEOPLE };
+const ALL = { ...MONEY, ...LESSONS, ...SIGHT, ...PEOPLE, ...OUTBOX };
 
 export type InvariantName = keyof typeof ALL;
 

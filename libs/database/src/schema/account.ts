@@ -158,8 +158,9 @@ export const account = /* sql */ `
   CREATE INDEX audit_log_key ON audit_log (organization_id, api_key_id, created_at, id) WHERE api_key_id IS NOT NULL;
   CREATE INDEX audit_log_invoice ON audit_log (organization_id, (details ->> 'invoice_id'), created_at, id)
     WHERE details ->> 'invoice_id' IS NOT NULL;
-  -- For what is deleted by age. Rows are stored in its order.
-  CREATE INDEX audit_log_age ON audit_log USING brin (created_at);
+  -- For what is deleted by age.
+  CREATE INDEX audit_log_age ON audit_log (created_at);
+  CREATE INDEX audit_log_sign_ins ON audit_log (created_at) WHERE operation = 'sign in';
   CREATE INDEX audit_log_refused ON audit_log (created_at) WHERE status >= 400;
   CREATE INDEX audit_log_networks ON audit_log (created_at) WHERE network IS NOT NULL;
   ${secure('audit_log')}

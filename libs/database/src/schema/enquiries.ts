@@ -69,6 +69,7 @@ export const enquiries = /* sql */ `
     INCLUDE (subject_id);
   CREATE INDEX booking_requests_subject_keyset ON booking_requests (organization_id, subject_id, created_at, id)
     INCLUDE (status);
+  CREATE INDEX booking_requests_pending ON booking_requests (updated_at) WHERE status = 'pending';
   CREATE INDEX booking_requests_session ON booking_requests (organization_id, matched_session_id)
     WHERE matched_session_id IS NOT NULL;
   ${emits('booking_requests', {

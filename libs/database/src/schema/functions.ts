@@ -12,6 +12,7 @@ import { repair } from './functions/repair.js';
 import { scheduling } from './functions/scheduling.js';
 import { signIn } from './functions/sign-in.js';
 import { teaching } from './functions/teaching.js';
+import { turns } from './functions/turns.js';
 import { webhooks } from './functions/webhooks.js';
 
 const FUNCTIONS = [
@@ -28,6 +29,7 @@ const FUNCTIONS = [
   blog,
   events,
   jobs,
+  turns,
   webhooks,
   repair,
 ].join('\n');

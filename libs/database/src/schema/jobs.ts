@@ -1,4 +1,4 @@
-import { MINE_OR_THE_PLATFORMS, secure } from './rules.js';
+import { MINE_OR_THE_PLATFORMS, onRows, ownerOnly, secure } from './rules.js';
 
 /** A code from libs/jobs/src/problems.ts, never text from a server or a library. */
 const CODE = `'^[a-z][a-z0-9_]{0,63}$'`;
@@ -48,21 +48,37 @@ export const jobs = /* sql */ `
     answer text CHECK (char_length(answer) <= 2048)
   );
   CREATE INDEX outbox_notices ON outbox (organization_id, email_normalized, gathers_at) WHERE gathers_at IS NOT NULL;
-  CREATE INDEX outbox_turns ON outbox (topic, owner, due_at) WHERE status IN ('queued', 'failed');
-  CREATE INDEX outbox_leased ON outbox (topic, owner) WHERE leased_until IS NOT NULL;
-  CREATE INDEX outbox_organization ON outbox (organization_id, created_at);
-  CREATE INDEX outbox_finished ON outbox (finished_at) WHERE finished_at IS NOT NULL;
-  CREATE INDEX outbox_dead ON outbox (topic, organization_id) WHERE status = 'dead';
-  -- What an organization has mailed lately.
-  CREATE INDEX outbox_mails ON outbox (organization_id, created_at) INCLUDE (email_normalized, kind) WHERE topic = 'email';
+  CREATE INDEX outbox_organization ON outbox (organization_id, topic, created_at, id) INCLUDE (email_normalized, kind);
+  CREATE INDEX outbox_organization_status ON outbox (organization_id, topic, status, created_at, id) INCLUDE (endpoint_id);
+  CREATE INDEX outbox_status ON outbox (topic, status, created_at, id);
+  CREATE INDEX outbox_finished ON outbox (topic, finished_at) WHERE finished_at IS NOT NULL;
+  CREATE INDEX outbox_dead ON outbox (topic) WHERE status = 'dead' AND last_error IS DISTINCT FROM 'mailbox_unknown';
   -- An endpoint is sent an event once.
   CREATE UNIQUE INDEX outbox_endpoint_event ON outbox (endpoint_id, event_id) WHERE event_id IS NOT NULL;
-  CREATE INDEX outbox_webhooks ON outbox (organization_id, created_at, id) WHERE topic = 'webhook';
   CREATE INDEX outbox_webhooks_endpoint ON outbox (organization_id, endpoint_id, created_at, id) INCLUDE (status) WHERE topic = 'webhook';
   CREATE INDEX outbox_webhooks_waiting ON outbox (endpoint_id, status, due_at)
     WHERE topic = 'webhook' AND status IN ('queued', 'held', 'failed');
-  CREATE INDEX outbox_webhooks_status ON outbox (organization_id, status, created_at, id) INCLUDE (endpoint_id) WHERE topic = 'webhook';
+  -- What can be claimed, and what is being tried. The last ones: of indexes that cost as much, as all do while the table is
+  -- empty, PostgreSQL takes the newest.
+  CREATE INDEX outbox_waiting ON outbox (topic, owner, due_at) WHERE status IN ('queued', 'failed') AND leased_until IS NULL;
+  CREATE INDEX outbox_leased ON outbox (topic, owner) WHERE leased_until IS NOT NULL;
+  CREATE INDEX outbox_leases ON outbox (topic, leased_until) WHERE leased_until IS NOT NULL;
   ${secure('outbox', MINE_OR_THE_PLATFORMS)}
+  ${onRows('outbox', 'take_turns', ['INSERT', 'UPDATE'])}
+
+  -- Whose messages are claimed next: the owners with some that wait, in the order of "at". That is when the first of them is
+  -- due, or when the owner was served last, so that it is behind all who wait. Who makes a message wait adds a turn, unless
+  -- the owner has one: an owner with two is served twice, and loses one by it. Claims alone move turns and remove them. Deliveries to
+  -- endpoints that fail have a queue of their own.
+  CREATE TABLE outbox_turns (
+    seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    queue text NOT NULL CHECK (queue IN ('email', 'rebuild', 'webhook', 'failing')),
+    owner text COLLATE "C" NOT NULL,
+    at timestamptz(3) NOT NULL
+  );
+  CREATE INDEX outbox_turns_next ON outbox_turns (queue, at, seq);
+  CREATE INDEX outbox_turns_owner ON outbox_turns (queue, owner, at);
+  ${ownerOnly('outbox_turns')}
 
   -- Addresses of which the mail server said, to this organization's mail, that there is no such mailbox. refused_at: the
   -- first time; null if only other organizations' mail was refused and this one's held back. suppressed_until: set by a
@@ -77,6 +93,7 @@ export const jobs = /* sql */ `
     PRIMARY KEY (organization_id, email_normalized)
   );
   CREATE INDEX suppressions_address ON suppressions (email_normalized) WHERE suppressed_until IS NOT NULL;
+  CREATE INDEX suppressions_age ON suppressions (created_at);
   CREATE INDEX suppressions_refused ON suppressions (refused_at) WHERE refused_at IS NOT NULL;
   ${secure('suppressions')}
 

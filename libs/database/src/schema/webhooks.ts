@@ -45,6 +45,8 @@ export const webhooks = /* sql */ `
   CREATE TRIGGER hold_webhooks BEFORE UPDATE ON webhook_endpoints FOR EACH ROW
     WHEN ((OLD.disabled_at IS NULL) <> (NEW.disabled_at IS NULL) OR OLD.url <> NEW.url) EXECUTE FUNCTION hold_webhooks();
   CREATE TRIGGER drop_webhooks BEFORE DELETE ON webhook_endpoints FOR EACH ROW EXECUTE FUNCTION hold_webhooks();
+  CREATE TRIGGER change_queue AFTER UPDATE ON webhook_endpoints FOR EACH ROW
+    WHEN ((OLD.failing_since IS NULL) <> (NEW.failing_since IS NULL)) EXECUTE FUNCTION change_queue();
   CREATE TRIGGER end_webhooks_of_key AFTER UPDATE ON api_keys FOR EACH ROW
     WHEN (OLD.revoked_at IS DISTINCT FROM NEW.revoked_at OR OLD.replaced_by IS DISTINCT FROM NEW.replaced_by)
     EXECUTE FUNCTION end_webhooks_of_key();

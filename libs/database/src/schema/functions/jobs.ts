@@ -1,74 +1,14 @@
-import { lockNumber } from '../../locks.js';
 import { PURGE } from '../retention.js';
-import { AS_OWNER, MINE } from '../rules.js';
+import { AS_OWNER, BY_INDEX, MINE } from '../rules.js';
+
+/** How far a backlog is counted. */
+const MOST_COUNTED = 10_000;
 
 /**
  * The outbox and its suppressed addresses. The worker serves every organization through functions that only its role may
  * run, each as narrow as its task; they limit what their caller may ask for.
  */
 export const jobs = /* sql */ `
-  -- Leases a due message: the oldest of the owner that has the fewest leased. It is due again when the lease is over; a
-  -- worker that dies loses it to the next one. A mail to a suppressed address, or whose link opens nothing any more, is
-  -- suppressed instead, and returned as such; so is a notice to managers for somebody who is none any more.
-  --
-  -- previous: the owner that this worker served last. Of several with as few leased, the next in order is served, so
-  -- that nobody waits for more than one message of each.
-  -- lanes: how many messages the worker can take, including this one. The last two are for owners with nothing leased:
-  -- messages that stall hold up none but their owner's. A hook is only called again after the call before has ended.
-  CREATE FUNCTION claim_outbox(wanted text, worker text, lanes integer, lease interval, previous text)
-    RETURNS SETOF outbox LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
-  DECLARE turn text; message uuid;
-  BEGIN
-    IF lease <= interval '0' OR lease > interval '5 minutes' OR lanes < 1 THEN
-      RAISE 'a lease of % for one of % lanes is out of bounds', lease, lanes USING ERRCODE = 'invalid_parameter_value';
-    END IF;
-    -- Only plans that follow the indexes. One that was made for a small table, and kept, would read all of it when it
-    -- has grown: 0.2 s a claim among 100,000 messages.
-    PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true);
-    -- One claim at a time, so that each knows the leases before it.
-    PERFORM pg_advisory_xact_lock(${lockNumber('claims of the outbox')});
-    FOR turn IN
-      -- One look into the index for each owner, however many messages it has.
-      WITH RECURSIVE owners AS (
-          (SELECT o.owner, o.due_at FROM outbox o WHERE o.topic = wanted AND o.status IN ('queued', 'failed')
-            ORDER BY o.owner, o.due_at LIMIT 1)
-          UNION ALL
-          SELECT o.* FROM owners w, LATERAL (SELECT n.owner, n.due_at FROM outbox n WHERE n.topic = wanted
-            AND n.status IN ('queued', 'failed') AND n.owner > w.owner ORDER BY n.owner, n.due_at LIMIT 1) o),
-        leases AS (SELECT o.owner, count(*) AS held FROM outbox o
-          WHERE o.topic = wanted AND o.leased_until > now() GROUP BY o.owner)
-      SELECT w.owner FROM owners w LEFT JOIN leases l USING (owner)
-      WHERE w.due_at <= now()::timestamptz(3) AND (l.held IS NULL OR lanes > 2 AND wanted <> 'rebuild')
-      ORDER BY coalesce(l.held, 0), w.owner <= previous, w.owner
-    LOOP
-      SELECT o.id INTO message FROM outbox o WHERE o.topic = wanted AND o.owner = turn
-        AND o.status IN ('queued', 'failed') AND o.due_at <= now()::timestamptz(3) ORDER BY o.due_at LIMIT 1 FOR UPDATE SKIP LOCKED;
-      EXIT WHEN FOUND;
-    END LOOP;
-    RETURN QUERY WITH claimed AS MATERIALIZED (
-        SELECT o.organization_id, o.email_normalized, CASE
-            WHEN is_suppressed(o.organization_id, o.email_normalized) THEN 'address_suppressed'
-            WHEN o.link_expires_at <= now() OR EXISTS (SELECT FROM closed_invites(array_remove(ARRAY[o.invite_id], NULL)))
-              THEN 'link_closed'
-            WHEN o.gathers_at IS NOT NULL AND NOT EXISTS (SELECT FROM users u
-              JOIN members m ON m.organization_id = o.organization_id AND m.user_id = u.id
-              WHERE u.email_normalized = o.email_normalized AND m.status = 'accepted' AND m.role IN ('owner', 'admin'))
-              THEN 'not_manager' END AS problem
-        FROM outbox o WHERE o.id = message),
-      noted AS (
-        INSERT INTO suppressions (organization_id, email_normalized)
-        SELECT c.organization_id, c.email_normalized FROM claimed c
-        WHERE c.problem = 'address_suppressed' ON CONFLICT DO NOTHING)
-    UPDATE outbox o SET attempts = o.attempts + 1,
-      status = CASE WHEN c.problem IS NULL THEN o.status ELSE 'suppressed' END,
-      last_error = coalesce(c.problem, o.last_error),
-      finished_at = CASE WHEN c.problem IS NOT NULL THEN now() END,
-      leased_by = CASE WHEN c.problem IS NULL THEN worker END,
-      leased_until = CASE WHEN c.problem IS NULL THEN now() + lease END,
-      due_at = CASE WHEN c.problem IS NULL THEN now() + lease ELSE o.due_at END
-    FROM claimed c WHERE o.id = message RETURNING o.*;
-  END $$;
-
   -- Extends a lease from now on. False if another worker has it by now.
   CREATE FUNCTION renew_outbox(message uuid, worker text, lease interval) RETURNS boolean
     LANGUAGE plpgsql ${AS_OWNER} AS $$
@@ -135,25 +75,35 @@ export const jobs = /* sql */ `
   END $$;
 
   -- How many messages wait, since when, how many are dead (but for a mistyped address), and how many mailboxes did not
-  -- exist within the last hour. A delivery to a webhook waits since its try is due: receivers that fail are their owners'
-  -- concern. Only numbers, for /metrics.
+  -- exist within the last hour, each counted to ${MOST_COUNTED} at most: who has more needs no number. A delivery to a webhook waits
+  -- since it was its organization's turn: receivers that fail are their owners' concern. Only numbers, for /metrics.
   CREATE FUNCTION outbox_backlog() RETURNS TABLE (topic text, waiting bigint, oldest_seconds double precision,
     dead bigint, refused bigint)
-    LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT t.topic, count(o.id), coalesce(extract(epoch FROM greatest(interval '0',
-        now() - min(CASE o.topic WHEN 'webhook' THEN o.due_at ELSE coalesce(o.gathers_at, o.created_at) END))), 0)::double precision,
-      (SELECT count(*) FROM outbox d WHERE d.topic = t.topic AND d.status = 'dead'
-        AND d.last_error IS DISTINCT FROM 'mailbox_unknown'),
-      (SELECT count(*) FROM suppressions WHERE t.topic = 'email' AND refused_at > now() - interval '1 hour')
+    LANGUAGE sql STABLE ${BY_INDEX} AS $$
+    SELECT t.topic,
+      least(${MOST_COUNTED}, (SELECT sum(c.found) FROM unnest(ARRAY['queued', 'failed']) s (status) CROSS JOIN LATERAL (SELECT count(*) AS found
+        FROM (SELECT FROM outbox o WHERE o.topic = t.topic AND o.status = s.status LIMIT ${MOST_COUNTED}) o) c))::bigint,
+      coalesce(extract(epoch FROM greatest(interval '0', now() - CASE t.topic
+        WHEN 'webhook' THEN (SELECT n.at FROM outbox_turns n WHERE n.queue = 'webhook' ORDER BY n.at LIMIT 1)
+        ELSE (SELECT min(o.created_at) FROM unnest(ARRAY['queued', 'failed']) s (status) CROSS JOIN LATERAL (
+          SELECT o.created_at FROM outbox o WHERE o.topic = t.topic AND o.status = s.status ORDER BY o.created_at LIMIT 1) o) END)),
+        0)::double precision,
+      (SELECT count(*) FROM (SELECT FROM outbox d WHERE d.topic = t.topic AND d.status = 'dead'
+        AND d.last_error IS DISTINCT FROM 'mailbox_unknown' LIMIT ${MOST_COUNTED}) d),
+      (SELECT count(*) FROM (SELECT FROM suppressions WHERE t.topic = 'email' AND refused_at > now() - interval '1 hour'
+        LIMIT ${MOST_COUNTED}) r)
     FROM (VALUES ('email'), ('rebuild'), ('webhook')) t (topic)
-    LEFT JOIN outbox o ON o.topic = t.topic AND o.status IN ('queued', 'failed') GROUP BY t.topic
   $$;
 
   -- For the operator: the newest messages of a status, or a given one.
   CREATE FUNCTION list_outbox(wanted text, named uuid, most integer) RETURNS SETOF outbox
-    LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT * FROM outbox WHERE (wanted IS NULL OR status = wanted) AND (named IS NULL OR id = named)
-    ORDER BY created_at DESC, id DESC LIMIT least(most, 10000)
+    LANGUAGE sql STABLE ${BY_INDEX} AS $$
+    SELECT * FROM outbox WHERE named IS NOT NULL AND id = named
+    UNION ALL (SELECT n.* FROM unnest(ARRAY['email', 'rebuild', 'webhook']) t (topic),
+        unnest(CASE WHEN wanted IS NULL THEN ARRAY['queued', 'held', 'sent', 'failed', 'dead', 'suppressed'] ELSE ARRAY[wanted] END) s (status),
+        LATERAL (SELECT * FROM outbox o WHERE named IS NULL AND o.topic = t.topic AND o.status = s.status
+          ORDER BY o.created_at DESC, o.id DESC LIMIT least(most, 10000)) n
+      ORDER BY n.created_at DESC, n.id DESC LIMIT least(most, 10000))
   $$;
 
   -- Not while an attempt is in progress. Deliveries of webhooks have replay_webhook: a disabled endpoint gets none.
@@ -229,7 +179,7 @@ export const jobs = /* sql */ `
   END $$;
 
   -- Requests that have waited for so many days without a change have expired, 5,000 at a time. @returns how many
-  CREATE FUNCTION expire_booking_requests(days integer) RETURNS bigint LANGUAGE sql ${AS_OWNER} AS $$
+  CREATE FUNCTION expire_booking_requests(days integer) RETURNS bigint LANGUAGE sql ${BY_INDEX} AS $$
     WITH expired AS (
       UPDATE booking_requests SET status = 'expired', updated_at = now()
       WHERE id = ANY (ARRAY(SELECT id FROM booking_requests
@@ -265,7 +215,7 @@ export const jobs = /* sql */ `
     RETURNING organization_id || '/' || id
   $$;
 
-  CREATE FUNCTION purge_expired(days jsonb DEFAULT '{}') RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${AS_OWNER} AS $$
+  CREATE FUNCTION purge_expired(days jsonb DEFAULT '{}') RETURNS TABLE (what text, rows bigint) LANGUAGE sql ${BY_INDEX} AS $$
     ${PURGE}
   $$;
 `;

@@ -1,8 +1,5 @@
 import { lockNumber } from '../../locks.js';
-import { AS_OWNER, MINE } from '../rules.js';
-
-/** The lanes that must be free, of some 200, for an endpoint to take another one, for each that it has. */
-const HEADROOM = 20;
+import { AS_OWNER, BY_INDEX, MINE } from '../rules.js';
 
 /** How many deliveries an endpoint has in the outbox at a time, and how many events are looked at for it in one go. */
 const SLOTS = 10;
@@ -71,7 +68,7 @@ export const webhooks = /* sql */ `
   -- being tried, and while an endpoint fails by what waits for its next try, too. Of an event that comes, only the
   -- endpoints of its organization are looked at, so that nothing new costs nothing however many endpoints there are.
   -- @returns how many deliveries were made, and for how many endpoints there is more to look at
-  CREATE FUNCTION fill_webhooks() RETURNS TABLE (made bigint, more bigint) LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
+  CREATE FUNCTION fill_webhooks() RETURNS TABLE (made bigint, more bigint) LANGUAGE plpgsql ROWS 1 ${BY_INDEX} AS $$
   DECLARE seen bigint; last bigint; e webhook_endpoints; slots integer; probe timestamptz; count bigint; further boolean;
   BEGIN
     made := 0; more := 0;
@@ -118,54 +115,6 @@ export const webhooks = /* sql */ `
       more := more + further::integer;
     END LOOP;
     RETURN NEXT;
-  END $$;
-
-  -- Leases a due delivery: of the organization that has the fewest leased, of its endpoint that has the fewest, the one that
-  -- has been due the longest. An endpoint that has some leased leaves 20 lanes free for each. Of a failing endpoint one is tried
-  -- at a time, and all failing ones together leave as many lanes free as they take: those that hang delay nobody.
-  CREATE FUNCTION claim_webhook(worker text, lanes integer, lease interval, previous text) RETURNS SETOF outbox
-    LANGUAGE plpgsql ROWS 1 ${AS_OWNER} AS $$
-  DECLARE turn text; failing bigint; wanted uuid; message uuid;
-  BEGIN
-    IF lease <= interval '0' OR lease > interval '5 minutes' OR lanes < 1 THEN
-      RAISE 'a lease of % for one of % lanes is out of bounds', lease, lanes USING ERRCODE = 'invalid_parameter_value';
-    END IF;
-    -- As in claim_outbox.
-    PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true);
-    PERFORM pg_advisory_xact_lock(${lockNumber('claims of webhooks')});
-    failing := (SELECT count(*) FROM outbox o JOIN webhook_endpoints e ON e.id = o.endpoint_id
-      WHERE o.topic = 'webhook' AND o.leased_until > now() AND e.failing_since IS NOT NULL);
-    FOR turn IN
-      WITH RECURSIVE owners AS (
-          (SELECT o.owner, o.due_at FROM outbox o WHERE o.topic = 'webhook' AND o.status IN ('queued', 'failed')
-            ORDER BY o.owner, o.due_at LIMIT 1)
-          UNION ALL
-          SELECT o.* FROM owners w, LATERAL (SELECT n.owner, n.due_at FROM outbox n WHERE n.topic = 'webhook'
-            AND n.status IN ('queued', 'failed') AND n.owner > w.owner ORDER BY n.owner, n.due_at LIMIT 1) o),
-        leases AS (SELECT o.owner, count(*) AS held FROM outbox o
-          WHERE o.topic = 'webhook' AND o.leased_until > now() GROUP BY o.owner)
-      SELECT w.owner FROM owners w LEFT JOIN leases l USING (owner)
-      WHERE w.due_at <= now()::timestamptz(3)
-      ORDER BY coalesce(l.held, 0), w.owner <= previous, w.owner
-    LOOP
-      SELECT d.id INTO wanted FROM webhook_endpoints e
-        CROSS JOIN LATERAL (SELECT count(*) AS held FROM outbox o WHERE o.topic = 'webhook' AND o.owner = turn
-          AND o.leased_until > now() AND o.endpoint_id = e.id) l
-        CROSS JOIN LATERAL (SELECT * FROM (
-            (SELECT o.id, o.due_at FROM outbox o WHERE o.topic = 'webhook' AND o.endpoint_id = e.id AND o.status = 'queued'
-              ORDER BY o.due_at LIMIT 1)
-            UNION ALL (SELECT o.id, o.due_at FROM outbox o WHERE o.topic = 'webhook' AND o.endpoint_id = e.id
-              AND o.status = 'failed' ORDER BY o.due_at LIMIT 1)) o ORDER BY o.due_at LIMIT 1) d
-      WHERE e.organization_id = turn::uuid AND d.due_at <= now()::timestamptz(3) AND l.held * ${HEADROOM} < lanes
-        AND (e.failing_since IS NULL OR l.held = 0 AND failing < lanes)
-      ORDER BY l.held, d.due_at LIMIT 1;
-      CONTINUE WHEN NOT FOUND;
-      SELECT o.id INTO message FROM outbox o WHERE o.id = wanted AND o.status IN ('queued', 'failed')
-        AND o.due_at <= now()::timestamptz(3) FOR UPDATE SKIP LOCKED;
-      EXIT WHEN FOUND;
-    END LOOP;
-    RETURN QUERY UPDATE outbox o SET attempts = o.attempts + 1, leased_by = worker, leased_until = now() + lease,
-      due_at = now() + lease WHERE o.id = message RETURNING o.*;
   END $$;
 
   -- Where a delivery goes, with the secrets that are valid now, sealed; and its event, unless it is a test or the event has been purged.
