@@ -20,7 +20,7 @@ const CACHE =
 export function findDebianPostgres(): string {
   const installed = newest('/usr/lib/postgresql');
   if (installed) return installed;
-  if (!newest(join(CACHE, 'usr/lib/postgresql'))) unpack({ name: 'postgresql', parts: /^postgresql-\d+$/ }, CACHE);
+  if (!newest(join(CACHE, 'usr/lib/postgresql'))) unpack({ name: 'postgresql', parts: /^postgresql(-client)?-\d+$/ }, CACHE);
   const unpacked = newest(join(CACHE, 'usr/lib/postgresql'));
   if (!unpacked) throw new Error(`Debian's package has no server of version ${OLDEST} or later`);
   return withLibraries(unpacked);
@@ -39,7 +39,7 @@ function newest(folder: string): string | undefined {
 function withLibraries(programs: string): string {
   const folder = join(CACHE, 'bin');
   mkdirSync(folder, { recursive: true });
-  for (const name of ['initdb', 'pg_ctl', 'postgres']) {
+  for (const name of ['initdb', 'pg_ctl', 'postgres', 'pg_dump', 'pg_restore']) {
     const script = `#!/bin/sh\nLD_LIBRARY_PATH='${libraries(CACHE)}' exec '${join(programs, name)}' "$@"\n`;
     writeFileSync(join(folder, name), script, { mode: 0o755 });
   }
