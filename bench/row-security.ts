@@ -202,7 +202,7 @@ async function loadDemoInto({ ownerUrl, portalUrl, encryptionKey, adminUrl }: Be
     const [largest] = await loadDemo({ env, rules }, options);
     await asAdmin(adminUrl, async (admin) => {
       // Nothing else makes events of what the demo wrote: no worker runs here.
-      while ((await admin.query<{ made: string }>('SELECT number_events() AS made')).rows[0]!.made !== '0');
+      while ((await admin.query<{ made: string }>('SELECT made FROM number_events()')).rows[0]!.made !== '0');
       await admin.query('VACUUM ANALYZE');
     });
     return { id: largest!.id, key: (await rules.get(ApiKeys).create(largest!.id, { name: 'bench' })).key };

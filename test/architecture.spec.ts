@@ -83,7 +83,7 @@ describe('imports', () => {
     const may: Record<string, string[]> = {
       concurrency: [],
       config: [],
-      events: [],
+      events: ['database'],
       jobs: ['config', 'database'],
       logging: ['config'],
       routing: [],

@@ -21,6 +21,7 @@ import {
 } from '@app/database';
 import { inWords, problemOf, WORKER_SILENCE_MS } from '@app/jobs';
 import { STORES } from '@app/storage';
+import { examineReplicas } from './examine-replicas.js';
 import { rulesOn } from './rules.js';
 import { slugOf, slugsOf } from './slugs.js';
 import { launcherOf } from './start/data-lock.js';
@@ -50,6 +51,7 @@ export async function examine(env: Env, more: { verbose?: boolean; deep?: boolea
     ...(more.deep ? await examineRows(env) : []),
     ...(await run([
       ['redis', () => examineRedis(env)],
+      ['replicas', () => judgedReplicas(env)],
       ['mail', () => examineMail(env)],
       ['storage', () => examineStorage(env, 'images')],
       ['private storage', () => examineStorage(env, 'documents')],
@@ -70,6 +72,12 @@ async function run(checks: Check[]): Promise<Finding[]> {
     }
   }
   return findings;
+}
+
+async function judgedReplicas(env: Env): Promise<Verdict> {
+  if (env.get('DATABASE_REPLICA_URLS').length === 0) return ok('off: the primary answers all reads');
+  const faults = await examineReplicas(env);
+  return faults.length > 0 ? fail(faults.join('; ')) : ok('every one is less than two seconds behind');
 }
 
 async function examineDatabase(env: Env, verbose: boolean): Promise<Finding[]> {

@@ -1,10 +1,11 @@
 import 'reflect-metadata';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AccessModule } from '@app/access';
 import { BillingModule } from '@app/billing';
 import { ConfigModule, type Env } from '@app/config';
-import { connect, Database, DatabaseFault, DatabaseModule } from '@app/database';
+import { connect, Database, DatabaseFault, DatabaseModule, MOST_BEHIND } from '@app/database';
 import { PublishingModule } from '@app/publishing';
 import { WebhooksModule } from '@app/webhooks';
 import { Failure } from './output.js';
@@ -28,6 +29,11 @@ export function rulesOn(db: Database, env: Env): Promise<Rules> {
   return NestFactory.createApplicationContext({ module: RulesModule, imports }, options);
 }
 
+/** Waits until every replica that is read from shows what a command has written: commands need no Redis. */
+export async function caughtUp(env: Env): Promise<void> {
+  if (env.get('DATABASE_REPLICA_URLS').length > 0) await sleep(MOST_BEHIND);
+}
+
 /** Whose rights a command has. */
 export type CommandRole = 'owner' | 'portal';
 
@@ -42,7 +48,9 @@ export async function withRules<T>(
   const url = isOwner ? env.migrationUrl : portalUrl(env);
   const dataSource = await connect({ url, poolSize: 2, applicationName, limited: isOwner, direct: isOwner });
   try {
-    return await work(await rulesOn(new Database(dataSource), env));
+    const done = await work(await rulesOn(new Database(dataSource), env));
+    await caughtUp(env);
+    return done;
   } catch (error) {
     throw DatabaseFault.of(error, url) ?? error;
   } finally {

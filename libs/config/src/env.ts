@@ -171,6 +171,9 @@ export function loadEnv(overrides: Record<string, string> = {}, source: NodeJS.P
     }
   }
   if (values.STORAGE === 's3' && !values.S3_BUCKET) faults.push('S3_BUCKET is not set: STORAGE=s3 requires it');
+  if ((values as Values).DATABASE_REPLICA_URLS.length > 0 && !values.REDIS_URL) {
+    faults.push('REDIS_URL is not set: DATABASE_REPLICA_URLS requires it');
+  }
   if (values.S3_PRIVATE_BUCKET && values.S3_PRIVATE_BUCKET === values.S3_BUCKET) {
     faults.push('S3_PRIVATE_BUCKET must be another bucket than S3_BUCKET, which everybody can read');
   }

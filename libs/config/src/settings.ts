@@ -122,6 +122,12 @@ export function databaseUrl(): Setting<string | null> {
   };
 }
 
+/** PostgreSQL URLs, separated by commas. */
+export function databaseUrls(): Setting<string[]> {
+  const address = databaseUrl();
+  return { fallback: [], parse: (value) => value.split(',').map((one) => address.parse(one.trim())!) };
+}
+
 /** What an operator admits beside the public internet: networks, and `<organization> <host>:<port>`. */
 export interface PrivateNetworks {
   networks: { address: string; prefix: number }[];

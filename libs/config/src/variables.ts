@@ -1,6 +1,7 @@
 import {
   baseUrl,
   databaseUrl,
+  databaseUrls,
   flag,
   integer,
   list,
@@ -86,6 +87,10 @@ export const groups = {
     ADMIN_DATABASE_URL: about(
       'A superuser, used only by `cli roles` to create the four roles and the database.',
       databaseUrl(),
+    ),
+    DATABASE_REPLICA_URLS: about(
+      'Streaming replicas that the API reads from, as its role, separated by commas. Every process needs the setting, and `REDIS_URL`: they tell each other what has been written. See docs/scaling.md.',
+      databaseUrls(),
     ),
     DATABASE_POOL_SIZE: about(
       "Connections per process. One organization's requests use at most half of them.",

@@ -61,10 +61,13 @@ export async function initialize(dataSource: DataSource, direct = false): Promis
   const { url } = dataSource.options as { url: string };
   try {
     await dataSource.initialize();
-    await checkServer((dataSource.driver as unknown as { master: Pool }).master, url, direct);
+    await checkServer(poolOf(dataSource), url, direct);
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
     throw DatabaseFault.of(error, url) ?? error;
   }
 }
+
+/** The connections of a data source. */
+export const poolOf = (dataSource: DataSource): Pool => (dataSource.driver as unknown as { master: Pool }).master;

@@ -4,8 +4,10 @@ import { DataSource } from 'typeorm';
 import { Env } from '@app/config';
 import { DatabaseFault } from './database-fault.js';
 import { Database } from './database.js';
-import { dataSourceOptions, initialize } from './data-source.js';
+import { dataSourceOptions, initialize, poolOf } from './data-source.js';
 import type { ProcessRole } from './grants.js';
+import { Positions } from './replicas/positions.js';
+import { Replicas } from './replicas/replicas.js';
 import { StartCheck } from './start-check.js';
 
 /** How long the worker waits for a database that may be down (ms): longer than any of its transactions may take. */
@@ -14,6 +16,17 @@ const WORKER_PATIENCE = 30_000;
 /** How long an access may take that has no deadline of its own (ms). The worker does one thing after another. */
 function patienceOf(role: ProcessRole, env: Env): number {
   return role === 'worker' ? WORKER_PATIENCE : env.get('REQUEST_DEADLINE_SECONDS') * 1_000;
+}
+
+/** The rules' access to PostgreSQL. Only the API reads from replicas; every process tells what it has written. */
+async function databaseOf(dataSource: DataSource, role: ProcessRole, env: Env): Promise<Database> {
+  const urls = env.get('DATABASE_REPLICA_URLS');
+  const patience = patienceOf(role, env);
+  if (urls.length === 0) return new Database(dataSource, patience);
+  const positions = await Positions.at(env.need('REDIS_URL'));
+  const options = { poolSize: env.get('DATABASE_POOL_SIZE'), applicationName: `tutoring ${role}` };
+  const replicas = role === 'api' ? new Replicas(urls, options, positions, poolOf(dataSource)) : null;
+  return new Database(dataSource, patience, positions, replicas);
 }
 
 /** PostgreSQL for one process, as its role. */
@@ -56,7 +69,7 @@ export class DatabaseModule {
         {
           provide: Database,
           inject: [DataSource, Env],
-          useFactory: (dataSource: DataSource, env: Env) => new Database(dataSource, patienceOf(role, env)),
+          useFactory: (dataSource: DataSource, env: Env) => databaseOf(dataSource, role, env),
         },
         {
           provide: StartCheck,

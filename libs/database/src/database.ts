@@ -1,33 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import type { DataSource } from 'typeorm';
 import { type BoundStatement, runTogether, sendable, STALE, type Statement } from './batch.js';
+import { poolOf } from './data-source.js';
 import { Deadline, DeadlineExceeded } from './deadline.js';
 import { Lease } from './lease.js';
 import { lockNumber } from './locks.js';
+import { MOST_BEHIND, type Positions } from './replicas/positions.js';
+import { type ReadsSoFar, type Replicas, WRITTEN } from './replicas/replicas.js';
 import { RetryTransaction } from './retry-transaction.js';
 import { SQLSTATE, sqlStateOf } from './sql-state.js';
-
-/** The organization of a transaction. Row-level security shows only its rows. */
-export interface Tenant {
-  organizationId: string;
-  /** Whether the platform's own blog posts are visible too. */
-  platformBlog?: boolean;
-  /** The request's deadline; without one, that of `Deadline.within`, or else the default timeout. */
-  deadline?: Deadline;
-  /** Decides in the tenant's first transaction whether it may read and write at all. */
-  proof?: Proof;
-}
-
-/** A look-up that shares the round trip of the read that depends on it. */
-export interface Proof {
-  statement: Sql;
-  /** Set once {@link settle} has accepted the rows. */
-  settled: boolean;
-  /** @throws unless the rows allow what follows in the transaction; its results are then thrown away */
-  settle(rows: QueryResultRow[]): void;
-}
+import { readAs, readReplicaAs, type Tenant, writeAs } from './tenant.js';
 
 /** The ambient transaction, and how to undo its effects outside the database. */
 interface UnitOfWork {
@@ -38,22 +23,11 @@ interface UnitOfWork {
   failure?: { error: unknown };
 }
 
-const SET_TENANT = `SELECT set_config('app.organization_id', $1, true), set_config('app.platform_blog', $2, true)`;
-
-const SET_TIMEOUTS = `set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)`;
-
-/** The first statement of a read. The settings end with the transaction, and read only cannot be revoked. */
-const READ_AS_TENANT = {
-  name: 'read_as_tenant',
-  text: `${SET_TENANT}, set_config('transaction_read_only', 'on', true)`,
-};
-
-/** The same with timeouts up to the deadline, if they are shorter than the role's. */
-const READ_IN_TIME = { name: 'read_in_time', text: `${READ_AS_TENANT.text}, ${SET_TIMEOUTS}` };
-
-/** The same two for writes. */
-const WRITE_AS_TENANT = { name: 'write_as_tenant', text: SET_TENANT };
-const WRITE_IN_TIME = { name: 'write_in_time', text: `${SET_TENANT}, ${SET_TIMEOUTS}` };
+interface Committed<T> {
+  value: T;
+  /** How far the log was written; null if nobody asked, or the answer was lost. */
+  position: string | null;
+}
 
 /** SQLSTATEs of transactions that had no effect and can run again. */
 const RETRIED = new Set<string | undefined>([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected, ...STALE]);
@@ -75,7 +49,16 @@ export class Database {
   constructor(
     private readonly dataSource: DataSource,
     private readonly patience = Infinity,
+    /** Told of each commit, if there are replicas. */
+    private readonly positions: Positions | null = null,
+    /** What tenants that allow it read from. */
+    private readonly replicas: Replicas | null = null,
   ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.replicas?.close();
+    this.positions?.close();
+  }
 
   private lease(deadline = Deadline.current ?? new Deadline(this.patience)): Lease {
     return new Lease(deadline);
@@ -89,13 +72,23 @@ export class Database {
     const proof = tenant.proof?.settled === false ? tenant.proof : null;
     const prepared = statements.map((statement) => this.prepare(statement));
     if (proof) prepared.unshift(this.prepare(proof.statement));
-    const lease = this.lease(tenant.deadline);
-    const timeouts = lease.timeouts();
-    const values = tenantSettings(tenant);
-    const settings = timeouts ? { ...READ_IN_TIME, values: [...values, ...timeouts] } : { ...READ_AS_TENANT, values };
-    const [, ...rows] = await runTogether(this.pool, [settings, ...prepared], lease);
+    const [, ...rows] =
+      (tenant.replica && (await this.readReplica(tenant, prepared))) || (await this.readPrimary(tenant, prepared));
     if (proof) proof.settle(rows.shift()!);
     return rows as never;
+  }
+
+  private readPrimary(tenant: Tenant, prepared: BoundStatement[]): Promise<QueryResultRow[][]> {
+    const lease = this.lease(tenant.deadline);
+    return runTogether(this.pool, [readAs(tenant, lease), ...prepared], lease);
+  }
+
+  private async readReplica(tenant: Tenant, prepared: BoundStatement[]): Promise<QueryResultRow[][] | null> {
+    const { deadline = Deadline.current ?? new Deadline(this.patience), organizationId } = tenant;
+    if (!this.replicas) return null;
+    return this.replicas.read(organizationId, deadline, (pool, lease, position) =>
+      runTogether(pool, [readReplicaAs(tenant, lease, position), ...prepared], lease),
+    );
   }
 
   /** A lookup before the organization is known (SECURITY DEFINER functions of the schema). */
@@ -111,7 +104,7 @@ export class Database {
   async transaction<T>(tenant: Tenant, work: () => Promise<T>, isolation?: 'REPEATABLE READ'): Promise<T> {
     if (this.ambient.getStore()) throw new Error('A transaction is open already: units of work do not nest');
     const lease = this.lease(tenant.deadline);
-    return lease.run(async () => {
+    const { value, position } = await lease.run(async () => {
       for (let attempt = 1; ; attempt++) {
         try {
           return await this.attempt(tenant, lease, work, isolation);
@@ -121,6 +114,20 @@ export class Database {
         }
       }
     });
+    await this.tell([tenant.organizationId], position);
+    return value;
+  }
+
+  /** Has later reads show what organizations have written. @param position null if it is unknown */
+  private async tell(organizationIds: string[], position: string | null): Promise<void> {
+    if (position !== null) await this.positions?.tell(organizationIds, position);
+    else if (this.positions) await sleep(MOST_BEHIND);
+  }
+
+  /** The same within the ambient transaction, of what others have committed. */
+  async tellOthers(organizationIds: string[]): Promise<void> {
+    if (this.positions)
+      await this.tell(organizationIds, (await this.query<{ position: string }>(raw(WRITTEN)))[0]!.position);
   }
 
   private async attempt<T>(
@@ -128,20 +135,15 @@ export class Database {
     lease: Lease,
     work: () => Promise<T>,
     isolation?: 'REPEATABLE READ',
-  ): Promise<T> {
+  ): Promise<Committed<T>> {
     const client = await this.pool.connect();
     let unusable = false;
     try {
       if (!lease.take(client)) throw new DeadlineExceeded();
-      const timeouts = lease.timeouts();
-      const values = tenantSettings(tenant);
-      const settings = timeouts
-        ? { ...WRITE_IN_TIME, values: [...values, ...timeouts] }
-        : { ...WRITE_AS_TENANT, values };
       // They share a round trip with the first statement of the work, which does nothing if one of them fails.
       const begun = Promise.all([
         client.query(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN'),
-        client.query(settings),
+        client.query(writeAs(tenant, lease)),
       ]);
       return await this.run(client, begun, work);
     } catch (error) {
@@ -154,15 +156,18 @@ export class Database {
   }
 
   /** Up to the commit. @param begun the beginning of the transaction @throws its error rather than what follows from it */
-  private async run<T>(client: PoolClient, begun: Promise<unknown>, work: () => Promise<T>): Promise<T> {
+  private async run<T>(client: PoolClient, begun: Promise<unknown>, work: () => Promise<T>): Promise<Committed<T>> {
     const unit: UnitOfWork = { client, undo: [] };
     const [beginning, done] = await Promise.allSettled([begun, this.ambient.run(unit, async () => work())]);
     unit.client = null;
     let cause: unknown = [beginning, done].find((part) => part.status === 'rejected')?.reason ?? unit.failure?.error;
     if (cause === undefined && done.status === 'fulfilled') {
       try {
-        await client.query('COMMIT');
-        return done.value;
+        // They share a packet.
+        const committed = client.query('COMMIT');
+        const written = this.positions ? client.query<{ position: string }>(WRITTEN).catch(() => null) : null;
+        await committed;
+        return { value: done.value, position: (await written)?.rows[0]?.position ?? null };
       } catch (error) {
         // What is checked last has failed. Without an answer, as when the connection is lost, the result is unknown.
         if ((error as { severity?: string }).severity !== 'ERROR') throw error;
@@ -247,8 +252,13 @@ export class Database {
     return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
   }
 
+  /** Null without replicas. */
+  get readsSoFar(): Readonly<ReadsSoFar> | null {
+    return this.replicas && this.replicas.reads;
+  }
+
   private get pool(): Pool {
-    return (this.dataSource.driver as unknown as { master: Pool }).master;
+    return poolOf(this.dataSource);
   }
 
   /** Undefined for texts after the first ones: some name the columns that they change, of which there are many combinations. */
@@ -267,8 +277,4 @@ export class Database {
     }
     return { ...statement, values: sendable(values) };
   }
-}
-
-function tenantSettings({ organizationId, platformBlog }: Tenant): string[] {
-  return [organizationId, platformBlog ? 'on' : 'off'];
 }

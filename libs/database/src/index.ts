@@ -1,5 +1,7 @@
 export { type CodedTable, findId, findIds, idOf, isArchivable, namable } from './coded.js';
-export { Database, type Proof, type Tenant } from './database.js';
+export { Database } from './database.js';
+export type { Proof, Tenant } from './tenant.js';
+export { MOST_BEHIND } from './replicas/positions.js';
 export { DatabaseModule } from './database.module.js';
 export { Deadline, DeadlineExceeded } from './deadline.js';
 export { DatabaseFault, inWords } from './database-fault.js';

@@ -1,8 +1,10 @@
-import { collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** How many connections a process has, and how many requests wait for one. */
 interface Pool {
   poolState: Record<'total' | 'idle' | 'waiting', number>;
+  /** Of replicas; null without any. */
+  readsSoFar: Readonly<Record<'replica' | 'behind' | 'failed', number>> | null;
 }
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -22,6 +24,16 @@ export function measureProcess(registry: Registry, pool: Pool): void {
   gauge('total', 'Connections to PostgreSQL');
   gauge('idle', 'Idle connections');
   gauge('waiting', 'Requests waiting for a connection');
+  new Counter({
+    name: 'database_replica_reads_total',
+    help: 'Reads that a replica answered, and those that went to the primary because none was near enough or one failed',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, reads] of Object.entries(pool.readsSoFar ?? {})) this.inc({ outcome }, reads);
+    },
+  });
 }
 
 /** The duration of requests, by route template. */

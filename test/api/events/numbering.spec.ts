@@ -15,7 +15,7 @@ const change = (values: string, ...given: unknown[]) =>
 async function numbered(): Promise<number[]> {
   const made: number[] = [];
   while ((await make.query('SELECT FROM event_changes LIMIT 1')).length > 0) {
-    const [row] = await make.query<{ made: number }>('SELECT number_events()::integer AS made');
+    const [row] = await make.query<{ made: number }>('SELECT made::integer FROM number_events()');
     made.push(row!.made);
   }
   return made;

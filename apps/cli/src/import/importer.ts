@@ -6,6 +6,7 @@ import { type Operation, OPERATOR } from '@app/audit';
 import { RATE_CELLS } from '@app/billing';
 import type { Env } from '@app/config';
 import { lockNumber, tableLock } from '@app/database';
+import { caughtUp } from '../rules.js';
 import { Checks } from './checks.js';
 import { Consent } from './consent.js';
 import { Faults, ImportError } from './faults.js';
@@ -75,7 +76,9 @@ const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WH
  */
 export async function importFolder(options: ImportOptions): Promise<ImportReport> {
   const files = await findFiles(options.folder);
-  return inOneTransaction(options.url, (client) => importFiles(client, files, options), options.dryRun);
+  const report = await inOneTransaction(options.url, (client) => importFiles(client, files, options), options.dryRun);
+  if (options.env) await caughtUp(options.env);
+  return report;
 }
 
 /** Does the work of an import in one transaction of its own connection. */

@@ -1,6 +1,6 @@
 import { Process, Processor } from '@nestjs/bull';
-import sql from 'sql-template-tag';
 import { Database } from '@app/database';
+import { numberEvents } from '@app/events';
 
 /** So many events in one portion mean that more may wait. */
 const MANY = 500;
@@ -14,9 +14,9 @@ export class EventsService {
   async runOnce(): Promise<{ numbered: number }> {
     let numbered = 0;
     for (;;) {
-      const [row] = await this.db.lookUp<{ made: number }>(sql`SELECT number_events()::integer AS made`);
-      numbered += row!.made;
-      if (row!.made < MANY) return { numbered };
+      const made = await numberEvents(this.db);
+      numbered += made;
+      if (made < MANY) return { numbered };
     }
   }
 }

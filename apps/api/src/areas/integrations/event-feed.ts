@@ -59,7 +59,7 @@ export class EventFeed {
     const { cursor, limit } = wanted;
     const after = cursor === OLDEST || cursor === NOW ? START : this.placeOf(caller, cursor);
     const statement = cursor === NOW ? newestOf(caller) : pageOf(caller, wanted, after);
-    const [rows] = await this.db.read<[Row]>(caller, statement);
+    const [rows] = await this.db.read<[Row]>(onPrimary(caller), statement);
     const [first] = rows;
     const floor = placeIn(first!.floor_number, first!.floor_id) ?? START;
     // Nothing that comes after the floor is gone. Of the rest of the feed, only what a restore has undone.
@@ -77,7 +77,7 @@ export class EventFeed {
   /** @throws ApiError 404 */
   async one(caller: Caller, id: string): Promise<StoredEvent> {
     const [[event]] = await this.db.read<[StoredEvent]>(
-      caller,
+      onPrimary(caller),
       sql`SELECT ${EVENT_COLUMNS} FROM events WHERE organization_id = ${caller.organizationId} AND id = ${id}`,
     );
     if (!event) throw ApiError.notFound();
@@ -95,6 +95,9 @@ export class EventFeed {
     return this.cursors.masked(place);
   }
 }
+
+/** A replica that is a moment behind would take a cursor for one of a lost past. */
+const onPrimary = (caller: Caller): Caller => ({ ...caller, replica: false });
 
 const useOf = ({ organizationId }: Caller) => ({ organizationId, list: 'list_events', filters: {} });
 

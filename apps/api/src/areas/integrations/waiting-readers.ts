@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database, Deadline } from '@app/database';
+import { numberEvents } from '@app/events';
 import { Log } from '@app/logging';
 import { Shutdown } from '@app/serving';
 import { tooMany } from '../../http/kit.js';
@@ -124,7 +125,7 @@ export class WaitingReaders {
 
   private async look(): Promise<void> {
     const organizations = [...new Set([...this.readers].map(({ organizationId }) => organizationId))];
-    await this.db.lookUp(sql`SELECT number_events()`, new Deadline(PATIENCE));
+    await numberEvents(this.db, new Deadline(PATIENCE));
     const rows = await this.db.lookUp<{ organization_id: string; number: string }>(
       sql`SELECT organization_id, number FROM newest_events(${organizations}::uuid[])`,
       new Deadline(PATIENCE),

@@ -42,7 +42,7 @@ export class Authentication {
   presume(request: Request): Caller | null {
     const { hash, known } = this.known.of(request);
     if (!hash || !known) return null;
-    const caller = toCaller(known, request);
+    const caller: Caller = { ...toCaller(known, request), replica: true };
     const proof: Proof = (caller.proof = {
       statement: ApiKeys.lookUp(hash),
       settled: false,

@@ -13,16 +13,18 @@ export const events = /* sql */ `
   -- lock, so it is the order of changes of one record; neither it nor the transaction's id is the order of commits, so
   -- readers follow the number. For one transaction, organization and record: made and deleted is nothing, deleted is that
   -- alone, verbs once each, and an update only without a verb. A call takes all changes of a few thousand
-  -- records, so that it ends in time however many wait, and their order is kept. @returns how many events
-  CREATE FUNCTION number_events() RETURNS bigint LANGUAGE plpgsql ${AS_OWNER} AS $$
+  -- records, so that it ends in time however many wait, and their order is kept. @returns how many events, and whose
+  CREATE FUNCTION number_events(OUT made bigint, OUT organizations uuid[]) LANGUAGE plpgsql ${AS_OWNER} AS $$
   #variable_conflict use_column
-  DECLARE given bigint; made bigint;
+  DECLARE given bigint;
   BEGIN
+    made := 0;
+    organizations := '{}';
     IF current_setting('transaction_isolation') <> 'read committed' THEN
       RAISE 'events are numbered in READ COMMITTED' USING ERRCODE = 'invalid_transaction_state';
     END IF;
     IF NOT EXISTS (SELECT FROM event_changes) OR NOT pg_try_advisory_xact_lock(${lockNumber('numbers of events')}) THEN
-      RETURN 0;
+      RETURN;
     END IF;
     -- A plan for few rows would be slow for many, and CTEs have no statistics.
     PERFORM set_config('enable_nestloop', 'off', true);
@@ -69,16 +71,16 @@ export const events = /* sql */ `
           = (n.transaction, n.began, n.organization_id, n.resource, n.resource_id)
         LEFT JOIN sessions s ON (s.transaction, s.began, s.organization_id, s.within)
           = (n.transaction, n.began, n.organization_id, n.within)
-        WHERE s.within IS NULL OR NOT (s.verbal OR n.verb NOT LIKE '%.%'))
-    INSERT INTO events (organization_id, number, type, resource, resource_id, timestamp, data)
-    SELECT organization_id, given + row_number() OVER (ORDER BY at, verb),
-      CASE WHEN verb LIKE '%.%' THEN verb ELSE resource || '.' || verb END, resource, resource_id, told,
-      coalesce(about, '{}') || jsonb_build_object('changed', CASE WHEN op = 'U' THEN coalesce(changed, '[]') ELSE '[]' END)
-    FROM kept;
-    GET DIAGNOSTICS made = ROW_COUNT;
+        WHERE s.within IS NULL OR NOT (s.verbal OR n.verb NOT LIKE '%.%')),
+      numbered AS (
+        INSERT INTO events (organization_id, number, type, resource, resource_id, timestamp, data)
+        SELECT organization_id, given + row_number() OVER (ORDER BY at, verb),
+          CASE WHEN verb LIKE '%.%' THEN verb ELSE resource || '.' || verb END, resource, resource_id, told,
+          coalesce(about, '{}') || jsonb_build_object('changed', CASE WHEN op = 'U' THEN coalesce(changed, '[]') ELSE '[]' END)
+        FROM kept RETURNING organization_id)
+    SELECT count(*), coalesce(array_agg(DISTINCT organization_id), '{}') INTO made, organizations FROM numbered;
     UPDATE event_counter SET number = given + made;
     PERFORM set_config('enable_nestloop', 'on', true);
-    RETURN made;
   END $$;
 
   -- The number of the newest event of each of these organizations that has any, for readers who wait.
