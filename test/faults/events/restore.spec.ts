@@ -25,9 +25,9 @@ const run = (program: string, ...args: string[]) =>
 
 async function read(api: TestApi, key: string, cursor: string) {
   await api.make.query('SELECT number_events()');
-  const { status, body } = await api.get(`/v1/events?cursor=${encodeURIComponent(cursor)}`, key);
-  const { data, meta } = body as { data?: { resource_id: string }[]; meta?: { next_cursor: string } };
-  return { status, ids: data?.map((event) => event.resource_id), next: meta?.next_cursor };
+  const response = await api.get(`/v1/events?cursor=${encodeURIComponent(cursor)}`, key);
+  const { data, meta } = response.body as { data?: { resource_id: string }[]; meta?: { next_cursor: string } };
+  return { status: response.status, ids: data?.map((event) => event.resource_id), next: meta?.next_cursor };
 }
 
 async function add(api: TestApi, key: string, name: string): Promise<string> {
