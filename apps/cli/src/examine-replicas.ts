@@ -34,7 +34,7 @@ async function faultOf(primary: DataSource, url: string): Promise<string | null>
     const [{ position }] = await primary.query<[{ position: string }]>('SELECT pg_current_wal_lsn()::text AS position');
     const there = async () =>
       (await ask<{ there: boolean }>('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS there', [position])).there;
-    for (const end = Date.now() + MOST_BEHIND; Date.now() < end; ) {
+    for (const end = Date.now() + MOST_BEHIND; Date.now() < end;) {
       if (await there()) return null;
       await sleep(EVERY);
     }
