@@ -228,6 +228,9 @@ describe('deployment', () => {
     expect(command).toContain(main);
     expect(scripts[program === 'api' ? 'start:prod' : `start:${program}`]).toContain(`exec node ${command!}`);
     expect(read(`docs/systemd/${unit}.service`)).toContain(`EnvironmentFile=/etc/tutoring/${program}.env\n`);
+    // Several of a kind: the same unit as a template, whose instances are ports.
+    expect(read(`docs/systemd/${unit}.service`).includes('PORT=%i\n')).toBe(program !== 'worker');
+    expect(read('docs/systemd.md')).toContain(`${unit}@`);
     expect(read('docs/systemd.md')).toContain(`/etc/tutoring/${program}.env\n`.replace('api.env\n', 'api.env '));
     for (const page of ['docs/systemd.md', 'docs/upgrade.md']) {
       expect(read(page)).toMatch(new RegExp(`systemctl .*\\b${unit}\\b`));
