@@ -18,11 +18,11 @@ beforeEach(async () => {
 
 /** Counts the lists independently of the migration's SQL, to reveal mistakes in it. */
 const TRUTH = `
-  SELECT organization_id AS o, 'members:' || role AS list, count(*) AS n FROM members GROUP BY 1, 2
+  SELECT organization_id AS o, 'members:' || role || ':' || status AS list, count(*) AS n FROM members GROUP BY 1, 2
   UNION ALL SELECT organization_id, 'tutor_profiles:published', count(*) FROM tutor_profiles WHERE is_published GROUP BY 1
   UNION ALL SELECT organization_id, 'tutor_profiles:unpublished', count(*) FROM tutor_profiles WHERE NOT is_published
     GROUP BY 1
-  UNION ALL SELECT organization_id, 'parents:enrolled', count(*) FROM parents WHERE enrolled_at IS NOT NULL GROUP BY 1`;
+  UNION ALL SELECT organization_id, 'parents:enrolled:' || status, count(*) FROM parents WHERE enrolled_at IS NOT NULL GROUP BY 1, 2`;
 
 /** Finds wrong counters. One statement, so that counters and rows come from one snapshot. */
 const DIFFERENCES = `
@@ -74,6 +74,8 @@ describe('list counts', () => {
     member('b', 'tutor'),
     member('c', 'owner'),
     `UPDATE members SET role = 'admin' WHERE role = 'owner'`,
+    `UPDATE members SET status = 'archived' WHERE role = 'tutor'`,
+    `UPDATE members SET status = 'accepted' WHERE role = 'tutor'`,
     profile('b', true),
     'UPDATE tutor_profiles SET is_published = false',
     'DELETE FROM tutor_profiles',
@@ -95,7 +97,7 @@ describe('list counts', () => {
       await schema.as(school, sql);
       expect(await differences(), sql).toEqual([]);
     }
-    expect(await counters(school)).toEqual({ 'members:admin': 1, 'members:tutor': 1 });
+    expect(await counters(school)).toEqual({ 'members:admin:accepted': 1, 'members:tutor:accepted': 1 });
     expect(await counters(other)).toEqual({});
   });
 
@@ -106,10 +108,10 @@ describe('list counts', () => {
       SELECT gen_random_uuid(), o, md5(o || n)::uuid, 'student' FROM unnest($1::uuid[]) o, unnest('{a,b,c}'::text[]) n`,
       [[school, other]],
     );
-    expect([await counters(school), await counters(other)]).toEqual([{ 'members:student': 3 }, { 'members:student': 3 }]);
+    expect([await counters(school), await counters(other)]).toEqual([{ 'members:student:accepted': 3 }, { 'members:student:accepted': 3 }]);
     const upsert = `${member('a', 'tutor')} ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role`;
     await schema.as(school, upsert);
-    expect(await counters(school)).toEqual({ 'members:student': 2, 'members:tutor': 1 });
+    expect(await counters(school)).toEqual({ 'members:student:accepted': 2, 'members:tutor:accepted': 1 });
     await schema.all('UPDATE members SET organization_id = $1 WHERE organization_id = $2', [school, other]);
     expect(await counters(other)).toEqual({});
     expect(await differences()).toEqual([]);
@@ -163,7 +165,7 @@ describe('list counts under concurrent writes', () => {
     } finally {
       for (const client of open) await schema.end(client);
     }
-    expect(await counters(school)).toEqual({ 'members:tutor': 3 });
+    expect(await counters(school)).toEqual({ 'members:tutor:accepted': 3 });
     expect(await differences()).toEqual([]);
     // Concurrent writers each add a row; later ones reuse it.
     const slots = () => schema.as(school, 'SELECT list, count(*)::int AS n FROM list_counts GROUP BY 1 ORDER BY 1');
@@ -235,7 +237,7 @@ describe('list counts under concurrent writes', () => {
     expect(await recounted).toEqual([school]);
     await inserted;
     await schema.end(after);
-    expect(await counters(school)).toEqual({ 'members:student': 3 });
+    expect(await counters(school)).toEqual({ 'members:student:accepted': 3 });
     expect(await differences()).toEqual([]);
   });
 

@@ -2,9 +2,8 @@ import { asOwner } from './migrate.js';
 
 /** The counters of the database (list_counts): rows of a table by category. */
 export type Counter =
-  | `members:${'owner' | 'admin' | 'tutor' | 'student'}`
-  | `tutor_profiles:${'published' | 'unpublished'}`
-  | 'parents:enrolled';
+  | `${'members:owner' | 'members:admin' | 'members:tutor' | 'members:student' | 'parents:enrolled'}:${'accepted' | 'pending' | 'archived'}`
+  | `tutor_profiles:${'published' | 'unpublished'}`;
 
 /** Corrects wrong counters. @returns the affected organizations */
 export function recountLists(ownerUrl: string): Promise<string[]> {

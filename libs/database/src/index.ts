@@ -27,7 +27,7 @@ export { RetryTransaction } from './retry-transaction.js';
 export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
 export { driverErrorOf, SQLSTATE, sqlStateOf } from './sql-state.js';
 export { IS_STAFF, MANAGES } from './schema/people.js';
-export { MOST_CENTS, rulesOf, wordsOfCheck } from './schema/rules.js';
+export { MOST_CENTS, newestFirst, rulesOf, wordsOfCheck } from './schema/rules.js';
 export { payRate, TAKES_PART, takesPart } from './schema/scheduling.js';
 export { EVENT_NAMES, EVENT_TYPES, TELLING, TOLD } from './schema/areas.js';
 export { type Emitter } from './schema/emits.js';

@@ -47,9 +47,13 @@ export const TUTORS = sql`members m
 export const tutorsOf = (organizationId: string): Sql =>
   sql`m.organization_id = ${organizationId} AND m.${IS_STAFF} AND m.status = 'accepted'`;
 
-/** The condition for those who teach a subject. @param subject SQL for its id */
-export const teach = (subject: Sql): Sql => sql`EXISTS (SELECT FROM tutor_subjects k
-  WHERE k.organization_id = m.organization_id AND k.user_id = m.user_id AND k.subject_id = ${subject})`;
+/**
+ * The condition for those who teach a subject: a look-up for each. EXISTS may be planned as a loop over all who teach, for each of them.
+ *
+ * @param subject SQL for its id
+ */
+export const teach = (subject: Sql): Sql => sql`coalesce((SELECT true FROM tutor_subjects k
+  WHERE k.organization_id = m.organization_id AND k.user_id = m.user_id AND k.subject_id = ${subject}), false)`;
 
 /** How many tutors there are for a subject, and how many of them for a postcode. Who teaches both ways counts in both. */
 export interface CoverageSummary {
@@ -128,8 +132,10 @@ export class Coverage {
         SELECT coalesce(there.postcode, a.postcode) AS postcode, coalesce(there.suburb, a.suburb) AS suburb, a.subject_id AS "subjectId",
           a.demand AS "demandScore", a.requests AS "requestCount", s.supply AS "supplyCount"
         FROM asked a ${placeOf('there', 'a.postcode')}
-        CROSS JOIN LATERAL (SELECT count(*)::int AS supply FROM tutors m
-          WHERE (a.subject_id IS NULL OR ${teach(sql`a.subject_id`)}) AND ${raw(covers('m', 'a.postcode', far, 'm.named'))}) s
+        -- No further than what would be enough.
+        CROSS JOIN LATERAL (SELECT count(*)::int AS supply FROM (SELECT FROM tutors m
+          WHERE (a.subject_id IS NULL OR ${teach(sql`a.subject_id`)}) AND ${raw(covers('m', 'a.postcode', far, 'm.named'))}
+          LIMIT ${minTutors}) enough) s
         WHERE s.supply < ${minTutors}
         ORDER BY a.demand DESC, a.requests DESC, postcode, a.subject_id NULLS LAST LIMIT ${limit}`,
     );

@@ -48,8 +48,8 @@ export class TutorSearch {
     const [[wish], candidates, hours] = await this.db.read<[WishRow, CandidateRow, HoursRow]>(
       tenant,
       wishOf(organizationId, requestId),
-      candidatesFor(organizationId, requestId),
-      hoursOf(organizationId),
+      candidatesFor(organizationId, requestId, most),
+      hoursOf(organizationId, requestId, most),
     );
     if (!wish) throw Refused.notFound();
     const own = Map.groupBy(hours, ({ tutorId }) => tutorId);
@@ -88,23 +88,37 @@ const wishOf = (organizationId: string, id: string): Sql => sql`
 
 const KM = distanceBetween('home', 'there');
 
-const candidatesFor = (organizationId: string, requestId: string): Sql => sql`
+/**
+ * The tutors to choose from: those who teach the subject, and the others only if these are too few, since none of them comes before one who does
+ * (see {@link ranked}).
+ */
+const chosen = (organizationId: string, requestId: string, most: number): Sql => sql`
+  asked AS MATERIALIZED (SELECT subject_id FROM booking_requests WHERE organization_id = ${organizationId} AND id = ${requestId}),
+  teachers AS MATERIALIZED (SELECT m.user_id FROM asked a
+    JOIN tutor_subjects k ON k.organization_id = ${organizationId} AND k.subject_id = a.subject_id
+    JOIN members m ON m.organization_id = k.organization_id AND m.user_id = k.user_id WHERE ${tutorsOf(organizationId)}),
+  chosen AS MATERIALIZED (SELECT user_id FROM teachers
+    UNION SELECT m.user_id FROM members m
+    WHERE ${tutorsOf(organizationId)} AND (SELECT count(*) FROM teachers) < ${most})`;
+
+const candidatesFor = (organizationId: string, requestId: string, most: number): Sql => sql`
+  WITH ${chosen(organizationId, requestId, most)}
   SELECT m.user_id AS id, ${visibleColumns('m', ['first_name', 'last_name'])}, t.teaching_mode AS mode,
-    (b.subject_id IS NULL OR ${teach(sql`b.subject_id`)}) AS teaches, coalesce(a.upcoming, 0) AS upcoming,
+    (b.subject_id IS NULL OR ${teach(sql`b.subject_id`)}) AS teaches, a.upcoming,
     (i.reached -> there.postcode ->> 0)::double precision AS "roadKm", (i.reached -> there.postcode ->> 1)::int AS "roadMinutes",
     ${raw(shownDistance(KM))} AS "distanceKm", ${raw(covers('t', 'l.postcode', KM))} AS covers
-  FROM ${TUTORS} LEFT JOIN users u ON u.id = m.user_id
-  JOIN booking_requests b ON b.organization_id = m.organization_id ${HOME} ${placeOf('there', 'l.postcode')}
+  FROM chosen c JOIN booking_requests b ON b.organization_id = ${organizationId} AND b.id = ${requestId}
+  ${HOME} ${placeOf('there', 'l.postcode')}
+  JOIN ${TUTORS} ON m.user_id = c.user_id LEFT JOIN users u ON u.id = m.user_id
   LEFT JOIN isochrones i ON i.organization_id = m.organization_id AND i.postcode = home.postcode
-  LEFT JOIN (SELECT tutor_id, count(*)::int AS upcoming FROM sessions
-    WHERE organization_id = ${organizationId} AND status <> 'cancelled' AND starts_at > now() GROUP BY tutor_id) a
-    ON a.tutor_id = m.user_id
-  WHERE ${tutorsOf(organizationId)} AND b.id = ${requestId}`;
+  CROSS JOIN LATERAL (SELECT count(*)::int AS upcoming FROM sessions s WHERE s.organization_id = m.organization_id
+    AND s.tutor_id = m.user_id AND s.status <> 'cancelled' AND s.starts_at > now()) a
+  WHERE ${tutorsOf(organizationId)}`;
 
-const hoursOf = (organizationId: string): Sql => sql`
+const hoursOf = (organizationId: string, requestId: string, most: number): Sql => sql`
+  WITH ${chosen(organizationId, requestId, most)}
   SELECT h.tutor_id AS "tutorId", h.day_of_week AS "dayOfWeek", h.start_time AS "startTime", h.end_time AS "endTime", h.timezone
-  FROM availabilities h JOIN members m ON m.organization_id = h.organization_id AND m.user_id = h.tutor_id
-  WHERE ${tutorsOf(organizationId)} AND h.organization_id = ${organizationId}`;
+  FROM chosen c JOIN availabilities h ON h.organization_id = ${organizationId} AND h.tutor_id = c.user_id`;
 
 /** How many minutes later it is noon elsewhere than by the clock of `zone`, today. */
 function shifts(zone: string): (other: string) => number {

@@ -20,5 +20,5 @@ export function foundPerson(membership: string, search: string, columns: Visible
   return sql`(SELECT coalesce(bool_and(strpos(shown.text, w.word) > 0), false)
     FROM (SELECT folded(concat_ws(' ', ${join(texts)})) AS text
       FROM (VALUES (true)) one LEFT JOIN users u ON u.id = ${raw(membership)}.user_id) shown,
-      unnest(string_to_array(folded(${search}), ' ')) AS w (word) WHERE w.word <> '')`;
+      unnest(string_to_array((SELECT folded(${search})), ' ')) AS w (word) WHERE w.word <> '')`;
 }

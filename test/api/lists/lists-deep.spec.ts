@@ -46,7 +46,7 @@ function deepQueries(route: Route): string[] {
   return ['', ...filters, ...pairs].map((filter) => `?offset=100&${filter}`.replace(/&$/, ''));
 }
 
-type PlanNode = { 'Node Type': string; Alias?: string; Plans?: PlanNode[] };
+type PlanNode = { 'Node Type': string; 'Relation Name'?: string; Plans?: PlanNode[] };
 
 async function planOf({ text, values }: Statement): Promise<PlanNode> {
   await client.query('BEGIN READ ONLY');
@@ -61,7 +61,7 @@ async function planOf({ text, values }: Statement): Promise<PlanNode> {
 
 /** Nodes that read tables. */
 function scansIn(node: PlanNode): string[] {
-  const own = / Scan/.test(node['Node Type']) && node.Alias ? [node['Node Type']] : [];
+  const own = / Scan/.test(node['Node Type']) && node['Relation Name'] ? [node['Node Type']] : [];
   return [...own, ...(node.Plans ?? []).flatMap(scansIn)];
 }
 

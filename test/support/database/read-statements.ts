@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { KeyUsage } from '../../../apps/api/src/http/auth/key-usage.js';
-import { call, nameOf, type Route } from '../http/routes.js';
+import { type Answer, call, nameOf, type Route } from '../http/routes.js';
 import type { TestApi } from '../http/api.js';
 import type { OrganizationFixture } from '../data/fixtures.js';
 
@@ -26,24 +26,33 @@ export function statementsOf(sent: unknown): Statement[] {
   return statements ?? [{ text: text!, values }];
 }
 
-/** All statements that a read of `school` sends, captured at the driver, whatever code sends them. */
-export async function statementsFor(
-  api: TestApi,
-  route: Route,
-  school: OrganizationFixture,
-  options: { key?: string; query?: string } = {},
-): Promise<Statement[]> {
+/** All statements that a process sends during some work, captured at the driver, whatever code sends them. */
+export async function sentDuring<T>(application: string, work: () => Promise<T>): Promise<{ statements: Statement[]; answer: T }> {
   const query = vi.spyOn(pg.Client.prototype, 'query');
   try {
-    await call(api, route, school, options);
+    const answer = await work();
     const statements = query.mock.calls.flatMap((args, index) => {
       const client = query.mock.contexts[index] as { connectionParameters?: { application_name?: string } };
-      if (client.connectionParameters?.application_name !== 'tutoring api') return [];
+      if (client.connectionParameters?.application_name !== application) return [];
       return statementsOf(args[0]).filter(({ text }) => !FRAME.test(text));
     });
-    if (statements.length === 0) throw new Error(`${nameOf(route)}${options.query ?? ''} was answered without a query`);
-    return statements;
+    return { statements, answer };
   } finally {
     query.mockRestore();
   }
 }
+
+/** The statements of a read of `school`, and its answer. */
+export async function readBy(
+  api: TestApi,
+  route: Route,
+  school: OrganizationFixture,
+  options: { key?: string; query?: string } = {},
+): Promise<{ statements: Statement[]; answer: Answer }> {
+  const read = await sentDuring('tutoring api', () => call(api, route, school, options));
+  if (read.statements.length === 0) throw new Error(`${nameOf(route)}${options.query ?? ''} was answered without a query`);
+  return read;
+}
+
+/** The statements alone. */
+export const statementsFor = async (...read: Parameters<typeof readBy>): Promise<Statement[]> => (await readBy(...read)).statements;

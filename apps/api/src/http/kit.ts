@@ -17,7 +17,7 @@ export {
 } from './lists/parameters.js'; // prettier-ignore
 export { Page } from './lists/page.js';
 export { Records } from './lists/records.js';
-export { type RecordSet, Source } from './lists/source.js';
+export { lookUp, type RecordSet, Source } from './lists/source.js';
 export { Area } from './openapi/area.decorator.js';
 export {
   listController,

@@ -19,6 +19,11 @@ const NAMES = {
 
 /** Organizations, logins and API keys, and what is kept of requests. */
 export const account = /* sql */ `
+  -- Not in "public", where "migrate" takes all rights on functions from everybody. Lists order by its distance: see inRange().
+  CREATE SCHEMA IF NOT EXISTS extensions;
+  CREATE EXTENSION IF NOT EXISTS btree_gist SCHEMA extensions;
+  GRANT USAGE ON SCHEMA extensions TO PUBLIC;
+
   -- app_url, postal_address, phone, privacy_url: what people who are invited, and those who belong, are shown of it.
   CREATE TABLE organizations (
     id uuid PRIMARY KEY,

@@ -1,5 +1,5 @@
 import { emits } from './emits.js';
-import { amount, rule, secure } from './rules.js';
+import { amount, inRange, rule, secure } from './rules.js';
 import { CLAIM } from './states.js';
 
 /** What tutors claim: trips and expenses. */
@@ -24,7 +24,8 @@ export const claims = /* sql */ `
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
   ${rule('mileage_trips', 'amount', `amount_cents IS NOT NULL OR status IN ('logged', 'rejected')`, 'amount_cents', 'must be given unless status is logged or rejected')}
-  CREATE INDEX mileage_trips_keyset ON mileage_trips (organization_id, created_at, id) INCLUDE (trip_date);
+  CREATE INDEX mileage_trips_keyset ON mileage_trips (organization_id, created_at, id);
+  ${inRange('mileage_trips', 'trip_date', 'id')}
   CREATE INDEX mileage_trips_status_keyset ON mileage_trips (organization_id, status, created_at, id)
     INCLUDE (trip_date);
   CREATE INDEX mileage_trips_tutor_keyset ON mileage_trips (organization_id, tutor_id, created_at, id)
@@ -61,7 +62,10 @@ export const claims = /* sql */ `
   CREATE INDEX expense_claims_receipt ON expense_claims (organization_id, receipt_file_id) WHERE receipt_file_id IS NOT NULL;
   ${rule('expense_claims', 'receipt', 'receipt_photo_url IS NULL OR receipt_file_id IS NULL', 'receipt_file_id', 'must be null with receipt_photo_url')}
   ${rule('expense_claims', 'approved', 'approved_amount_cents <= amount_cents', 'approved_amount_cents', 'must not be more than amount_cents')}
-  CREATE INDEX expense_claims_keyset ON expense_claims (organization_id, created_at, id) INCLUDE (category, expense_date);
+  CREATE INDEX expense_claims_keyset ON expense_claims (organization_id, created_at, id);
+  CREATE INDEX expense_claims_category_keyset ON expense_claims (organization_id, category, created_at, id)
+    INCLUDE (expense_date);
+  ${inRange('expense_claims', 'expense_date', 'id')}
   CREATE INDEX expense_claims_status_keyset ON expense_claims (organization_id, status, created_at, id)
     INCLUDE (category, expense_date);
   CREATE INDEX expense_claims_tutor_keyset ON expense_claims (organization_id, tutor_id, created_at, id)

@@ -1,5 +1,5 @@
 import { emits, partOf } from './emits.js';
-import { amount, MOST_CENTS, rule, secure } from './rules.js';
+import { amount, inRange, MOST_CENTS, rule, secure } from './rules.js';
 import { INVOICE } from './states.js';
 
 /** Invoices, payments and what tutors get. Amounts are integer cents below 10^12, so that sums stay far below 2^53. */
@@ -19,12 +19,11 @@ export const money = /* sql */ `
   );
   ${rule('adjustments', 'something', 'amount_cents <> 0', 'amount_cents', 'must not be 0')}
   ${rule('adjustments', 'order', 'period_end >= period_start', 'period_end', 'must not be before period_start')}
-  CREATE INDEX adjustments_keyset ON adjustments (organization_id, created_at, id) INCLUDE (period_start);
-  CREATE INDEX adjustments_live_keyset ON adjustments (organization_id, created_at, id) INCLUDE (period_start)
-    WHERE NOT voided;
+  CREATE INDEX adjustments_keyset ON adjustments (organization_id, created_at, id);
+  CREATE INDEX adjustments_live_keyset ON adjustments (organization_id, created_at, id) WHERE NOT voided;
+  ${inRange('adjustments', 'period_start', 'id, voided')}
   CREATE INDEX adjustments_tutor_keyset ON adjustments (organization_id, tutor_id, created_at, id)
     INCLUDE (voided, period_start);
-  CREATE INDEX adjustments_period ON adjustments (organization_id, period_start);
   CREATE INDEX adjustments_earned ON adjustments (organization_id, tutor_id, period_start) INCLUDE (amount_cents)
     WHERE NOT voided;
   ${emits('adjustments', {
@@ -61,8 +60,9 @@ export const money = /* sql */ `
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
   CREATE UNIQUE INDEX payouts_session ON payouts (organization_id, session_id) WHERE NOT taken_back;
-  CREATE INDEX payouts_keyset ON payouts (organization_id, created_at, id) INCLUDE (paid_at);
-  CREATE INDEX payouts_live_keyset ON payouts (organization_id, created_at, id) INCLUDE (paid_at) WHERE NOT taken_back;
+  CREATE INDEX payouts_keyset ON payouts (organization_id, created_at, id);
+  CREATE INDEX payouts_live_keyset ON payouts (organization_id, created_at, id) WHERE NOT taken_back;
+  ${inRange('payouts', 'paid_at', 'id, taken_back')}
   CREATE INDEX payouts_tutor_keyset ON payouts (organization_id, tutor_id, created_at, id) INCLUDE (taken_back, paid_at);
   CREATE INDEX payouts_taken_back ON payouts (organization_id, taken_back_at) WHERE taken_back;
   CREATE INDEX payouts_earned ON payouts (organization_id, tutor_id, counts_at) INCLUDE (amount_cents) WHERE NOT taken_back;

@@ -82,8 +82,10 @@ export const people = /* sql */ `
   CREATE INDEX members_staff_keyset ON members (organization_id, created_at, user_id) WHERE ${IS_STAFF.sql};
   CREATE INDEX members_staff_published_keyset ON members (organization_id, profile_published, created_at, user_id)
     WHERE ${IS_STAFF.sql};
-  CREATE INDEX members_status_keyset ON members (organization_id, status, created_at, user_id)
-    INCLUDE (role, profile_published);
+  CREATE INDEX members_students_status_keyset ON members (organization_id, status, created_at, user_id)
+    WHERE role = 'student';
+  CREATE INDEX members_staff_status_keyset ON members (organization_id, status, created_at, user_id)
+    INCLUDE (profile_published) WHERE ${IS_STAFF.sql};
   CREATE INDEX members_active ON members (organization_id, role) WHERE status = 'accepted';
   CREATE INDEX members_waiting ON members (organization_id, approval_requested_at, user_id)
     WHERE approval_requested_at IS NOT NULL;

@@ -34,6 +34,18 @@ export function rule(table: string, name: string, check: string, at: string, wor
   return `ALTER TABLE ${table} ADD CONSTRAINT ${constraint} CHECK (${check}); COMMENT ON CONSTRAINT ${constraint} ON ${table} IS '${at}: ${words}';`;
 }
 
+/**
+ * For a list that is newest first and has a filter by a range of another column: an index of both, which yields the rows of a range in the list's
+ * order. One of the order alone would be read past all that is newer than the range, one of the column alone by all that is in it.
+ * @param include the row's id, and what else the list filters by
+ */
+export const inRange = (table: string, column: string, include: string): string =>
+  `CREATE INDEX ${table}_range ON ${table} USING gist (organization_id, ${column}, created_at) INCLUDE (${include}) WHERE ${column} IS NOT NULL;`;
+
+/** SQL for that order, as a distance that the index knows: it cannot be walked backward. No row is created after the year 9999. */
+export const newestFirst = (createdAt: string): string =>
+  `${createdAt} OPERATOR(extensions.<->) '10000-01-01'::timestamptz`;
+
 /** Names that differ only by case are the same to people. */
 export const namedOnce = (table: string): string =>
   `CREATE UNIQUE INDEX ${table}_name ON ${table} (organization_id, ${caseless('name')});`;
@@ -126,9 +138,9 @@ export function onChanged(table: string, name: string): string {
  * Counters are named `<table>:<list>`.
  */
 export const COUNTED = {
-  members: 'role',
+  members: `role || ':' || status`,
   tutor_profiles: `CASE WHEN is_published THEN 'published' ELSE 'unpublished' END`,
-  parents: `CASE WHEN enrolled_at IS NOT NULL THEN 'enrolled' END`,
+  parents: `CASE WHEN enrolled_at IS NOT NULL THEN 'enrolled:' || status END`,
 };
 
 /** Keeps the counters of a table's rows: see list_counts. */

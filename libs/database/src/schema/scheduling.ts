@@ -1,6 +1,6 @@
 import { raw } from 'sql-template-tag';
 import { emits } from './emits.js';
-import { amount, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
+import { amount, inRange, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
 import { SESSION } from './states.js';
 
 /** The statuses of a place in a session whose student takes part: who has neither declined nor been taken out. */
@@ -44,10 +44,6 @@ export const scheduling = /* sql */ `
     INCLUDE (band_id, tutor_tier_id, subject_id, session_kind);
   ${emits('rate_cells', { resource: 'rate_cell', noun: 'a rate cell', list: '/v1/rate-cells' })}
   ${secure('rate_cells')}
-
-  -- Only the owner uses it, in constraints; "migrate" takes all rights on functions in "public" from everybody else.
-  CREATE SCHEMA IF NOT EXISTS extensions;
-  CREATE EXTENSION IF NOT EXISTS btree_gist SCHEMA extensions;
 
   -- series_id: the sessions that one request repeated. overlap_allowed: at the same time as another session of the tutor, because
   -- somebody wanted that; such rows are exempt from the constraint. *_given: a request set the price, or the pay, so that
@@ -97,6 +93,7 @@ export const scheduling = /* sql */ `
   ${rule('sessions', 'length', `ends_at - starts_at <= interval '24 hours'`, 'ends_at', 'must be at most 24 hours after starts_at')}
   ${rule('sessions', 'minutes', `ends_at <= starts_at OR ends_at - starts_at = duration_minutes * interval '1 minute'`, 'duration_minutes', 'must be the minutes from starts_at to ends_at')}
   CREATE INDEX sessions_keyset ON sessions (organization_id, created_at, id) INCLUDE (starts_at);
+  ${inRange('sessions', 'starts_at', 'id')}
   CREATE INDEX sessions_status_keyset ON sessions (organization_id, status, created_at, id) INCLUDE (starts_at);
   CREATE INDEX sessions_tutor_keyset ON sessions (organization_id, tutor_id, created_at, id) INCLUDE (status, starts_at);
   CREATE INDEX sessions_start ON sessions (organization_id, starts_at);
@@ -170,8 +167,11 @@ export const scheduling = /* sql */ `
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
-  CREATE INDEX lesson_participants_keyset ON lesson_participants (organization_id, created_at, id)
-    INCLUDE (status, attendance);
+  CREATE INDEX lesson_participants_keyset ON lesson_participants (organization_id, created_at, id);
+  CREATE INDEX lesson_participants_status_keyset ON lesson_participants (organization_id, status, created_at, id)
+    INCLUDE (attendance);
+  CREATE INDEX lesson_participants_attendance_keyset ON lesson_participants (organization_id, attendance, created_at, id)
+    INCLUDE (status) WHERE attendance IS NOT NULL;
   CREATE INDEX lesson_participants_session_keyset ON lesson_participants (organization_id, session_id, created_at, id)
     INCLUDE (student_id, status, attendance);
   CREATE INDEX lesson_participants_student_keyset ON lesson_participants (organization_id, student_id, created_at, id)

@@ -1,5 +1,5 @@
 import { emits, partOf } from './emits.js';
-import { amount, MINE, MINE_OR_NOBODYS, namedOnce, onRows, rule, secure } from './rules.js';
+import { amount, inRange, MINE, MINE_OR_NOBODYS, namedOnce, onRows, rule, secure } from './rules.js';
 import { RESULT } from './states.js';
 
 const STUDENT_IN_SESSION = `EXISTS (SELECT FROM session_students v
@@ -39,6 +39,7 @@ export const teaching = /* sql */ `
     FOREIGN KEY (organization_id, user_id) REFERENCES tutor_profiles (organization_id, user_id),
     FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
   );
+  CREATE INDEX tutor_subjects_subject ON tutor_subjects (organization_id, subject_id, user_id);
   ${partOf('tutor_subjects', { of: 'members', resource: 'tutor', on: 'p.organization_id = c.organization_id AND p.user_id = c.user_id', fields: { subject_id: ['subjects', 'tutor_subjects'] } })}
   ${secure('tutor_subjects')}
 
@@ -222,15 +223,14 @@ export const teaching = /* sql */ `
     PRIMARY KEY (organization_id, result_id)
   );
   CREATE INDEX organization_results_result ON organization_results (result_id);
-  CREATE INDEX organization_results_keyset ON organization_results (organization_id, created_at, result_id)
-    INCLUDE (completed_at);
+  CREATE INDEX organization_results_keyset ON organization_results (organization_id, created_at, result_id);
+  ${inRange('organization_results', 'completed_at', 'result_id')}
   CREATE INDEX organization_results_student ON organization_results (organization_id, student_id, created_at, result_id)
     INCLUDE (status, mode, completed_at);
   CREATE INDEX organization_results_status ON organization_results (organization_id, status, created_at, result_id)
     INCLUDE (mode, completed_at);
   CREATE INDEX organization_results_mode ON organization_results (organization_id, mode, created_at, result_id)
     INCLUDE (status, completed_at);
-  CREATE INDEX organization_results_completed ON organization_results (organization_id, completed_at);
   CREATE TRIGGER hide_unaccepted BEFORE INSERT ON organization_results
     FOR EACH ROW EXECUTE FUNCTION hide_unaccepted_results();
   CREATE TRIGGER copy_result BEFORE INSERT OR UPDATE ON organization_results

@@ -29,7 +29,8 @@ const SUMMARY = recordController({
       count(7),
     ),
     active_students: integer(
-      `(SELECT count(*) FROM members m WHERE m.organization_id = o.id AND m.role = 'student' AND m.status = 'accepted')`,
+      `(SELECT coalesce(sum(c.delta), 0) FROM list_counts c
+        WHERE c.organization_id = o.id AND c.list = 'members:student:accepted')`,
       count(42),
     ),
     sessions_today: integer(

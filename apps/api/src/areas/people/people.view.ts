@@ -31,6 +31,14 @@ export const BY_PERSON = [
   ),
 ] as const;
 
-/** With these, the total is counted for each request. */
-export const isFiltered = ({ status, search }: { status?: string; search?: string }) =>
-  status !== undefined || search !== undefined;
+type Status = (typeof VALUES.members.status)[number];
+
+/** How the total of a list of people is found: their counters with this status, or all of them; a search is counted by the rows. */
+export function totalOf<Kind extends string>(
+  kinds: Kind[],
+  { status, search }: { status?: Status; search?: string } = {},
+) {
+  const statuses = status ? [status] : VALUES.members.status;
+  const total = kinds.flatMap((kind) => statuses.map((each): `${Kind}:${Status}` => `${kind}:${each}`));
+  return { total, counted: search !== undefined };
+}

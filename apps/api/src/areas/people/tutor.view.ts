@@ -1,9 +1,14 @@
+import sql from 'sql-template-tag';
 import { VALUES } from '@app/database';
 import { STAFF } from '@app/people';
 import {
-  flag, instant, integer, like, nullable, number, oneOf, text, texts, UUID, uuid, View,
+  flag, instant, integer, like, lookUp, nullable, number, oneOf, text, texts, UUID, uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 import { person } from './people.view.js';
+
+/** What the view shows of the member `m`: the profile `t` and the login `u`. */
+export const TUTOR = sql`${lookUp('tutor_profiles', 't', 't.organization_id = m.organization_id AND t.user_id = m.user_id')}
+  LEFT JOIN users u ON u.id = m.user_id`;
 
 const { first_name, last_name, full_name, email, placeholder_email, status } = person('m');
 

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { IS_STAFF, VALUES } from '@app/database';
 import { FEEDBACK as KIND, Feedback } from '@app/teaching';
 import {
-  byId, flag, instant, integer, kept, kinds, like, list, listController, nullable, oneOf, rows, Source, text, texts, toggle,
+  byId, flag, instant, integer, kept, kinds, like, list, listController, lookUp, nullable, oneOf, rows, Source, text, texts, toggle,
   uuid, View,
 } from '../../http/kit.js'; // prettier-ignore
 
@@ -55,8 +55,8 @@ const reviewView = { named: review(NAME), anonymized: review(INITIALS) };
 
 /** Reviewers are people of the organization, named as in its other lists. */
 const SUBMITTED = new Source('session_feedback', 'f', {
-  joins: sql`LEFT JOIN members m ON m.organization_id = f.organization_id AND m.user_id = f.reviewer_id
-    LEFT JOIN parents p ON p.organization_id = f.organization_id AND p.user_id = f.reviewer_id
+  joins: sql`${lookUp('members', 'm', 'm.organization_id = f.organization_id AND m.user_id = f.reviewer_id')}
+    ${lookUp('parents', 'p', 'p.organization_id = f.organization_id AND p.user_id = f.reviewer_id')}
     LEFT JOIN users u ON u.id = f.reviewer_id AND (m.accepted_at IS NOT NULL OR p.accepted_at IS NOT NULL)`,
 });
 

@@ -79,12 +79,15 @@ export interface Selection {
   totalWithout?: Counter[];
   /** A row of the organization that must exist; otherwise the list itself returns 404. */
   within?: { source: Source; where: Sql };
-  /** For pages that no single index scan yields: a query for the page's ids, in the column `id`. */
-  ids?(page: { limit: number; offset: number }, filters: Sql[]): Sql;
 }
 
 /** A list with what one request selects from it. */
-export type Selected = Pick<List, 'view' | 'source' | 'order' | 'total'> & Selection & { filters: Sql[] };
+export type Selected = Pick<List, 'view' | 'source' | 'order' | 'total'> &
+  Selection & {
+    filters: Sql[];
+    /** Rows of a range of another column than that of the order. */
+    ranged: boolean;
+  };
 
 /** What this request selects. */
 export function selectedBy(list: List, query: object, caller: Caller, path: PathValues = {}): Selected {
@@ -94,5 +97,15 @@ export function selectedBy(list: List, query: object, caller: Caller, path: Path
     ...conditionsOf(list.parameters, query, list.source.alias, caller),
     ...(selection?.filters ?? []),
   ];
-  return { ...list, ...selection, filters };
+  return { ...list, ...selection, filters, ranged: isRanged(list, query) };
+}
+
+/** Whether a range is all that the query asks for, but for switches: the index of the range is read in the order of the list. */
+function isRanged({ parameters, order }: List, query: object): boolean {
+  const given = parameters.filter(({ name }) => (query as Record<string, unknown>)[name] !== undefined);
+  const bounds = given.filter(
+    ({ column, comparison = '' }) => /^(since|until)/.test(comparison) && column !== 'created_at',
+  );
+  const switches = given.filter(({ comparison = '' }) => /^(only|without)$/.test(comparison));
+  return order === undefined && bounds.length > 0 && bounds.length + switches.length === given.length;
 }

@@ -1,4 +1,4 @@
-import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { recordLock, tableLock } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
@@ -31,6 +31,13 @@ export interface RecordSet {
   first?: Sql;
 }
 
+/**
+ * A join with the table's row, if there is one, which is looked up for each row. A plain join may be planned as a loop over all rows of an
+ * organization: statements are planned for the average one, and the largest would pay.
+ */
+export const lookUp = (table: string, alias: string, condition: string): Sql =>
+  raw(`LEFT JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias} ON true`);
+
 const DECLARED = new WeakMap<View, RecordSet>();
 
 /** Remembers where the records of a view come from. */
@@ -48,6 +55,8 @@ export class Source {
   readonly joins: Sql;
   /** The driving table's id, with the alias. */
   readonly id: string;
+  /** The column with the organization, with the alias. */
+  readonly tenant: string;
 
   constructor(
     private readonly driving: string,
@@ -57,6 +66,7 @@ export class Source {
     this.table = raw(`${driving} ${alias}`);
     this.joins = options.joins ?? empty;
     this.id = `${alias}.${options.id ?? 'id'}`;
+    this.tenant = `${alias}.${options.tenant ?? 'organization_id'}`;
   }
 
   /** The caller's organization itself, as `o`. */
@@ -86,11 +96,17 @@ export class Source {
     return copies ? recordLock(copies, id) : null;
   }
 
-  /** The rows that the caller may see. */
-  sightOf(caller: Caller): Sql {
-    const tenant = raw(`${this.alias}.${this.options.tenant ?? 'organization_id'}`);
+  /** The kinds of rows that the caller may see, each of which one walk of an index yields in order: its own, and perhaps those of nobody. */
+  kindsFor(caller: Caller): Sql[] {
+    const tenant = raw(this.tenant);
     const own = sql`${tenant} = ${caller.organizationId}`;
     const { platform, shared } = this.options;
-    return shared || (platform && caller.platformBlog) ? sql`(${own} OR ${tenant} IS NULL)` : own;
+    return shared || (platform && caller.platformBlog) ? [own, sql`${tenant} IS NULL`] : [own];
+  }
+
+  /** The rows that the caller may see. */
+  sightOf(caller: Caller): Sql {
+    const kinds = this.kindsFor(caller);
+    return kinds.length === 1 ? kinds[0]! : sql`(${join(kinds, ' OR ')})`;
   }
 }

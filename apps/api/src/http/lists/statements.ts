@@ -1,5 +1,5 @@
-import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { behind, type Counter, type Position } from '@app/database';
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
+import { behind, type Counter, newestFirst, type Position } from '@app/database';
 import type { Caller } from '../auth/caller.js';
 import type { View } from '../views/view.js';
 import type { PageQuery, Selected, Selection } from './list.js';
@@ -40,8 +40,11 @@ export function offsetPage(caller: Caller, list: Selected, page: PageQuery): Sql
 export function cursorPage(caller: Caller, list: Selected, limit: number, after: Position | null): Sql {
   const { view, source } = list;
   const createdAt = `${source.alias}.created_at`;
-  return sql`WITH found AS MATERIALIZED (SELECT ${view.columns}, ${raw(createdAt)} AS listed_at
-      FROM ${source.all} WHERE ${conditions(caller, list)}${behind(after, createdAt, source.id)} ORDER BY ${orderOf(list)} LIMIT ${limit + 1})
+  const columns = sql`${view.columns}, ${raw(createdAt)} AS listed_at`;
+  // An index of a range does not understand the first condition.
+  const before = list.ranged && after ? sql` AND ${raw(createdAt)} <= ${after.at.toISOString()}` : empty;
+  const page = { limit: limit + 1, offset: 0, further: sql`${behind(after, createdAt, source.id)}${before}` };
+  return sql`WITH found AS MATERIALIZED (${rowsAt(caller, list, page, columns)})
     SELECT p.count, p.more, last.listed_at AS created_at, last.id,
       ${rendered(view, sql`(SELECT ${view.fields} FROM found LIMIT ${limit}) v`)}
     FROM (SELECT least(count(*), ${limit})::int AS count, count(*) > ${limit} AS more${measured(view, sql`found`)}) p
@@ -84,20 +87,36 @@ export function countOfRows(caller: Caller, list: Selected): Sql {
   return sql`SELECT count(*)::int AS total FROM ${list.source.table} WHERE ${conditions(caller, list)}`;
 }
 
+/** Where a page is; `further` are conditions that continue those of the list. */
+type Extent = Pick<PageQuery, 'limit' | 'offset'> & { further?: Sql };
+
 /** The columns of the page's rows, in order. */
-function rowsAt(caller: Caller, list: Selected, { limit, offset }: PageQuery): Sql {
-  const { view, source } = list;
+function rowsAt(caller: Caller, list: Selected, extent: Extent, columns = list.view.columns): Sql {
+  const { source } = list;
+  const { limit, offset, further = empty } = extent;
   const order = orderOf(list);
-  if (!list.ids && offset < DEEP) {
-    return sql`SELECT ${view.columns} FROM ${source.all} WHERE ${conditions(caller, list)}
+  const kinds = source.kindsFor(caller);
+  if (kinds.length === 1 && offset < DEEP) {
+    return sql`SELECT ${columns} FROM ${source.all} WHERE ${conditions(caller, list)}${further}
       ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
   }
-  const ids =
-    list.ids?.({ limit, offset }, list.filters) ??
-    sql`SELECT ${raw(source.id)} AS id FROM ${source.table} WHERE ${conditions(caller, list)}
-      ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
-  return sql`SELECT ${view.columns} FROM (${ids}) page
+  return sql`SELECT ${columns} FROM (${idsAt(list, kinds, extent)}) page
     JOIN ${source.table} ON ${source.sightOf(caller)} AND ${raw(source.id)} = page.id ${source.joins} ORDER BY ${order}`;
+}
+
+/** The ids of the page's rows: of each kind that the caller sees, one walk of an index, only as far as the page reaches. */
+function idsAt(list: Selected, kinds: Sql[], { limit, offset, further = empty }: Extent): Sql {
+  const { source, filters } = list;
+  const order = orderOf(list);
+  const id = raw(`${source.id} AS id`);
+  const end = sql`ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
+  const rowsOf = (kind: Sql) => sql`FROM ${source.table} WHERE ${all(kind, filters)}${further}`;
+  if (kinds.length === 1) return sql`SELECT ${id} ${rowsOf(kinds[0]!)} ${end}`;
+  const columns = raw([...new Set([source.id, ...order.sql.match(/\w+\.\w+/g)!])].join(', '));
+  // For PostgreSQL, rows of nobody are in the order of the index only by the whole of it.
+  const whole = sql`${raw(source.tenant)} DESC, ${order}`;
+  const walks = kinds.map((kind) => sql`(SELECT ${columns} ${rowsOf(kind)} ORDER BY ${whole} LIMIT ${limit + offset})`);
+  return sql`SELECT ${id} FROM (${join(walks, ' UNION ALL ')}) ${raw(source.alias)} ${end}`;
 }
 
 /** The sizes of the rows and their sum, if the view has one. OFFSET keeps PostgreSQL from decompressing values twice. */
@@ -121,9 +140,12 @@ function conditions(caller: Caller, { source, filters }: Selected): Sql {
 
 /** Rows that the caller may see. Each condition is in parentheses: an OR in it must not reach past the tenant. */
 export function visible(caller: Caller, source: Source, where: Sql[]): Sql {
-  return join([source.sightOf(caller), ...where.map((condition) => sql`(${condition})`)], ' AND ');
+  return all(source.sightOf(caller), where);
 }
 
-function orderOf({ source, order }: Selected): Sql {
-  return order ?? raw(`${source.alias}.created_at DESC, ${source.id} DESC`);
+const all = (kind: Sql, where: Sql[]) => join([kind, ...where.map((condition) => sql`(${condition})`)], ' AND ');
+
+function orderOf({ source, order, ranged }: Selected): Sql {
+  const createdAt = `${source.alias}.created_at`;
+  return order ?? raw(`${ranged ? newestFirst(createdAt) : `${createdAt} DESC`}, ${source.id} DESC`);
 }

@@ -1,11 +1,9 @@
-import sql, { join, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { FIELDS } from '@app/fields';
 import { byValue, type Caller, kinds, list, parameter, type RecordDeclaration, Source } from '../../../http/kit.js';
 import { blogPostView, POST_STATUSES, POST_TARGETS } from './blog-posts.view.js';
 
-const ORDER = sql`b.is_pinned DESC, b.created_at DESC, b.id DESC`;
 const OWN = ({ organizationId }: Caller) => sql`b.organization_id = ${organizationId}`;
-const PLATFORM = sql`b.organization_id IS NULL`;
 
 /** The organization's own posts, and the platform's with the capability. */
 export const POSTS = list({
@@ -17,7 +15,7 @@ export const POSTS = list({
     'key has the platform-blog capability.',
   view: blogPostView,
   source: new Source('blog_posts', 'b', { platform: true }),
-  order: ORDER,
+  order: sql`b.is_pinned DESC, b.created_at DESC, b.id DESC`,
   sizes: { limit: 50, most: 200 },
   bare: 'array',
   parameters: [
@@ -26,12 +24,10 @@ export const POSTS = list({
       comparison: 'equals',
     }),
     byValue('status', POST_STATUSES, 'Only drafts, or only published posts.'),
-    parameter('target', kinds.oneOf(POST_TARGETS), 'Only the organization’s own posts, or only the platform’s.'),
+    parameter('target', kinds.oneOf(POST_TARGETS), 'Only the organization’s own posts, or only the platform’s.', {
+      where: (target, _alias, caller) => (target === 'org' ? OWN(caller) : sql`b.organization_id IS NULL`),
+    }),
   ],
-  select({ target }, caller) {
-    if (target) return { filters: [target === 'org' ? OWN(caller) : PLATFORM] };
-    return caller.platformBlog ? { ids: (page, filters) => mergedIds(caller, filters, page) } : {};
-  },
 });
 
 export const POST: RecordDeclaration = {
@@ -42,15 +38,6 @@ export const POST: RecordDeclaration = {
   view: blogPostView,
   source: POSTS.source,
 };
-
-/** Merges both kinds of posts: one index scan for each, only as far as the page reaches. */
-function mergedIds(caller: Caller, filters: Sql[], { limit, offset }: { limit: number; offset: number }): Sql {
-  const walks = [OWN(caller), PLATFORM].map(
-    (kind) => sql`(SELECT b.id, b.is_pinned, b.created_at FROM blog_posts b WHERE ${join([kind, ...filters], ' AND ')}
-      ORDER BY ${ORDER} LIMIT ${limit + offset})`,
-  );
-  return sql`SELECT b.id FROM (${join(walks, ' UNION ALL ')}) b ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset}`;
-}
 
 /** The post's view, locked until the end of the transaction, so that a later change sees the earlier one. */
 export function lockedPost(caller: Caller, id: string): Sql {

@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import { idOf, IS_STAFF } from '@app/database';
 import { covers, distanceBetween, placeOf, shownDistance, teach } from '@app/enquiries';
 import { kinds, list, orDefault, parameter, queryOf, Source } from '../../../http/kit.js';
-import { tutorView } from '../tutor.view.js';
+import { TUTOR, tutorView } from '../tutor.view.js';
 
 const MODES = ['online', 'in_person', 'either'] as const;
 
@@ -32,17 +32,19 @@ const THERE = tutorView({ distanceKm: shownDistance(KM), coversArea: COVERS });
 const staff = (place: Sql) =>
   new Source('members', 'm', {
     id: 'user_id',
-    joins: sql`LEFT JOIN tutor_profiles t ON t.organization_id = m.organization_id AND t.user_id = m.user_id
-    LEFT JOIN users u ON u.id = m.user_id ${place}`,
+    joins: sql`${TUTOR} ${place}`,
   });
 
 /** A postcode, where it is, and where the tutor `t` lives. */
 const relatedTo = (wanted: string): Sql => sql`CROSS JOIN (SELECT ${wanted}::text AS postcode) asked
   ${placeOf('there', 'asked.postcode')} ${placeOf('home', 't.home_postcode')}`;
 
-/** The condition for members with such a profile. */
-const profiled = (condition: Sql, place = raw('')): Sql => sql`EXISTS (SELECT FROM tutor_profiles t ${place}
-  WHERE t.organization_id = m.organization_id AND t.user_id = m.user_id AND ${condition})`;
+/** The condition for members with such a profile: a look-up for each, as {@link teach}. */
+const profiled = (
+  condition: Sql,
+  place = raw(''),
+): Sql => sql`coalesce((SELECT ${condition} FROM tutor_profiles t ${place}
+  WHERE t.organization_id = m.organization_id AND t.user_id = m.user_id), false)`;
 
 const TEACHING: Record<(typeof MODES)[number], Sql> = {
   online: profiled(sql`t.teaching_mode IN ('online', 'both')`),

@@ -4,7 +4,7 @@ import {
   instant, list, nullable, type RecordDeclaration, type RecordSet, Source, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 import { SUMS } from '../balance.js';
-import { BY_PERSON, isFiltered, person } from '../people.view.js';
+import { BY_PERSON, totalOf, person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('p');
 
@@ -37,8 +37,8 @@ export const PARENTS = list({
   ...ANY_PARENT,
   where: LINKED,
   parameters: BY_PERSON,
-  total: ['parents:enrolled'],
-  select: (query) => ({ counted: isFiltered(query) }),
+  total: totalOf(['parents:enrolled']).total,
+  select: (query) => totalOf(['parents:enrolled'], query),
 });
 
 export const PARENT: RecordDeclaration = {

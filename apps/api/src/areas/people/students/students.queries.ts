@@ -4,7 +4,7 @@ import {
   instant, like, list, nullable, type RecordDeclaration, Source, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 import { SUMS } from '../balance.js';
-import { BY_PERSON, isFiltered, person } from '../people.view.js';
+import { BY_PERSON, totalOf, person } from '../people.view.js';
 
 const { first_name, last_name, email, placeholder_email, status } = person('m');
 
@@ -32,8 +32,8 @@ export const STUDENTS = list({
   source: new Source('members', 'm', { id: 'user_id', joins: sql`LEFT JOIN users u ON u.id = m.user_id` }),
   where: sql`m.role = 'student'`,
   parameters: BY_PERSON,
-  total: ['members:student'],
-  select: (query) => ({ counted: isFiltered(query) }),
+  total: totalOf(['members:student']).total,
+  select: (query) => totalOf(['members:student'], query),
 });
 
 /** Open and paid amounts of a student's invoices. */

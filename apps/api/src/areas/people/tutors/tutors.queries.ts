@@ -2,8 +2,8 @@ import sql from 'sql-template-tag';
 import { type Counter, idOf, IS_STAFF } from '@app/database';
 import { teach } from '@app/enquiries';
 import { byFlag, instant, kinds, like, list, nullable, parameter, Source, uuid, View } from '../../../http/kit.js';
-import { BY_PERSON, isFiltered } from '../people.view.js';
-import { tutorView } from '../tutor.view.js';
+import { BY_PERSON, totalOf } from '../people.view.js';
+import { TUTOR, tutorView } from '../tutor.view.js';
 
 const SUBJECT_NAMED = {
   ...kinds.idOrCode,
@@ -11,6 +11,7 @@ const SUBJECT_NAMED = {
 };
 
 const PUBLISHED: Counter[] = ['tutor_profiles:published'];
+const STAFF_COUNTERS = ['members:owner' as const, 'members:admin' as const, 'members:tutor' as const];
 
 /** The organization's staff: owners, admins and tutors. Without a tutor profile they count as unpublished. */
 export const STAFF = list({
@@ -23,8 +24,7 @@ export const STAFF = list({
   view: tutorView(),
   source: new Source('members', 'm', {
     id: 'user_id',
-    joins: sql`LEFT JOIN tutor_profiles t ON t.organization_id = m.organization_id AND t.user_id = m.user_id
-    LEFT JOIN users u ON u.id = m.user_id`,
+    joins: TUTOR,
   }),
   where: sql`m.${IS_STAFF}`,
   parameters: [
@@ -34,12 +34,15 @@ export const STAFF = list({
     byFlag('is_published', 'Only staff with a published profile, or only those without one.', 'profile_published'),
     ...BY_PERSON,
   ],
-  total: ['members:owner', 'members:admin', 'members:tutor'],
-  select: ({ is_published, subject_id, ...others }) => ({
-    counted: subject_id !== undefined || isFiltered(others),
-    ...(is_published === true && { total: PUBLISHED }),
-    ...(is_published === false && { totalWithout: PUBLISHED }),
-  }),
+  total: totalOf(STAFF_COUNTERS).total,
+  select({ is_published, subject_id, ...others }) {
+    const { total, counted } = totalOf(STAFF_COUNTERS, others);
+    return {
+      counted: counted || subject_id !== undefined || (is_published !== undefined && others.status !== undefined),
+      total: is_published === true ? PUBLISHED : total,
+      ...(is_published === false && { totalWithout: PUBLISHED }),
+    };
+  },
 });
 
 const MEMBERS = new Source('members', 'm', { id: 'user_id' });

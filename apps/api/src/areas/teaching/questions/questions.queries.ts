@@ -1,4 +1,4 @@
-import sql, { join, raw, type Sql } from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import {
   type Caller, flag, instant, integer, kinds, like, list, nullable, parameter, Source, text, texts, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
@@ -42,15 +42,4 @@ export const QUESTIONS = list({
       where: (id, alias) => sql`${raw(alias)}.curriculum_level_ids @> ARRAY[${id}::uuid]`,
     }),
   ],
-  select: ({ source }, caller) => (source ? {} : { ids: (page, filters) => mergedIds(caller, filters, page) }),
 });
-
-/** Merges both kinds of questions: one index scan for each, only as far as the page reaches. */
-function mergedIds(caller: Caller, filters: Sql[], { limit, offset }: { limit: number; offset: number }): Sql {
-  const walks = [OWN(caller), CATALOGUES].map(
-    (kind) => sql`(SELECT q.id, q.created_at FROM questions q WHERE ${join([kind, ...filters], ' AND ')}
-      ORDER BY q.created_at DESC, q.id DESC LIMIT ${limit + offset})`,
-  );
-  return sql`SELECT q.id FROM (${join(walks, ' UNION ALL ')}) q ORDER BY q.created_at DESC, q.id DESC
-    LIMIT ${limit} OFFSET ${offset}`;
-}

@@ -1,0 +1,127 @@
+import sql, { raw } from 'sql-template-tag';
+import type { Caller } from '../apps/api/src/http/auth/caller.js';
+import { createOrganizationFixture, type OrganizationFixture, parametersOf } from './support/data/fixtures.js';
+import { copyOf, growOrganization } from './support/data/growth.js';
+import { forgetKeyUsage, sentDuring, type Statement } from './support/database/read-statements.js';
+import { GenericPlans } from './support/database/rows-read.js';
+import { TestApi } from './support/http/api.js';
+import { call, documentOf, filtersOf, keyedReads, listAt, nameOf, queryOf, type Route, sampleOf, type Schema } from './support/http/routes.js';
+import { fixture, inTest } from './support/process/fixture.js';
+
+/** How many rows may be read for each that is shown, and besides for a whole answer. */
+const FOR_EACH = 10;
+const FOR_ANSWER = 60;
+
+/** What reads more: at most so many rows, and why. */
+const MORE: [answers: RegExp, most: number, reason: string][] = [
+  [/[?&]search$/, 20_000, 'no index has parts of words: a search reads what all are called, twice for a total'],
+  [
+    /request-log\?.*(method|route|status|api_key_id)/,
+    2_100,
+    'the log, of at most 100,000 requests, has one index: a second one would double what a request costs',
+  ],
+  [/events\?.*(types|resource)/, 3_100, 'whoever follows the feed reads each event once, also those of other types'],
+  [/blog-posts\?(brand|status)/, 1_100, 'all posts of an organization, of which there are hundreds'],
+  [/questions.*[?&]curriculum_level_id/, 4_100, 'all questions: row-level security lets no index look into arrays'],
+  [/sessions\?.*student_id/, 1_100, 'all lessons of the student'],
+  [/tutors\/\{tutor_id\}\/earnings/, 1_600, 'what the tutor has earned in the period'],
+  [/GET \/v1\/tutors\?.*subject_id|coverage\/tutors\?.*(mode|subject)/, 7_500, 'the staff, twice for a total, and the profiles of those who teach'],
+  [/coverage\/summary/, 8_100, 'the tutors, and where they live: each is counted'],
+  [/coverage\/gaps/, 2_000_000, 'the requests of half a year, and for each postcode the tutors until there are enough'],
+  [/recommended-tutors/, 30_000, 'those who teach the subject, or all tutors if they are too few: each is given a score'],
+  [/reports\/summary/, 12_000, 'the tutors, the sessions of the day, the payments of the week, open invoices and claims: all of them are summed up'],
+  [/GET \/v1\/users/, 2_100, 'those who have not accepted: row-level security lets no index help with what the organization supplied'],
+  [/webhook-endpoints/, 12_000, 'what waits for an endpoint is counted up to a thousand'],
+];
+
+forgetKeyUsage();
+const api = await fixture(TestApi.start());
+const { make } = api;
+const school = await createOrganizationFixture(api, make);
+await make.row('questions', { catalogue: 'vcaa', topic: 'Quadratics' });
+await make.query(`INSERT INTO places (postcode, suburb, lat, lng) VALUES ('3056', 'Brunswick', -37.77, 144.96) ON CONFLICT DO NOTHING`);
+await growOrganization(make, school.id);
+/** The records that most others refer to; the same of a copy that nothing else refers to. */
+const lone: OrganizationFixture = { ...school, path: await copied(school.path), query: await copied(school.query) };
+const document = await documentOf(api);
+
+async function copied(values: Record<string, string>): Promise<Record<string, string>> {
+  const copies = Object.entries(values).map(async ([name, value]) => [name, /^[0-9a-f-]{36}$/.test(value) ? await copyOf(make, value) : value]);
+  return Object.fromEntries(await Promise.all(copies)) as Record<string, string>;
+}
+
+/** Values of a filter: all that there are, or the frequent and the rare one, or the middle of the list. */
+async function valuesOf(route: Route, name: string, schema: Schema): Promise<string[]> {
+  if (schema.enum) return schema.enum.map(String);
+  if (schema.type === 'boolean') return ['true', 'false'];
+  const middle = await middleOf(route, name);
+  return middle ? [middle] : [...new Set([school, lone].map((one) => sampleOf(name, schema, one)))];
+}
+
+/** Of a bound: the time in the middle of the list; as the upper one, two days later. */
+async function middleOf(route: Route, name: string): Promise<string | null> {
+  const list = listAt(route);
+  const column = list?.parameters.find((one) => one.name === name)?.column;
+  if (!list || !column || !['from', 'to'].includes(name)) return null;
+  const { source } = list;
+  const middle = sql`SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ${raw(`${source.alias}.${column}`)}) + ${name === 'to' ? '2 days' : '0 days'}::interval AS at
+    FROM ${source.table} WHERE ${source.sightOf({ organizationId: school.id } as Caller)}`;
+  const [row] = await make.query<{ at: Date }>(middle.text, middle.values);
+  return row!.at.toISOString();
+}
+
+/** First pages and, by cursor, further ones: without filters, with each value of each filter, and with both bounds. */
+async function queriesOf(route: Route): Promise<string[]> {
+  const filters = await Promise.all(
+    [...filtersOf(document, route)].map(async ([name, schema]) => (await valuesOf(route, name, schema)).map((value) => `${name}=${value}`)),
+  );
+  const [from, to] = ['from', 'to'].map((name) => filters.find(([first]) => first?.startsWith(`${name}=`))?.[0]);
+  const pairs = from && to ? [`${from}&${to}`] : [];
+  const cursor = queryOf(document, route).get('cursor');
+  const ways = cursor ? ['', `cursor=${String(cursor.examples![0])}&`] : [''];
+  return ways.flatMap((way) => ['', ...filters.flat(), ...pairs].map((filter) => `?${way}${filter}`.replace(/[?&]$/, '')));
+}
+
+/** How many records an answer has. */
+function shownIn(text: string): number {
+  const body = JSON.parse(text) as { data?: unknown } | unknown[];
+  const records = Array.isArray(body) ? body : body.data;
+  return Array.isArray(records) ? records.length : 1;
+}
+
+const nameWith = (route: Route, query: string) => nameOf(route) + query.replaceAll(/=[^&]*/g, '');
+
+/** What an answer's statements read too much, with their plans; null if they do not. */
+async function excess(plans: GenericPlans, name: string, at: string, statements: Statement[], most: number): Promise<string | null> {
+  let read = 0;
+  for (const statement of statements) read += await plans.rowsRead(school.id, statement);
+  const [, more] = MORE.find(([answers]) => answers.test(name)) ?? [];
+  const allowed = Math.max(most, more ?? 0);
+  if (read <= allowed) return null;
+  const texts: string[] = [];
+  for (const statement of statements) texts.push(await plans.planOf(school.id, statement));
+  return `${at} reads ${read} rows, and may read ${allowed}:\n${texts.join('\n\n')}`;
+}
+
+describe('for the largest organization', () => {
+  it('each list and record of the API reads no more than a few rows for each that it shows', async () => {
+    const plans = await inTest(GenericPlans.connect(api.database.applicationUrl));
+    const wrong: (string | null)[] = [];
+    for (const route of keyedReads(api)) {
+      for (const one of parametersOf(route).length > 0 ? [school, lone] : [school]) {
+        for (const query of await queriesOf(route)) {
+          const { statements, answer } = await sentDuring('tutoring api', () => call(api, route, one, { query }));
+          const at = `${nameOf(route)}${query}${one === lone ? ' (lone)' : ''}`;
+          // Filters that exclude each other.
+          if (answer.status === 422 && query.includes('&')) continue;
+          // What is not copied.
+          if (answer.status === 404 && one === lone) continue;
+          if (answer.status !== 200) wrong.push(`${at}: ${answer.status} ${answer.text.slice(0, 200)}`);
+          else wrong.push(await excess(plans, nameWith(route, query), at, statements, FOR_EACH * shownIn(answer.text) + FOR_ANSWER));
+        }
+      }
+    }
+    expect(wrong.filter(Boolean)).toEqual([]);
+    expect(wrong.length).toBeGreaterThan(300);
+  });
+});
