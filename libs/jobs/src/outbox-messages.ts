@@ -72,8 +72,8 @@ export class OutboxMessages {
     // Row-level security lets no index help with parts of addresses.
     const [rows, [last]] = await this.db.read<[OutboxMail, { at: Date; id: string }]>(
       { organizationId },
-      sql`SELECT ${columns} FROM (SELECT * ${listed} LIMIT ${MOST_SEARCHED}) searched
-        WHERE strpos(email_normalized, ${normalizeEmail(to)}) > 0 ORDER BY created_at DESC, id DESC LIMIT ${most + 1}`,
+      sql`SELECT * FROM (SELECT ${columns}, email_normalized ${listed} LIMIT ${MOST_SEARCHED}) searched
+        WHERE strpos(email_normalized, ${normalizeEmail(to)}) > 0 ORDER BY "createdAt" DESC, id DESC LIMIT ${most + 1}`,
       sql`SELECT created_at AS at, id ${listed} OFFSET ${MOST_SEARCHED - 1} LIMIT 1`,
     );
     const page = pageOf(rows, most, 'createdAt');

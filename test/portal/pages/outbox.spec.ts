@@ -74,6 +74,23 @@ describe('Outbox', () => {
     expect(new Set(seen).size).toBe(60);
   });
 
+  it('looks for an address among 5,000 mails at a time', async () => {
+    const someone = await portal.someone('admin');
+    await mail(someone, { recipient: 'wanted@example.org', age: '1 day' });
+    await portal.make.query(
+      `INSERT INTO outbox (id, organization_id, topic, kind, recipient, email_normalized, status, finished_at)
+       SELECT gen_random_uuid(), $1, 'email', 'organization_invite', 'other@example.org', 'other@example.org', 'sent', now() FROM generate_series(1, 5000)`,
+      [someone.organization.id],
+    );
+    await portal.make.query(`UPDATE outbox SET email_normalized = recipient WHERE organization_id = $1`, [someone.organization.id]);
+    const look = async (query: string) => (await portal.get(pathOf(someone) + query, someone.cookie).expect(200)).text;
+    const newest = await look('?to=wanted');
+    expect(newest).toContain('None of the newest 5,000 of these emails matches.');
+    const [, older] = /href="[^"]*outbox(\?[^"]*)">Older/.exec(newest)!;
+    expect(await look(older!.replaceAll('&amp;', '&'))).toContain('wanted@example.org');
+    expect(await look('?to=nobody&status=dead')).toContain('No email matches these filters.');
+  });
+
   it('queues failed and dead mails again, with all attempts left and an audit row', async () => {
     const someone = await portal.someone('owner');
     for (const status of ['failed', 'dead']) {
