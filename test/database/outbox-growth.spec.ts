@@ -46,12 +46,17 @@ async function buffersOf(call: string, { warm = 3, times = 20 } = {}): Promise<n
 
 /** The rows of the outbox that a call reads. */
 async function rowsOf(call: string): Promise<number> {
+  const sofar = async () => {
+    const { rows } = await client.query<{ n: number }>(`
+      SELECT (seq_tup_read + idx_tup_fetch)::int AS n FROM pg_stat_xact_user_tables WHERE relname = 'outbox'`);
+    return rows[0]!.n;
+  };
   await client.query('BEGIN');
+  const before = await sofar();
   await client.query(`SELECT * FROM ${call}`);
-  const { rows } = await client.query<{ n: number }>(`
-    SELECT (seq_tup_read + idx_tup_fetch)::int AS n FROM pg_stat_xact_user_tables WHERE relname = 'outbox'`);
+  const after = await sofar();
   await client.query('COMMIT');
-  return rows[0]!.n;
+  return after - before;
 }
 
 /** How far a backlog is counted. */

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { insertion, messageToSend, type Row, SchemaFixture } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 
@@ -167,7 +168,7 @@ describe('a turn', () => {
       if (index === 1) expect(await claimAll()).toEqual(['seen']);
     }
     await settle('seen');
-    expect(await claim()).toBeNull();
+    expect([await claim(), (await turns()).length]).toEqual([null, 1]);
     for (const writer of writers) await schema.end(writer);
     const found = new Set<string>();
     await vi.waitFor(async () => {
@@ -203,6 +204,23 @@ describe('a turn', () => {
     await Promise.all(workers);
     expect(await schema.all('SELECT status, count(*)::int AS n FROM outbox GROUP BY 1')).toEqual([{ status: 'sent', n: sent }]);
     expect(sent).toBe(30 * 8 * 0.9);
+  });
+
+  it('wakes the worker when it is added, and no message after it does until it is gone', async () => {
+    const listener = new pg.Client({ connectionString: schema.urls.ownerUrl });
+    await listener.connect();
+    const woken: unknown[] = [];
+    listener.on('notification', ({ payload }) => woken.push(payload));
+    await listener.query('LISTEN outbox');
+    try {
+      await queue('later', busy, { due_at: '2100-01-01' });
+      for (const name of ['first', 'second', 'third']) await queue(name, busy);
+      for (const name of await claimAll()) await settle(name);
+      await queue('fourth', busy);
+      await vi.waitFor(() => expect(woken).toEqual(['email', 'email']));
+    } finally {
+      await listener.end();
+    }
   });
 
   it('that was lost is mended', async () => {

@@ -131,16 +131,14 @@ export class Outbox {
   async addAdmitted({ organizationId, organization }: Organization, queued: Email[]): Promise<void> {
     if (queued.length === 0) return;
     await this.db.query(sql`
-      WITH added AS (
-        INSERT INTO outbox (id, organization_id, topic, kind, recipient, email_normalized, invite_id, link_expires_at, payload)
+      INSERT INTO outbox (id, organization_id, topic, kind, recipient, email_normalized, invite_id, link_expires_at, payload)
         SELECT id, ${organizationId}, 'email', kind, recipient, email_normalized, invite_id, link_expires_at, payload FROM unnest(
           ${queued.map(() => uuidv7())}::uuid[], ${queued.map(({ kind }) => kind)}::text[],
           ${queued.map(({ to }) => to.trim())}::text[], ${queued.map(({ to }) => normalizeEmail(to))}::text[],
           ${queued.map(({ link }) => link?.inviteId ?? null)}::uuid[],
           ${queued.map(({ link }) => link?.expiresAt?.toISOString() ?? null)}::timestamptz[],
           ${queued.map((email) => sealEmail(this.vault, organization, email))}::bytea[]
-        ) AS m (id, kind, recipient, email_normalized, invite_id, link_expires_at, payload))
-      SELECT pg_notify(${OUTBOX_CHANNEL}, 'email')`);
+        ) AS m (id, kind, recipient, email_normalized, invite_id, link_expires_at, payload)`);
   }
 
   /**

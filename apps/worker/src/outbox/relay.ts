@@ -20,6 +20,12 @@ const RENEWALS_PER_LEASE = 4;
 /** How often to look for newly due messages during a drain, unless it is woken (ms). */
 const LOOK_AGAIN_MS = 1_000;
 
+/**
+ * How long after the last message to look once more (ms): who adds to a turn that is there wakes nobody, and may be about to
+ * commit.
+ */
+const LOOK_ONCE_MORE_MS = 50;
+
 /** How often to retry storing an outcome while the database is unavailable, and for how long (ms). */
 const COMMIT_PAUSE_MS = 250;
 const COMMIT_PATIENCE_MS = 5 * 60_000;
@@ -68,13 +74,14 @@ export class Relay {
   private async run(): Promise<Drained> {
     const drained: Drained = {};
     const running = new Set<Promise<void>>();
-    let claimed = 0;
+    let [claimed, last] = [0, true];
     for (;;) {
       this.pause = new AbortController();
       const { signal } = this.pause;
       const message = await this.claim(claimed, this.options.concurrency - running.size);
       if (message) {
         claimed++;
+        last = false;
         const attempt = (this.stopped ? this.release(message) : this.attempt(message)).then((status) => {
           drained[status] = (drained[status] ?? 0) + 1;
           running.delete(attempt);
@@ -83,7 +90,11 @@ export class Relay {
         running.add(attempt);
       } else if (running.size > 0 || signal.aborted) {
         await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-      } else break;
+      } else if (last || this.stopped) break;
+      else {
+        last = true;
+        await sleep(LOOK_ONCE_MORE_MS, undefined, { signal }).catch(() => undefined);
+      }
     }
     if (Object.keys(drained).length > 0)
       this.log.pino.info({ topic: this.courier.topic, ...drained }, 'outbox drained');

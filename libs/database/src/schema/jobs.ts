@@ -47,10 +47,10 @@ export const jobs = /* sql */ `
     duration_ms integer,
     answer text CHECK (char_length(answer) <= 2048)
   );
+  CREATE INDEX outbox_status ON outbox (topic, status, created_at, id);
   CREATE INDEX outbox_notices ON outbox (organization_id, email_normalized, gathers_at) WHERE gathers_at IS NOT NULL;
   CREATE INDEX outbox_organization ON outbox (organization_id, topic, created_at, id) INCLUDE (email_normalized, kind);
   CREATE INDEX outbox_organization_status ON outbox (organization_id, topic, status, created_at, id) INCLUDE (endpoint_id);
-  CREATE INDEX outbox_status ON outbox (topic, status, created_at, id);
   CREATE INDEX outbox_finished ON outbox (topic, finished_at) WHERE finished_at IS NOT NULL;
   CREATE INDEX outbox_dead ON outbox (topic) WHERE status = 'dead' AND last_error IS DISTINCT FROM 'mailbox_unknown';
   CREATE INDEX outbox_rebuilds ON outbox (recipient, created_at, id) WHERE topic = 'rebuild';

@@ -71,7 +71,6 @@ export const jobs = /* sql */ `
       FROM (SELECT coalesce(greatest(now(), max(o.gathers_at) + interval '10 minutes'), now()) AS at FROM outbox o
         WHERE o.${MINE} AND o.email_normalized = addresses[i] AND o.gathers_at IS NOT NULL) l;
     END LOOP;
-    PERFORM pg_notify('outbox', 'email');
   END $$;
 
   -- How many messages wait, since when, how many are dead (but for a mistyped address), and how many mailboxes did not

@@ -47,7 +47,6 @@ export const passwords = /* sql */ `
       INSERT INTO outbox (id, topic, kind, recipient, email_normalized, link_expires_at, payload)
         VALUES (mail, 'email', CASE WHEN confirms THEN 'address_confirmation' ELSE 'password_reset' END,
           login.email, address, now() + life, content);
-      PERFORM pg_notify('outbox', 'email');
     END IF;
   END $$;
 

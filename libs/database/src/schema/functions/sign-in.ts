@@ -267,8 +267,5 @@ export const signIn = /* sql */ `
       SELECT mail, 'email', what, u.email, u.email_normalized, content FROM users u
       WHERE u.id = login AND NOT u.placeholder_email AND what IN
         ('welcome', 'password_changed', 'passkey_added', 'passkey_removed', 'new_browser_sign_in', 'wrong_passwords');
-    IF FOUND THEN
-      PERFORM pg_notify('outbox', 'email');
-    END IF;
   END $$;
 `;

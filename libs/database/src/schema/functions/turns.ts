@@ -25,7 +25,8 @@ const heads = (endpoint: string): string =>
  * outbox_turns.
  */
 export const turns = /* sql */ `
-  -- After a statement that changed messages: an owner of some that wait needs a turn.
+  -- After a statement that changed messages: an owner of some that wait needs a turn. Only who adds one wakes the worker,
+  -- which is at work while there is one: transactions that notify commit one after the other, whatever else they do.
   CREATE FUNCTION take_turns() RETURNS trigger LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE t record; kept boolean;
   BEGIN
@@ -40,6 +41,7 @@ export const turns = /* sql */ `
       CONTINUE WHEN kept AND current_setting('transaction_isolation') = 'read committed'
         AND EXISTS (SELECT FROM outbox_turns o WHERE o.queue = t.queue AND o.owner = t.owner AND o.at <= t.at);
       INSERT INTO outbox_turns (queue, owner, at) VALUES (t.queue, t.owner, t.at);
+      IF t.queue = 'email' AND t.at < clock_timestamp() + interval '1 second' THEN PERFORM pg_notify('outbox', t.queue); END IF;
     END LOOP;
     RETURN NULL;
   END $$;
@@ -56,13 +58,13 @@ export const turns = /* sql */ `
   END $$;
 
   -- After a look at an owner's messages: one turn is enough, and goes behind all who wait, or to when the next message is
-  -- due, or away. While somebody adds messages that cannot be seen yet, it is looked at again in a moment.
+  -- due, or away. While somebody adds messages that cannot be seen yet, it stays.
   CREATE FUNCTION move_turn(turn bigint, wanted text, whose text) RETURNS void LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE alone boolean := pg_try_advisory_xact_lock(${turnLock('wanted', 'whose')});
     due timestamptz(3); moment timestamptz(3) := clock_timestamp();
   BEGIN
     due := next_due(wanted, whose);
-    IF due > moment AND NOT alone OR due IS NULL AND NOT alone THEN due := moment + interval '100 milliseconds'; END IF;
+    IF NOT alone THEN due := moment; END IF;
     DELETE FROM outbox_turns t WHERE t.seq = ANY (ARRAY(SELECT o.seq FROM outbox_turns o WHERE o.queue = wanted AND o.owner = whose
       AND (o.seq <> turn OR due IS NULL) LIMIT 20));
     UPDATE outbox_turns t SET at = greatest(due, moment) WHERE t.seq = turn AND due IS NOT NULL;
