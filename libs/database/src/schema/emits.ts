@@ -95,37 +95,47 @@ const NEW_CHANGE = `INSERT INTO event_changes ${CHANGE}`;
 class Teller {
   constructor(private readonly emitter: Emitter) {}
 
-  private json(alias: string): string {
-    const { shape } = this.emitter;
-    return shape ? `(SELECT row_to_json(s) FROM (${shape(alias)}) s)` : `row_to_json(${alias})`;
-  }
-
   private name(key: string): string {
     const cases = Object.entries(this.emitter.as).map(([column, field]) => `WHEN '${column}' THEN '${field}'`);
     return cases.length > 0 ? `CASE ${key} ${cases.join(' ')} ELSE ${key} END` : key;
   }
 
-  /** The ids that a row names, and its state: of the row itself, so that many new people cost no look-up of their logins. */
-  about(alias: string): string {
+  /** Whether a field is told beside every change: the ids that a row names, and its state. */
+  private isAbout(): string {
     const { id, never, organization } = this.emitter;
-    return `(SELECT jsonb_object_agg(${this.name('e.key')}, e.value) FROM json_each(row_to_json(${alias})) e
-          WHERE (e.key LIKE '%\\_id' OR e.key = 'status') AND e.key <> ALL (${quoted([id, organization, ...never])})
-            AND e.value::text <> 'null')`;
+    return `(e.key LIKE '%\\_id' OR e.key = 'status') AND e.key <> ALL (${quoted([id, organization, ...never])}) AND e.value <> 'null'`;
   }
 
-  /** The fields that differ. */
-  changed(): string {
-    const { never, derived } = this.emitter;
-    const computed = Object.entries(derived).map(
-      ([field, value]) => ` UNION SELECT '${field}' WHERE ${value('o')} IS DISTINCT FROM ${value('n')}`,
-    );
-    return `ARRAY(SELECT DISTINCT ${this.name('d.key')} FROM ROWS FROM (json_each(${this.json('o')}), json_each(${this.json('n')}))
-          AS d (key, was, same_key, is_now) WHERE d.was::text IS DISTINCT FROM d.is_now::text${never.length > 0 ? ` AND d.key <> ALL (${quoted(never)})` : ''}${computed.join('')} ORDER BY 1)`;
+  /** Of the row itself, so that many new people cost no look-up of their logins. */
+  about(alias: string): string {
+    return `(SELECT jsonb_object_agg(${this.name('e.key')}, e.value) FROM jsonb_each(to_jsonb(${alias})) e WHERE ${this.isAbout()})`;
   }
 
-  row(alias: string, op: 'I' | 'U' | 'D', verb: string, changed = `'{}'::text[]`): string {
+  /** The fields that differ between `o` and `n`, and what is told beside them, as `d`; in one pass, if the row is what is shown. */
+  difference(): string {
+    const { never, derived, shape } = this.emitter;
+    const of = (alias: string) => (shape ? `(SELECT to_jsonb(s) FROM (${shape(alias)}) s)` : `to_jsonb(${alias})`);
+    const differs = [
+      'e.value IS DISTINCT FROM was.was -> e.key',
+      ...(never.length > 0 ? [`e.key <> ALL (${quoted(never)})`] : []),
+    ];
+    const computed = Object.entries(derived).map(([field, value]) => `CASE WHEN ${value('o')} IS DISTINCT FROM ${value('n')} THEN '${field}' END`); // prettier-ignore
+    const fields = `coalesce(array_agg(DISTINCT ${this.name('e.key')}) FILTER (WHERE ${differs.join(' AND ')}), '{}')`;
+    const all =
+      computed.length > 0
+        ? `ARRAY(SELECT DISTINCT f FROM unnest(${fields} || ARRAY[${computed.join(', ')}]) f WHERE f IS NOT NULL)`
+        : fields;
+    const about = shape
+      ? this.about('n')
+      : `jsonb_object_agg(${this.name('e.key')}, e.value) FILTER (WHERE ${this.isAbout()})`;
+    // OFFSET 0: else it would be computed for each field.
+    return `(SELECT ${all} AS changed, ${about} AS about
+          FROM (SELECT ${of('o')} AS was OFFSET 0) was, jsonb_each(${of('n')}) e) AS d`;
+  }
+
+  row(alias: string, op: 'I' | 'U' | 'D', verb: string, changed = `'{}'::text[]`, about = this.about(alias)): string {
     const { organization, resource, id, within } = this.emitter;
-    return `SELECT ${alias}.${organization}, '${resource}', ${alias}.${id}, '${op}', ${verb}, ${changed}, ${this.about(alias)}, ${within ? `${alias}.${within}` : 'NULL::uuid'}`;
+    return `SELECT ${alias}.${organization}, '${resource}', ${alias}.${id}, '${op}', ${verb}, ${changed}, ${about}, ${within ? `${alias}.${within}` : 'NULL::uuid'}`;
   }
 
   seen(alias: string): string {
@@ -164,8 +174,8 @@ function statementsOf(emitter: Emitter): Statements {
       ? [`${NEW_CHANGE} ${teller.row('o', 'D', 'NULL::text')} FROM before o WHERE ${was}`]
       : [],
     UPDATE: [
-      `${NEW_CHANGE} SELECT t.* FROM (${teller.row('n', 'U', teller.verbs('updated'), teller.changed())}
-        ${both} WHERE ${moves ? `(${was}) AND (${is}) AND ${same}` : is}) AS t ${CHANGE}
+      `${NEW_CHANGE} SELECT t.* FROM (${teller.row('n', 'U', teller.verbs('updated'), 'd.changed', 'd.about')}
+        ${both} CROSS JOIN LATERAL ${teller.difference()} WHERE ${moves ? `(${was}) AND (${is}) AND ${same}` : is}) AS t ${CHANGE}
         WHERE t.verb IS NOT NULL${plain.includes('updated') ? ` OR t.changed <> '{}'` : ''}`,
       ...(moves
         ? [

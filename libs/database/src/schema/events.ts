@@ -79,6 +79,7 @@ export const UNTOLD = {
       'event_counter',
       'event_floors',
       'outbox',
+      'outbox_turns',
       'webhook_endpoints',
       'webhook_progress',
       'rebuild_hooks',
