@@ -97,7 +97,7 @@ export const groups = {
       integer(10, 1, 500),
     ),
     REDIS_URL: about(
-      'Shares rate limits and jobs between processes. Not needed for one API and one worker.',
+      'Shares rate limits and jobs between processes. Required for several APIs or workers.',
       url(['redis', 'rediss']),
     ),
     REQUEST_DEADLINE_SECONDS: about(

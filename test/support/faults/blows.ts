@@ -34,11 +34,11 @@ const WRITES_BETWEEN = 2;
 const WAIT = { timeout: 60_000, interval: 10 };
 
 /** All accounts, including incomplete ones. A person with two roles in an organization appears twice. */
-const ACCOUNTS = `
+export const ACCOUNTS = `
   SELECT u.id, u.last_name AS "lastName", t.user_id IS NOT NULL AS tied FROM users u LEFT JOIN (
     SELECT user_id FROM members UNION ALL SELECT user_id FROM parents
   ) t ON t.user_id = u.id`;
-const MAILS = `SELECT kind, recipient FROM outbox WHERE topic = 'email'`;
+export const MAILS = `SELECT kind, recipient FROM outbox WHERE topic = 'email'`;
 /** Every effect of a write: its audit row, its key, and the links between parents and children. */
 const EFFECTS = `
   SELECT 'audit ' || request_id || ' ' || coalesce(details ->> 'user_ids', '') AS effect FROM audit_log
