@@ -7,9 +7,10 @@ const HEADROOM = 20;
 /** A function that is given an owner in its column's collation would compare topics in that, too, and find no index. */
 const DEFAULT = (owner: string): string => `${owner} COLLATE "default" AS owner`;
 
-/** The lock that keeps the turn of an owner where it is: shared by those who add messages. One of 256, or a large write would hold too many. */
+/** The lock that keeps the turn of an owner where it is, shared by those who add messages; and how many of them a transaction takes. */
 const turnLock = (queue: string, owner: string): string =>
-  `${lockNumber('turns of the outbox')} + get_byte(sha256(convert_to(${queue} || ${owner}, 'UTF8')), 0)`;
+  `${lockNumber('turns of the outbox')} + ('x' || left(encode(sha256(convert_to(${queue} || ${owner}, 'UTF8')), 'hex'), 4))::bit(16)::integer`;
+const MOST_LOCKS = 100;
 
 /** Of the deliveries that wait for an endpoint, the first that was not tried, and the first that was. */
 const heads = (endpoint: string): string =>
@@ -32,12 +33,12 @@ export const turns = /* sql */ `
   BEGIN
     FOR t IN SELECT a.owner, greatest(min(a.due_at), clock_timestamp())::timestamptz(3) AS at,
         CASE WHEN a.topic = 'webhook' AND (SELECT e.failing_since FROM webhook_endpoints e WHERE e.id = a.endpoint_id) IS NOT NULL
-          THEN 'failing' ELSE a.topic END AS queue
+          THEN 'failing' ELSE a.topic END AS queue, row_number() OVER () AS place
       FROM after a WHERE a.status IN ('queued', 'failed') AND a.leased_until IS NULL GROUP BY 1, 3
     LOOP
       -- Until this transaction ends, no claim removes the owner's turn or puts it off, not seeing these messages. Locked
       -- before it is looked for; who reads an old snapshot cannot look.
-      kept := pg_try_advisory_xact_lock_shared(${turnLock('t.queue', 't.owner')});
+      kept := t.place <= ${MOST_LOCKS} AND pg_try_advisory_xact_lock_shared(${turnLock('t.queue', 't.owner')});
       CONTINUE WHEN kept AND current_setting('transaction_isolation') = 'read committed'
         AND EXISTS (SELECT FROM outbox_turns o WHERE o.queue = t.queue AND o.owner = t.owner AND o.at <= t.at);
       INSERT INTO outbox_turns (queue, owner, at) VALUES (t.queue, t.owner, t.at);
