@@ -74,7 +74,7 @@ const PLANTED: Record<InvariantName, string> = {
   enrolment: `DELETE FROM parent_students WHERE parent_id = ${parent}`,
   'published profiles': `UPDATE tutor_profiles SET is_published = true WHERE user_id = ${tutor}`,
   'groups that are seen': `UPDATE student_groups SET organization_id = NULL WHERE id = '${group.id}'`,
-  'totals of lists': `UPDATE list_counts SET delta = delta + 1 WHERE list = 'members:student'`,
+  'totals of lists': `UPDATE list_counts SET delta = delta + 1 WHERE list = 'members:student:accepted'`,
   'turns of the outbox': `INSERT INTO outbox (id, organization_id, topic, kind, recipient) VALUES ('${ID}', ${org}, 'email', 'k', 'r')`,
   'keys of managers': key(ID, t1),
   'relations of the left': `INSERT INTO tutor_students (id, organization_id, tutor_id, student_id) VALUES ('${ID}', ${org}, '${gone}', ${student})`,

@@ -57,7 +57,7 @@ function templatesOf(text: string): string[] {
 /** Names of conditions that are defined with the organization, anywhere. */
 const OWN = new Set(
   [...sources.values()].flatMap((text) =>
-    [...text.matchAll(/(?:const|function|readonly|static|private|async)? ?\b(\w+)(?:: \w+)?(?: = |\([^)]*\)(?:: \w+)? (?:\{\s+return |=> ))(?:\([^)]*\) =>\s*)?sql`([^`]*)`/g)]
+    [...text.matchAll(/(?:const|function|readonly|static|private|async)? ?\b(\w+)(?:: \w+)?(?: = |\([^)]*\)(?:: \w+)? (?:\{\s+return |=> ))(?:\([^)]*\)(?:: \w+)? =>\s*)?sql`([^`]*)`/g)]
       .filter(([, , condition]) => /organization_id|organizationId/.test(condition!))
       .map(([, name]) => name!),
   ),
@@ -108,6 +108,7 @@ const ELSEWHERE: Record<string, string> = {
   'apps/portal/src/activity/activity.service.ts request_log': 'its caller makes the condition for one key or an organization',
   'apps/portal/src/lessons/lessons.queries.ts sessions': 'one of two conditions, both with the organization',
   'libs/webhooks/src/webhook-log.ts outbox': 'a condition that they share, `ITS`, names it',
+  'libs/publishing/src/build-hooks.ts outbox': 'one of two conditions: of the organization, or of the platform',
   'libs/publishing/src/build-hooks.ts rebuild_hooks': 'its key, `target`, names the organization or the brand',
 };
 

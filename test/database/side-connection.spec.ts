@@ -5,10 +5,10 @@ import { createTestDatabase } from '../support/database/database.js';
 const NAME = 'tutoring tests, aside';
 const database = await createTestDatabase();
 const source = await connect({ url: database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
-const side = new SideConnection(database.ownerUrl, NAME);
+const side = new SideConnection(database.applicationUrl, NAME);
 const backends = (name: string) => source.query<{ pid: number }[]>('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [name]);
 
-beforeAll(() => source.query('CREATE TABLE notes (statement_timeout text, lock_timeout text)'));
+beforeAll(() => source.query('CREATE TABLE notes (statement_timeout text, lock_timeout text); GRANT INSERT ON notes TO PUBLIC'));
 afterAll(async () => {
   await side.close();
   await source.destroy();
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe('a connection outside the pool', () => {
-  it('connects with the first statement, once, and has the limits of every connection', async () => {
+  it('connects with the first statement, once, and has the limits of its role', async () => {
     expect(await backends(NAME)).toHaveLength(0);
     const note = sql`INSERT INTO notes SELECT current_setting('statement_timeout'), current_setting('lock_timeout')`;
     await Promise.all([side.run(note), side.run(note)]);

@@ -3,7 +3,7 @@ import { connect, Database, Deadline, DeadlineExceeded, isUnavailable, lockNumbe
 import { createTestDatabase } from '../support/database/database.js';
 
 const database = await createTestDatabase();
-const source = await connect({ url: database.ownerUrl, poolSize: 3, applicationName: 'tutoring tests' });
+const source = await connect({ url: database.ownerUrl, poolSize: 3, applicationName: 'tutoring tests', limited: true });
 const side = await connect({ url: database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
 const db = new Database(source, 60_000);
 const organizationId = '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30';
