@@ -4,7 +4,7 @@ import { createTestDatabase } from '../support/database/database.js';
 
 const NAME = 'tutoring tests, aside';
 const database = await createTestDatabase();
-const source = await connect({ url: database.ownerUrl, poolSize: 1, applicationName: 'tutoring tests' });
+const source = await connect({ url: database.adminUrl, poolSize: 1, applicationName: 'tutoring tests' });
 const side = new SideConnection(database.applicationUrl, NAME);
 const backends = (name: string) => source.query<{ pid: number }[]>('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [name]);
 
