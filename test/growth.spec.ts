@@ -6,11 +6,16 @@ import { forgetKeyUsage, sentDuring, type Statement } from './support/database/r
 import { GenericPlans } from './support/database/rows-read.js';
 import { TestApi } from './support/http/api.js';
 import { call, documentOf, filtersOf, keyedReads, listAt, nameOf, queryOf, type Route, sampleOf, type Schema } from './support/http/routes.js';
+import { TestPortal } from './support/portal/portal.js';
 import { fixture, inTest } from './support/process/fixture.js';
 
 /** How many rows may be read for each that is shown, and besides for a whole answer. */
 const FOR_EACH = 10;
 const FOR_ANSWER = 60;
+
+/** How many rows a page of the portal may read, and how many pages are looked at. */
+const FOR_PAGE = 500;
+const MOST_PAGES = 300;
 
 /** What reads more: at most so many rows, and why. */
 const MORE: [answers: RegExp, most: number, reason: string][] = [
@@ -28,10 +33,19 @@ const MORE: [answers: RegExp, most: number, reason: string][] = [
   [/GET \/v1\/tutors\?.*subject_id|coverage\/tutors\?.*(mode|subject)/, 7_500, 'the staff, twice for a total, and the profiles of those who teach'],
   [/coverage\/summary/, 8_100, 'the tutors, and where they live: each is counted'],
   [/coverage\/gaps/, 2_000_000, 'the requests of half a year, and for each postcode the tutors until there are enough'],
-  [/recommended-tutors/, 30_000, 'those who teach the subject, or all tutors if they are too few: each is given a score'],
-  [/reports\/summary/, 12_000, 'the tutors, the sessions of the day, the payments of the week, open invoices and claims: all of them are summed up'],
+  [
+    /recommended-tutors|^portal \/enquiries\/requests\/\{id\}/,
+    30_000,
+    'those who teach the subject, or all tutors if they are too few: each is given a score',
+  ],
+  [/reports\/summary/, 8_000, 'the tutors, the sessions of the day, the payments of the week, open invoices and claims: all of them are summed up'],
   [/GET \/v1\/users/, 2_100, 'those who have not accepted: row-level security lets no index help with what the organization supplied'],
-  [/webhook-endpoints/, 12_000, 'what waits for an endpoint is counted up to a thousand'],
+  [/webhook-endpoints|^portal \/webhooks/, 12_000, 'what waits for an endpoint is counted up to a thousand'],
+  [/^portal \/[^?]*download/, 10_000, 'all of the month'],
+  [/^portal \/people\/\{id\}\/remove/, 10_000, 'the staff, of whom one may take over, and the open invites of the organization'],
+  [/^portal \/people\/\{id\}/, 3_100, 'the open invites of the organization: who made them'],
+  [/^portal \/money\/families/, 1_100, 'what the family has paid'],
+  [/^portal (\/people|\/money|$)/, 3_100, 'what waits is counted up to a thousand of each kind'],
 ];
 
 forgetKeyUsage();
@@ -124,4 +138,45 @@ describe('for the largest organization', () => {
     expect(wrong.filter(Boolean)).toEqual([]);
     expect(wrong.length).toBeGreaterThan(300);
   });
+
+  it('each page of the portal reads no more than a few rows for each that it shows', async () => {
+    const plans = await inTest(GenericPlans.connect(api.database.portalUrl));
+    const portal = await inTest(TestPortal.start({}, api.database));
+    const { cookie } = await portal.someone('owner', { organization: school.organization });
+    const base = `/o/${school.organization.slug}`;
+    const wrong: (string | null)[] = [];
+    const ids: Record<string, string> = { ...school.path, ...(await portalIds()) };
+    const pages = portal
+      .routes()
+      .filter(({ method, access }) => method === 'GET' && access === 'managers')
+      .map(({ path }) => path.replace('/o/:slug', base).replaceAll(/:([^/]+)/g, (_, name: string) => ids[name] ?? school.id));
+    const seen = new Set<string>();
+    // Pages that pages lead to are those with filters, and further ones.
+    for (const path of pages) {
+      const name = path
+        .replace(base, '')
+        .replaceAll(/[0-9a-f-]{36}/g, '{id}')
+        .replaceAll(/(after|before)=[^&]*/g, '$1');
+      if (seen.has(name) || seen.size > MOST_PAGES) continue;
+      seen.add(name);
+      const { statements, answer } = await sentDuring('tutoring portal', () => portal.get(path, cookie).then());
+      if (answer.status >= 500) wrong.push(`${name}: ${answer.status}`);
+      const reads = statements.filter(({ text }) => /^\s*(SELECT|WITH)\b/.test(text));
+      wrong.push(await excess(plans, `portal ${name}`, `portal ${name}`, reads, FOR_PAGE));
+      const links = [...answer.text.matchAll(/href="([^"#]+)"/g)].map(([, href]) => href!.replaceAll('&amp;', '&'));
+      for (const link of links) {
+        const to = link.startsWith('?') ? path.split('?')[0]! + link : link;
+        if (to.startsWith(`${base}/`)) pages.push(to);
+      }
+    }
+    expect(wrong.filter(Boolean)).toEqual([]);
+    expect(seen.size).toBeGreaterThan(50);
+  });
 });
+
+/** Records that portal pages are about. */
+async function portalIds(): Promise<Record<string, string>> {
+  const keys = await make.query<{ id: string }>('SELECT id FROM api_keys WHERE organization_id = $1 LIMIT 1', [school.id]);
+  const { student_id, session_id, booking_request_id } = { ...school.path, ...school.query };
+  return { key_id: keys[0]!.id, user_id: student_id!, lesson_id: session_id!, request_id: booking_request_id! };
+}

@@ -28,6 +28,8 @@ const COPIED: [when: string, value: string][] = [
   [`name IN ('number', 'seq')`, 'c + n * 1000'],
   [`name = 'invoice_number'`, `'INV-' || abs(hashtext(c || n))`],
   [`name = 'email_normalized'`, `n || '.' || c`],
+  // An organization has few who manage it.
+  [`"table" = 'members' AND name = 'role'`, `CASE WHEN c IN ('owner', 'admin') THEN 'tutor' ELSE c END`],
   [`name = 'phone'`, `c || n`],
   [`"table" = 'lesson_plans' AND name = 'status'`, `(ARRAY['draft', 'ready', 'delivered'])[1 + n % 3]`],
   [`name = 'code'`, `c || '_' || n`],

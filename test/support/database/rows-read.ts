@@ -38,13 +38,8 @@ export class GenericPlans {
 
   /** How many rows the statement reads; none if it writes. */
   async rowsRead(organizationId: string, statement: Statement): Promise<number> {
-    try {
-      const [row] = await this.explain<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>('JSON', organizationId, statement);
-      return readIn(row!['QUERY PLAN'][0].Plan);
-    } catch (error) {
-      if ((error as { code?: string }).code === '25006') return 0;
-      throw error;
-    }
+    const [row] = await this.explain<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>('JSON', organizationId, statement);
+    return row ? readIn(row['QUERY PLAN'][0].Plan) : 0;
   }
 
   /** Its plan, for people. */
@@ -60,6 +55,9 @@ export class GenericPlans {
     try {
       await this.client.query(`SELECT set_config('app.organization_id', $1, true)`, [organizationId]);
       return (await this.client.query(`EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT ${format}) EXECUTE ${execute}`)).rows as Row[];
+    } catch (error) {
+      if ((error as { code?: string }).code === '25006') return [];
+      throw error;
     } finally {
       await this.client.query('ROLLBACK');
     }

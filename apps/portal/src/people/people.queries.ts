@@ -126,12 +126,14 @@ function everybody(members: (which: Sql) => Sql, withRole: Sql, role: PeopleFilt
 
 /** How many people and invites wait for an answer, counted up to a maximum. */
 export function openCounts(organizationId: string, most: number): Sql {
+  // An index has the students, another one the staff.
+  const pending = (which: Sql) => sql`(SELECT FROM members WHERE organization_id = ${organizationId} AND ${which}
+    AND status = 'pending' AND approval_requested_at IS NULL LIMIT ${most})`;
   return sql`
     SELECT (SELECT count(*)::integer FROM (SELECT user_id FROM members WHERE organization_id = ${organizationId}
         AND approval_requested_at IS NOT NULL
         UNION ALL (${waitingParents(organizationId)}) LIMIT ${most}) w) AS waiting,
-      (SELECT count(*)::integer FROM (SELECT FROM members WHERE organization_id = ${organizationId}
-        AND status = 'pending' AND approval_requested_at IS NULL LIMIT ${most}) p) AS pending,
+      (SELECT count(*)::integer FROM (${pending(sql`role = 'student'`)} UNION ALL ${pending(IS_STAFF)} LIMIT ${most}) p) AS pending,
       (SELECT count(*)::integer FROM (SELECT FROM invites WHERE organization_id = ${organizationId}
         AND accepted_at IS NULL AND revoked_at IS NULL AND scope <> 'account' LIMIT ${most}) i) AS invites`;
 }

@@ -86,7 +86,7 @@ export const people = /* sql */ `
     WHERE role = 'student';
   CREATE INDEX members_staff_status_keyset ON members (organization_id, status, created_at, user_id)
     INCLUDE (profile_published) WHERE ${IS_STAFF.sql};
-  CREATE INDEX members_active ON members (organization_id, role) WHERE status = 'accepted';
+  CREATE INDEX members_managers ON members (organization_id, user_id) WHERE ${MANAGES.sql};
   CREATE INDEX members_waiting ON members (organization_id, approval_requested_at, user_id)
     WHERE approval_requested_at IS NOT NULL;
   CREATE INDEX members_unaccepted ON members (organization_id) WHERE accepted_at IS NULL;

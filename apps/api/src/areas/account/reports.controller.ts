@@ -23,9 +23,8 @@ const SUMMARY = recordController({
   source: ({ organization }) => Source.organization(currentBounds(organization.timeZone)),
   view: new View('Summary', {
     active_tutors: integer(
-      `(SELECT count(*) FROM tutor_profiles t
-        JOIN members m ON m.organization_id = t.organization_id AND m.user_id = t.user_id
-        WHERE t.organization_id = o.id AND m.status = 'accepted')`,
+      `(SELECT count(*) FROM tutor_profiles t WHERE t.organization_id = o.id AND (SELECT m.status = 'accepted'
+        FROM members m WHERE m.organization_id = t.organization_id AND m.user_id = t.user_id))`,
       count(7),
     ),
     active_students: integer(
@@ -48,7 +47,7 @@ const SUMMARY = recordController({
     ),
     pending_approvals: json(
       `(SELECT row_to_json(a) FROM (SELECT m.n AS mileage, e.n AS expenses, m.n + e.n AS total
-        FROM (SELECT ${logged('mileage_trips')} AS n) m, (SELECT ${logged('expense_claims')} AS n) e) a)`,
+        FROM (SELECT ${logged('mileage_trips')} AS n OFFSET 0) m, (SELECT ${logged('expense_claims')} AS n OFFSET 0) e) a)`,
       objectOf({
         mileage: { type: 'integer', minimum: 0, examples: [2] },
         expenses: { type: 'integer', minimum: 0, examples: [1] },
