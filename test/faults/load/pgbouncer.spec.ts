@@ -140,16 +140,17 @@ describe('pgbouncer in transaction mode', () => {
     const cookie = cookieOf(signedIn)!;
     const pages = new Set([`/o/${organization!.slug}`]);
     const faults: string[] = [];
+    let seen = 0;
     for (const page of pages) {
-      if (pages.size > 300) break;
+      if (++seen > 200) break;
       const { status, text, headers } = await portal.get(page, cookie);
       if (status >= 400) faults.push(`${page}: ${status}`);
       if (!String(headers['content-type']).includes('html')) continue;
       for (const [, link] of text.matchAll(/href="(\/[^"#]+)/g)) pages.add(link!.replaceAll('&amp;', '&'));
     }
-    console.log(`${pages.size} pages of the portal, ${faults.length} faults`);
+    console.log(`${seen} pages of the portal, ${faults.length} faults`);
     expect(faults).toEqual([]);
-    expect(pages.size).toBeGreaterThan(60);
+    expect(seen).toBeGreaterThan(60);
   });
 
   it('serves the worker, which hears of a mail at once with WORKER_LISTEN_URL, and without it warns and polls', async () => {
