@@ -12,7 +12,7 @@ export interface Statement {
 
 /** Statements around a read, for authentication and for readiness, which do not touch the organization's data. */
 export const FRAME =
-  /^\s*(SELECT set_config\(|SELECT [^(]* FROM (api_key_by_hash|outbox_backlog|newest_events|number_events)\(|SELECT event_lag\()|FROM worker_heartbeats|'migrations'/i;
+  /^\s*(SELECT set_config\(|SELECT [^(]* FROM (api_key_by_hash|outbox_backlog|newest_events|number_events)\(|SELECT event_lag\()|FROM worker_heartbeats|'migrations'|FROM migrations/i;
 
 /** Disables `last_used_at`. A timer writes it, so its statements would appear among those of a concurrent read. */
 export function forgetKeyUsage(): void {
