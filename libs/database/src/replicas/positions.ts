@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { inTime } from '@app/concurrency';
 
 /** How far behind the primary a replica may be that is read from (ms). */
 export const MOST_BEHIND = 2_000;
@@ -10,8 +11,9 @@ const CAUTION = 2 * MOST_BEHIND;
 const KEPT = 5 * MOST_BEHIND;
 /** A Redis in the same network answers within 1 ms (ms). */
 const PATIENCE = 50;
-const RECONNECTED_WITHIN = 250;
-/** How often a position is told before Redis counts as gone: over two reconnections. */
+/** The pause before a new connection (ms). */
+const RECONNECT_AFTER = 125;
+/** How often a position is told before Redis counts as gone: meanwhile it is connected to anew, several times. */
 const TRIES = 10;
 
 /** Keeps the furthest position. Two commits may be told in the other order. */
@@ -30,6 +32,7 @@ const keyOf = (organizationId: string) => `position:${organizationId}`;
  * Positions are bytes since the beginning of the log.
  */
 export class Positions {
+  /** Infinity without a connection. */
   private heardSince = Infinity;
   private silent = false;
 
@@ -50,7 +53,7 @@ export class Positions {
         maxRetriesPerRequest: 0,
         enableOfflineQueue: false,
         enableAutoPipelining: true,
-        retryStrategy: () => RECONNECTED_WITHIN / 2,
+        retryStrategy: () => RECONNECT_AFTER,
         scripts: { tellPosition: { lua: TELL } },
       }) as Telling,
     );
@@ -78,14 +81,12 @@ export class Positions {
 
   /** @returns how far an organization has written, 0 if not lately; null if nobody knows */
   async of(organizationId: string): Promise<string | null> {
-    if (performance.now() - this.heardSince < CAUTION || this.heardSince === Infinity) return null;
+    if (performance.now() - this.heardSince < CAUTION) return null;
     const answer = await this.ask(async () => ({ position: await this.redis.get(keyOf(organizationId)) }));
     return answer && (answer.position ?? '0');
   }
 
   private async ask<T>(command: () => Promise<T>): Promise<T | null> {
-    if (this.redis.status !== 'ready') return null;
-    const late = sleep(PATIENCE, null, { ref: false });
-    return Promise.race([command().catch(() => null), late]);
+    return this.redis.status === 'ready' ? inTime(command(), PATIENCE) : null;
   }
 }

@@ -3,6 +3,7 @@ import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
+import { inTime } from '@app/concurrency';
 import type { Env } from '@app/config';
 import type { Log } from '@app/logging';
 import type { Metrics } from '../metrics/metrics.js';
@@ -103,15 +104,4 @@ export class RateLimitStorage implements ThrottlerStorage, OnModuleInit, OnAppli
         this.log.warn('Redis responds again: rate limits are shared', RateLimitStorage.name);
     }
   }
-}
-
-/** Null if it fails or is late. If this process was held up, the answer may be waiting unread: reads once more first. */
-function inTime<T>(answer: Promise<T> | undefined, patience: number): Promise<T | null> {
-  return new Promise((resolve) => {
-    const giveUp = () => resolve(null);
-    const timer = setTimeout(() => setImmediate(giveUp), patience);
-    void Promise.resolve(answer)
-      .then((value) => resolve(value ?? null), giveUp)
-      .finally(() => clearTimeout(timer));
-  });
 }
