@@ -1,4 +1,5 @@
-import { SchemaFixture } from '../support/database/schema-fixture.js';
+import { randomUUID } from 'node:crypto';
+import { homeworkRow, type Row, SchemaFixture, sessionRow } from '../support/database/schema-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 
 const DERIVED = 'its organization is derived, and may be none: a trigger reads it from this row';
@@ -6,24 +7,21 @@ const PEOPLES = 'the row belongs to people, not to an organization: who sees it 
 const COPY = 'a trigger writes it for each organization that sees the row';
 const CALLER = 'it is who calls, found together with the organization';
 const PERSON = 'this row is what makes the person one of the organization';
-const GROUP = 'the organization of a group is derived, and may become none';
+const GROUP = 'the organization of a group is derived, and changes with other organizations: require_seen_group compares it';
 const LOOSE = 'the person may have left, or belong to another organization';
 
 /** References between rows of organizations, or to logins, that do not include the organization. */
 const WITHOUT_ORGANIZATION: Record<string, string> = {
   'api_keys.created_by': CALLER,
-  'audit_log.api_key_id': CALLER,
   'audit_log.user_id': CALLER,
   'conversation_participants.conversation_id': PEOPLES,
   'conversation_participants.user_id': PEOPLES,
   'conversations.classroom_id': PEOPLES,
   'homework.assigned_by': LOOSE,
-  'homework.classroom_id': DERIVED,
-  'homework.group_id': DERIVED,
+  'homework.group_id': GROUP,
   'homework.student_id': LOOSE,
   'files.group_id': GROUP,
   'inbox_messages.from_user_id': LOOSE,
-  'invites.api_key_id': CALLER,
   'invites.created_by': CALLER,
   'invites.user_id': 'the person is not yet of the organization',
   'joins.user_id': PERSON,
@@ -37,7 +35,6 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'results.homework_assignment_id': PEOPLES,
   'results.student_id': PEOPLES,
   'session_feedback.reviewer_id': LOOSE,
-  'session_feedback.session_id': DERIVED,
   'session_feedback.tutor_id': LOOSE,
   'session_students.student_id': COPY,
   'sessions.group_id': GROUP,
@@ -45,6 +42,19 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'student_group_members.user_id': LOOSE,
   'student_groups.tutor_id': DERIVED,
   'webhook_endpoints.created_by': CALLER,
+};
+
+const SECRET = 'a hash: whoever has the secret does not say whose it is';
+
+/** Unique indexes, other than those of ids, of tables with an organization that do not begin with it. */
+const UNIQUE_EVERYWHERE: Record<string, string> = {
+  'api_key_handovers (api_key_id)': 'a key is handed over once: it is the id of another table',
+  'api_keys (key_hash)': SECRET,
+  'blog_posts (brand, slug)': 'of posts of the platform alone',
+  'event_changes (seq)': 'the order in which the platform numbers them',
+  'events (((number + 0)))': 'the platform numbers them',
+  'invites (secret_hash)': SECRET,
+  'rebuild_hooks (target)': 'the organization, or the brand of the platform, is its name',
 };
 
 /** Tables of organizations whose rows may exist without an existing organization. */
@@ -75,6 +85,15 @@ const FOREIGN_KEYS = `
     FROM pg_attribute WHERE attrelid = k.confrelid AND attnum = c.theirs) t ON true
   WHERE k.contype = 'f' GROUP BY k.oid, k.conrelid, k.confrelid`;
 
+/** Unique indexes of tables with an organization that do not begin with it, but that of id. */
+const UNIQUES = `
+  SELECT c.relname || ' (' || (SELECT string_agg(pg_get_indexdef(indexrelid, n, false), ', ' ORDER BY n)
+    FROM generate_series(1, indnkeyatts) n) || ')' AS name
+  FROM pg_index JOIN pg_class c ON c.oid = indrelid
+  JOIN pg_attribute o ON o.attrelid = indrelid AND o.attname = 'organization_id'
+  WHERE indisunique AND c.relnamespace = 'public'::regnamespace AND indkey[0] <> o.attnum
+    AND NOT (indisprimary AND pg_get_indexdef(indexrelid, 1, false) = 'id') ORDER BY 1`;
+
 const namesOf = async (sql: string): Promise<string[]> => (await schema.all(sql)).map(({ name }) => String(name));
 
 const unowned = () =>
@@ -98,21 +117,74 @@ function complaints(found: string[], excused: Record<string, string>, remedy: st
 }
 
 const REFERENCE = 'the foreign key must include organization_id, or be an exception with a reason';
+const UNIQUE = 'the unique index must begin with organization_id, or be an exception with a reason';
 const OWNER = 'organization_id must refer to organizations (alone, or with columns that are NOT NULL), or be an exception';
 
-const faults = async () => [...complaints(await unowned(), WITHOUT_ORGANIZATION, REFERENCE), ...complaints(await orphans(), WITHOUT_OWNER, OWNER)];
+const faults = async () => [
+  ...complaints(await unowned(), WITHOUT_ORGANIZATION, REFERENCE),
+  ...complaints(await orphans(), WITHOUT_OWNER, OWNER),
+  ...complaints(await namesOf(UNIQUES), UNIQUE_EVERYWHERE, UNIQUE),
+];
 
-it('a reference between rows of organizations includes the organization, and each row has an existing one', async () => {
+it('a reference or name of rows of organizations includes the organization, and each row has an existing one', async () => {
   expect(await faults()).toEqual([]);
 });
 
-it('a table that forgets either is named', async () => {
+it('a table that forgets one is named', async () => {
   await schema.all(`DROP TABLE IF EXISTS planted; CREATE TABLE planted (organization_id uuid NOT NULL, group_id uuid REFERENCES student_groups);
     CREATE POLICY tenant ON planted USING (true)`);
   expect(await faults()).toEqual([`planted.group_id: ${REFERENCE}`, `planted: ${OWNER}`]);
   await schema.all(`DROP TABLE planted;
-    CREATE TABLE planted (organization_id uuid NOT NULL, user_id uuid, room uuid NOT NULL,
+    CREATE TABLE planted (organization_id uuid NOT NULL, user_id uuid, room uuid NOT NULL UNIQUE,
       FOREIGN KEY (organization_id, user_id) REFERENCES members (organization_id, user_id));
     CREATE POLICY tenant ON planted USING (true)`);
-  expect(await faults()).toEqual([`planted: ${OWNER}`]);
+  expect(await faults()).toEqual([`planted: ${OWNER}`, `planted (room): ${UNIQUE}`]);
+});
+
+describe('a row that names a group', async () => {
+  const [here, elsewhere] = [await schema.organization(), await schema.organization()];
+  const tutor = await schema.member(here, 'tutor');
+  const group = (organization: string, owner: string | null, tutor_id: string | null = null): Promise<string> =>
+    schema.insert(organization, 'student_groups', { id: randomUUID(), owner_organization_id: owner, tutor_id, name: 'Group' });
+  const shared = await schema.member(here, 'tutor');
+  await schema.member(elsewhere, 'tutor', { user: shared });
+  const groups = {
+    theirs: await group(elsewhere, elsewhere),
+    ours: await group(here, here),
+    nobodys: await group(here, null, shared),
+    unknown: randomUUID(),
+  };
+  const own = { id: '', organization_id: here, scope: 'group', title: 'Fractions' };
+  const rows: Record<string, Row> = {
+    files: { ...own, resource_type: 'link', link_url: 'https://example.org' },
+    homework: homeworkRow(tutor, { scope: 'group' }),
+    lesson_plans: own,
+    sessions: sessionRow(here, null),
+  };
+  /** A foreign key refuses, or row-level security, as homework would be theirs. */
+  const outcome = (work: Promise<unknown>) =>
+    work.then(
+      () => 'written',
+      ({ code }: { code?: string }) => (code === '23503' || code === '42501' ? 'refused' : code),
+    );
+
+  it.each(Object.entries(WITHOUT_ORGANIZATION).flatMap(([name, reason]) => (reason === GROUP ? [name.split('.')[0]!] : [])))(
+    'of %s, must name one that no other organization sees',
+    async (table) => {
+      const add = (group_id: string) => outcome(schema.insert(here, table, { ...rows[table], id: randomUUID(), group_id }));
+      expect(await Promise.all(Object.values(groups).map(add))).toEqual(['refused', 'written', 'written', 'refused']);
+      const id = await schema.insert(here, table, { ...rows[table], id: randomUUID(), group_id: groups.ours });
+      const change = (to: string) => outcome(schema.as(here, `UPDATE ${table} SET group_id = $1 WHERE id = $2`, [to, id]));
+      expect(await Promise.all([groups.theirs, groups.unknown].map(change))).toEqual(['refused', 'refused']);
+      expect(await change(groups.nobodys)).toBe('written');
+    },
+  );
+
+  it('still can be changed, and its tutor employed elsewhere, once the group is seen by others', async () => {
+    const seen = await group(here, null, tutor);
+    const session = await schema.insert(here, 'sessions', { ...sessionRow(here, null), group_id: seen });
+    await schema.member(elsewhere, 'tutor', { user: tutor });
+    await schema.all('UPDATE student_groups SET owner_organization_id = $1 WHERE id = $2', [elsewhere, seen]);
+    expect(await outcome(schema.as(here, `UPDATE sessions SET title = 'Algebra', group_id = group_id WHERE id = $1`, [session]))).toBe('written');
+  });
 });

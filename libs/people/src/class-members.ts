@@ -99,11 +99,11 @@ export class ClassMembers {
   async add(organizationId: string, { kind, id: classId }: ClassRef, userId: string, as: ClassRole) {
     const { table, places, id } = CLASSES[kind];
     // A group's places have the organization of their group.
-    const [column, value] = kind === 'classroom' ? [sql`, organization_id`, sql`, ${organizationId}`] : [empty, empty];
+    const [column, value] = kind === 'classroom' ? [sql`organization_id, `, sql`${organizationId}, `] : [empty, empty];
     const changed = await this.db.query(sql`
-      INSERT INTO ${places} AS p (id, ${id}, user_id, role${column})
-      VALUES (${uuidv7()}, ${classId}, ${userId}, ${as}${value})
-      ON CONFLICT (${id}, user_id) DO UPDATE SET role = excluded.role WHERE p.role <> excluded.role
+      INSERT INTO ${places} AS p (${column}id, ${id}, user_id, role)
+      VALUES (${value}${uuidv7()}, ${classId}, ${userId}, ${as})
+      ON CONFLICT (${column}${id}, user_id) DO UPDATE SET role = excluded.role WHERE p.role <> excluded.role
       RETURNING p.id`);
     if (changed.length > 0 && kind === 'group') {
       // student_ids is part of the group's record.

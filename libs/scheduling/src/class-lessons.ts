@@ -30,7 +30,7 @@ export class ClassLessons {
       INSERT INTO lesson_participants AS p (organization_id, id, session_id, student_id, status, invited_at)
       SELECT ${organizationId}, place, lesson, ${studentId}, 'accepted', now()
       FROM unnest(${lessons.map(() => uuidv7())}::uuid[], ${lessons}::uuid[]) AS n (place, lesson)
-      ON CONFLICT (session_id, student_id) DO UPDATE SET status = 'accepted' WHERE p.status = 'removed'
+      ON CONFLICT (organization_id, session_id, student_id) DO UPDATE SET status = 'accepted' WHERE p.status = 'removed'
       RETURNING session_id AS id`);
     for (const { id } of joined) await this.changes.settleAgain(organizationId, id, studentId);
   }

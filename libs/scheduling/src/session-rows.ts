@@ -112,7 +112,7 @@ export class SessionRows {
           (organization_id, id, session_id, student_id, status, rate_cents, rate_given, surcharge_cents, invited_at)
         SELECT ${organizationId}, id, session_id, student_id, 'accepted', rate_cents, rate_given, surcharge_cents, now()
         FROM json_populate_recordset(NULL::lesson_participants, ${JSON.stringify(people)}::json)
-        ON CONFLICT (session_id, student_id) DO UPDATE SET rate_cents = excluded.rate_cents,
+        ON CONFLICT (organization_id, session_id, student_id) DO UPDATE SET rate_cents = excluded.rate_cents,
           rate_given = excluded.rate_given, surcharge_cents = excluded.surcharge_cents,
           status = CASE p.status WHEN 'removed' THEN 'accepted' ELSE p.status END`),
     ]);

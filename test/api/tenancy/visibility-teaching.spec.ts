@@ -83,7 +83,9 @@ describe('homework belongs to', () => {
     await make.tutor(b.id, { user: tutor });
     await make.query(`UPDATE members SET status = 'archived' WHERE organization_id = $1`, [a.id]);
     const classroom = await make.classroom(b.id);
-    await make.query('UPDATE homework SET classroom_id = $2, organization_id = $3 WHERE id = $1', [id, classroom.id, b.id]);
+    await make.query('UPDATE homework SET organization_id = $2 WHERE id = $1', [id, b.id]);
+    const moved = make.query('UPDATE homework SET classroom_id = $2, organization_id = $3 WHERE id = $1', [id, classroom.id, b.id]);
+    await expect(moved).rejects.toMatchObject({ code: '23503' });
     expect(await seenIn('/v1/homework', id)).toBe('a');
   });
 });

@@ -145,7 +145,7 @@ export const account = /* sql */ `
   CREATE TABLE audit_log (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
-    api_key_id uuid REFERENCES api_keys,
+    api_key_id uuid,
     operation text NOT NULL,
     request_id text NOT NULL,
     status integer NOT NULL,
@@ -154,7 +154,8 @@ export const account = /* sql */ `
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     user_id uuid REFERENCES users,
     network text CHECK (length(network) <= 50),
-    person_id uuid GENERATED ALWAYS AS (${PERSON_IN_DETAILS}) STORED
+    person_id uuid GENERATED ALWAYS AS (${PERSON_IN_DETAILS}) STORED,
+    FOREIGN KEY (organization_id, api_key_id) REFERENCES api_keys (organization_id, id)
   );
   CREATE INDEX audit_log_organization ON audit_log (organization_id, created_at, id);
   CREATE INDEX audit_log_user ON audit_log (organization_id, user_id, created_at, id) WHERE user_id IS NOT NULL;

@@ -55,7 +55,7 @@ export const jobs = /* sql */ `
   CREATE INDEX outbox_dead ON outbox (topic) WHERE status = 'dead' AND last_error IS DISTINCT FROM 'mailbox_unknown';
   CREATE INDEX outbox_rebuilds ON outbox (recipient, created_at, id) WHERE topic = 'rebuild';
   -- An endpoint is sent an event once.
-  CREATE UNIQUE INDEX outbox_endpoint_event ON outbox (endpoint_id, event_id) WHERE event_id IS NOT NULL;
+  CREATE UNIQUE INDEX outbox_endpoint_event ON outbox (organization_id, endpoint_id, event_id) WHERE event_id IS NOT NULL;
   CREATE INDEX outbox_webhooks_endpoint ON outbox (organization_id, endpoint_id, created_at, id) INCLUDE (status) WHERE topic = 'webhook';
   CREATE INDEX outbox_webhooks_waiting ON outbox (endpoint_id, status, due_at)
     WHERE topic = 'webhook' AND status IN ('queued', 'held', 'failed');

@@ -1,5 +1,5 @@
 import { emits } from './emits.js';
-import { MINE, MINE_OR_NOBODYS, rule, secure } from './rules.js';
+import { MINE, MINE_OR_NOBODYS, ofSeenGroup, rule, secure } from './rules.js';
 
 /** What lessons are taught with: plans, files and questions. */
 export const lessons = /* sql */ `
@@ -38,6 +38,7 @@ export const lessons = /* sql */ `
       ),
     )
     .join('\n  ')}
+  ${ofSeenGroup('lesson_plans')}
   CREATE INDEX lesson_plans_keyset ON lesson_plans (organization_id, created_at, id);
   CREATE INDEX lesson_plans_status_keyset ON lesson_plans (organization_id, status, created_at, id)
     INCLUDE (scope, student_id);
@@ -104,6 +105,7 @@ export const lessons = /* sql */ `
   ${rule('files', 'video', `num_nonnulls(file_url, link_url) > 0 OR resource_type <> 'video'`, 'link_url', 'must be given with the resource type video, unless file_url is')}
   ${rule('files', 'uploaded', `upload_id IS NULL OR file_url IS NULL`, 'file_url', 'must be null for what was uploaded')}
   ${rule('files', 'kept', `upload_id IS NULL OR resource_type = 'file'`, 'resource_type', 'must be file for what was uploaded')}
+  ${ofSeenGroup('files')}
   CREATE UNIQUE INDEX files_upload ON files (organization_id, upload_id);
   CREATE INDEX files_keyset ON files (organization_id, created_at, id);
   CREATE INDEX files_type_keyset ON files (organization_id, resource_type, created_at, id) INCLUDE (scope);

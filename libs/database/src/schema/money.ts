@@ -147,7 +147,7 @@ export const money = /* sql */ `
     amount_cents bigint NOT NULL ${amount('amount_cents', -MOST_CENTS)},
     item_type text CHECK (item_type IN ('session', 'material', 'fee', 'discount', 'other')),
     session_id uuid,
-    UNIQUE (invoice_id, position),
+    UNIQUE (organization_id, invoice_id, position),
     FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices (organization_id, id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );

@@ -205,7 +205,7 @@ export const people = /* sql */ `
     secret_hash bytea NOT NULL UNIQUE CHECK (octet_length(secret_hash) = 32),
     standing boolean NOT NULL DEFAULT false,
     sealed bytea,
-    api_key_id uuid REFERENCES api_keys,
+    api_key_id uuid,
     expires_at timestamptz(3),
     revoked_at timestamptz(3),
     accepted_at timestamptz(3),
@@ -219,6 +219,7 @@ export const people = /* sql */ `
     switched_off boolean NOT NULL DEFAULT false,
     held_at timestamptz(3) CHECK (held_at IS NULL OR email IS NOT NULL),
     UNIQUE (organization_id, id),
+    FOREIGN KEY (organization_id, api_key_id) REFERENCES api_keys (organization_id, id),
     CHECK (standing = (expires_at IS NULL)),
     CHECK (sealed IS NOT NULL OR NOT standing),
     CHECK (NOT switched_off OR (email IS NULL AND revoked_at IS NOT NULL))

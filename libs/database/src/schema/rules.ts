@@ -93,6 +93,11 @@ export function secure(table: string, using: string = MINE, check: string = usin
   return `${ownerOnly(table)} CREATE POLICY tenant ON ${table} USING (${using}) WITH CHECK (${check});`;
 }
 
+/** That a group which a row names is seen by the row's organization, or by none: see require_seen_group. @param named SQL about NEW: when it matters */
+export const ofSeenGroup = (table: string, named = 'NEW.group_id IS NOT NULL'): string =>
+  `CREATE TRIGGER seen_group AFTER INSERT OR UPDATE OF group_id ON ${table}
+    FOR EACH ROW WHEN (${named}) EXECUTE FUNCTION require_seen_group();`;
+
 /**
  * Row-level security for rows of people rather than organizations: only the schema's functions reach them. PostgreSQL
  * evaluates policies in reverse order of their names. For the functions, "upkeep" comes first and saves the look-ups of

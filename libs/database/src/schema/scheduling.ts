@@ -1,6 +1,6 @@
 import { raw } from 'sql-template-tag';
 import { emits } from './emits.js';
-import { amount, inRange, MINE, MINE_OR_NOBODYS, onRows, rule, secure } from './rules.js';
+import { amount, inRange, MINE, MINE_OR_NOBODYS, ofSeenGroup, onRows, rule, secure } from './rules.js';
 import { SESSION } from './states.js';
 
 /** The statuses of a place in a session whose student takes part: who has neither declined nor been taken out. */
@@ -92,6 +92,7 @@ export const scheduling = /* sql */ `
   -- What overlaps a time started at most a day before: a look-up reads these alone.
   ${rule('sessions', 'length', `ends_at - starts_at <= interval '24 hours'`, 'ends_at', 'must be at most 24 hours after starts_at')}
   ${rule('sessions', 'minutes', `ends_at <= starts_at OR ends_at - starts_at = duration_minutes * interval '1 minute'`, 'duration_minutes', 'must be the minutes from starts_at to ends_at')}
+  ${ofSeenGroup('sessions')}
   CREATE INDEX sessions_keyset ON sessions (organization_id, created_at, id) INCLUDE (starts_at);
   ${inRange('sessions', 'starts_at', 'id')}
   CREATE INDEX sessions_status_keyset ON sessions (organization_id, status, created_at, id) INCLUDE (starts_at);
@@ -163,7 +164,7 @@ export const scheduling = /* sql */ `
     surcharge_cents bigint ${amount('surcharge_cents')},
     billed_cents bigint ${amount('billed_cents')},
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    UNIQUE (session_id, student_id),
+    UNIQUE (organization_id, session_id, student_id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
@@ -247,7 +248,7 @@ export const scheduling = /* sql */ `
     id uuid PRIMARY KEY,
     organization_id uuid REFERENCES organizations,
     legacy boolean NOT NULL DEFAULT false,
-    session_id uuid REFERENCES sessions,
+    session_id uuid,
     tutor_id uuid NOT NULL REFERENCES users,
     reviewer_id uuid REFERENCES users,
     reviewer_role text CHECK (reviewer_role IN ('student', 'parent', 'tutor')),
@@ -260,12 +261,15 @@ export const scheduling = /* sql */ `
     has_comment boolean NOT NULL GENERATED ALWAYS AS (comment IS NOT NULL AND comment ~ '\\S') STORED,
     is_public boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK (legacy = (organization_id IS NULL))
+    CHECK (legacy = (organization_id IS NULL)),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
   CREATE INDEX session_feedback_keyset ON session_feedback (organization_id, created_at, id);
   CREATE INDEX session_feedback_public_keyset ON session_feedback (organization_id, created_at, id) WHERE is_public;
   CREATE INDEX session_feedback_tutor_keyset ON session_feedback (organization_id, tutor_id, created_at, id)
     INCLUDE (is_public);
+  -- A session is deleted only after a look for its feedback.
+  CREATE INDEX session_feedback_session ON session_feedback (organization_id, session_id) WHERE session_id IS NOT NULL;
   CREATE INDEX session_feedback_reviewer ON session_feedback (reviewer_id);
   CREATE INDEX session_feedback_reviews_keyset ON session_feedback (organization_id, tutor_id, created_at, id)
     WHERE is_public AND has_comment;

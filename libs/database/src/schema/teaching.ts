@@ -1,5 +1,5 @@
 import { emits, partOf } from './emits.js';
-import { amount, inRange, MINE, MINE_OR_NOBODYS, namedOnce, onRows, rule, secure } from './rules.js';
+import { amount, inRange, MINE, MINE_OR_NOBODYS, namedOnce, ofSeenGroup, onRows, rule, secure } from './rules.js';
 import { RESULT } from './states.js';
 
 const STUDENT_IN_SESSION = `EXISTS (SELECT FROM session_students v
@@ -92,7 +92,7 @@ export const teaching = /* sql */ `
     user_id uuid NOT NULL,
     role text NOT NULL CHECK (role IN ('teacher', 'student')),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    UNIQUE (classroom_id, user_id),
+    UNIQUE (organization_id, classroom_id, user_id),
     FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
     FOREIGN KEY (organization_id, user_id) REFERENCES members (organization_id, user_id)
   );
@@ -160,14 +160,18 @@ export const teaching = /* sql */ `
     description text,
     homework_type text NOT NULL CHECK (homework_type IN ('text', 'exam')),
     scope text NOT NULL CHECK (scope IN ('classroom', 'group', 'student')),
-    classroom_id uuid REFERENCES classrooms,
+    classroom_id uuid,
     group_id uuid REFERENCES student_groups,
     student_id uuid REFERENCES users,
     due_date timestamptz(3),
     files jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(files) = 'array'),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    UNIQUE (organization_id, id)
+    UNIQUE (organization_id, id),
+    CHECK (classroom_id IS NULL OR organization_id IS NOT NULL),
+    FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id)
   );
+  -- The classroom of homework decides before its group does.
+  ${ofSeenGroup('homework', 'NEW.group_id IS NOT NULL AND NEW.classroom_id IS NULL')}
   CREATE INDEX homework_keyset ON homework (organization_id, created_at, id);
   CREATE INDEX homework_type_keyset ON homework (organization_id, homework_type, created_at, id) INCLUDE (scope);
   CREATE INDEX homework_scope_keyset ON homework (organization_id, scope, created_at, id) INCLUDE (homework_type);

@@ -85,6 +85,19 @@ export const teaching = /* sql */ `
       SELECT FROM student_groups g WHERE g.id = $1 AND g.organization_id <> current_organization_id());
   END $$;
 
+  -- The organization of a group may change, and become none, with another organization's membership of its tutor: a foreign key
+  -- with it would refuse that membership. So it is compared when a row names the group.
+  CREATE FUNCTION require_seen_group() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    IF (TG_OP = 'INSERT' OR (NEW.organization_id, NEW.group_id) IS DISTINCT FROM (OLD.organization_id, OLD.group_id))
+      AND EXISTS (SELECT FROM student_groups g WHERE g.id = NEW.group_id AND g.organization_id IS DISTINCT FROM NEW.organization_id
+        AND g.organization_id IS NOT NULL) THEN
+      RAISE foreign_key_violation USING MESSAGE = 'the group is not of this organization', TABLE = TG_TABLE_NAME,
+        CONSTRAINT = TG_TABLE_NAME || '_group_id_fkey';
+    END IF;
+    RETURN NULL;
+  END $$;
+
   -- Keeps organization_results when results change.
   CREATE FUNCTION show_results() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
