@@ -22,7 +22,12 @@ const TRUTH = `
   UNION ALL SELECT organization_id, 'tutor_profiles:published', count(*) FROM tutor_profiles WHERE is_published GROUP BY 1
   UNION ALL SELECT organization_id, 'tutor_profiles:unpublished', count(*) FROM tutor_profiles WHERE NOT is_published
     GROUP BY 1
-  UNION ALL SELECT organization_id, 'parents:enrolled:' || status, count(*) FROM parents WHERE enrolled_at IS NOT NULL GROUP BY 1, 2`;
+  UNION ALL SELECT organization_id, 'parents:enrolled:' || status, count(*) FROM parents WHERE enrolled_at IS NOT NULL GROUP BY 1, 2
+  UNION ALL SELECT organization_id, 'members:teaching:' || coalesce(teaching_mode, 'unsaid'), count(*)
+    FROM members JOIN tutor_profiles USING (organization_id, user_id) WHERE role <> 'student' AND status = 'accepted' GROUP BY 1, 2
+  UNION ALL SELECT organization_id, 'invoices:owed', sum(amount_due_cents) - sum(amount_paid_cents) FROM invoices WHERE status = 'open' GROUP BY 1
+  UNION ALL SELECT organization_id, 'mileage_trips:logged', count(*) FROM mileage_trips WHERE status = 'logged' GROUP BY 1
+  UNION ALL SELECT organization_id, 'expense_claims:logged', count(*) FROM expense_claims WHERE status = 'logged' GROUP BY 1`;
 
 /** Finds wrong counters. One statement, so that counters and rows come from one snapshot. */
 const DIFFERENCES = `
@@ -40,6 +45,15 @@ function member(name: string, role: string): string {
 
 function profile(name: string, published: boolean): string {
   return `INSERT INTO tutor_profiles (organization_id, user_id, is_published) VALUES (${SELF}, ${person(name)}, ${published})`;
+}
+
+function invoice(name: string, due: number): string {
+  return `INSERT INTO invoices (id, organization_id, invoice_number, student_id, status, amount_due_cents, currency)
+    VALUES (gen_random_uuid(), ${SELF}, gen_random_uuid(), ${person(name)}, 'open', ${due}, 'AUD')`;
+}
+
+function claim(table: 'mileage_trips' | 'expense_claims', day: string, value: string, name: string): string {
+  return `INSERT INTO ${table} (id, organization_id, tutor_id, ${day}, ${value}) VALUES (gen_random_uuid(), ${SELF}, ${person(name)}, now(), 5)`;
 }
 
 function parent(name: string, enrolled: boolean): string {
@@ -65,7 +79,7 @@ async function addPeople(organization: string, ...names: string[]): Promise<void
 }
 
 /** Tables whose triggers maintain the counters. */
-const COUNTED = ['members', 'tutor_profiles', 'parents'];
+const COUNTED = ['members', 'tutor_profiles', 'parents', 'invoices', 'mileage_trips', 'expense_claims'];
 
 describe('list counts', () => {
   /** Inserts rows of every counted kind and changes them in every way, one statement each. */
@@ -78,7 +92,19 @@ describe('list counts', () => {
     `UPDATE members SET status = 'accepted' WHERE role = 'tutor'`,
     profile('b', true),
     'UPDATE tutor_profiles SET is_published = false',
+    `UPDATE tutor_profiles SET teaching_mode = 'both'`,
     'DELETE FROM tutor_profiles',
+    invoice('a', 500),
+    'UPDATE invoices SET amount_paid_cents = 200',
+    'DELETE FROM invoices',
+    claim('mileage_trips', 'trip_date', 'distance_km', 'b'),
+    claim('mileage_trips', 'trip_date', 'distance_km', 'c'),
+    `UPDATE mileage_trips SET status = 'approved', amount_cents = 1 WHERE tutor_id = ${person('c')}`,
+    'DELETE FROM mileage_trips',
+    claim('expense_claims', 'expense_date', 'amount_cents', 'b'),
+    claim('expense_claims', 'expense_date', 'amount_cents', 'c'),
+    `UPDATE expense_claims SET status = 'rejected' WHERE tutor_id = ${person('c')}`,
+    'DELETE FROM expense_claims',
     parent('p', true),
     parent('q', true),
     `UPDATE parents SET enrolled_at = NULL WHERE user_id = ${person('p')}`,
@@ -262,6 +288,7 @@ function randomWrite(random: Random, names: string[]): string {
     `INSERT INTO tutor_profiles (organization_id, user_id, is_published)
        SELECT organization_id, user_id, ${random.chance(0.5)} FROM members WHERE ${some} ON CONFLICT DO NOTHING`,
     `UPDATE tutor_profiles SET is_published = NOT is_published WHERE ${some}`,
+    `UPDATE tutor_profiles SET teaching_mode = '${random.pick(['online', 'both'])}' WHERE ${some}`,
     `DELETE FROM tutor_profiles WHERE ${one}`,
     `${parent(name, random.chance(0.5))} ON CONFLICT DO NOTHING`,
     `UPDATE parents SET enrolled_at = CASE WHEN enrolled_at IS NULL THEN now() END WHERE ${some}`,

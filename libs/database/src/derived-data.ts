@@ -3,7 +3,15 @@ import { asOwner } from './migrate.js';
 /** The counters of the database (list_counts): rows of a table by category. */
 export type Counter =
   | `${'members:owner' | 'members:admin' | 'members:tutor' | 'members:student' | 'parents:enrolled'}:${'accepted' | 'pending' | 'archived'}`
-  | `tutor_profiles:${'published' | 'unpublished'}`;
+  | `tutor_profiles:${'published' | 'unpublished'}`
+  | `members:teaching:${'online' | 'in_person' | 'both' | 'unsaid'}`
+  | `${'mileage_trips' | 'expense_claims'}:logged`
+  | 'invoices:owed';
+
+/** SQL for the sum of counters of an organization. @param organization SQL for its id */
+export const sumOf = (organization: string, ...counters: Counter[]): string =>
+  `(SELECT coalesce(sum(c.delta), 0)::bigint FROM list_counts c
+    WHERE c.organization_id = ${organization} AND c.list IN (${counters.map((one) => `'${one}'`).join(', ')}))`;
 
 /** Corrects wrong counters. @returns the affected organizations */
 export function recountLists(ownerUrl: string): Promise<string[]> {

@@ -6,7 +6,7 @@ export { DatabaseModule } from './database.module.js';
 export { Deadline, DeadlineExceeded } from './deadline.js';
 export { DatabaseFault, inWords } from './database-fault.js';
 export { connect, type ConnectionOptions } from './data-source.js';
-export { correctCopies, type Counter, recountLists } from './derived-data.js';
+export { correctCopies, type Counter, recountLists, sumOf } from './derived-data.js';
 export { caseless, digitsOf, hasDigit } from './folding.js';
 export {
   type Broken,
@@ -26,8 +26,8 @@ export { refusePooler } from './pooler.js';
 export { RetryTransaction } from './retry-transaction.js';
 export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
 export { driverErrorOf, SQLSTATE, sqlStateOf } from './sql-state.js';
-export { IS_STAFF, MANAGES } from './schema/people.js';
-export { MOST_CENTS, newestFirst, rulesOf, wordsOfCheck } from './schema/rules.js';
+export { MANAGES } from './schema/people.js';
+export { IS_STAFF, MOST_CENTS, newestFirst, rulesOf, wordsOfCheck } from './schema/rules.js';
 export { payRate, TAKES_PART, takesPart } from './schema/scheduling.js';
 export { EVENT_NAMES, EVENT_TYPES, TELLING, TOLD } from './schema/areas.js';
 export { type Emitter } from './schema/emits.js';

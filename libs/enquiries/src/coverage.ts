@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
-import { Database, idOf, IS_STAFF, type Tenant } from '@app/database';
+import { Database, idOf, IS_STAFF, sumOf, type Tenant } from '@app/database';
 
 /** The mean radius of the Earth (km). */
 const EARTH = 6_371;
 
 /** SQL for a postcode as it is compared, and as `places.compact` has it: in capitals, without spaces. */
-const compact = (postcode: string): string => `upper(replace(${postcode}, ' ', ''))`;
+export const compact = (postcode: string): string => `upper(replace(${postcode}, ' ', ''))`;
 
 /** SQL for the place of a postcode. @param alias of `places` @param postcode SQL */
 export const placeOf = (alias: string, postcode: string): Sql =>
@@ -24,7 +24,7 @@ export function distanceBetween(from: string, to: string): string {
 export const shownDistance = (km: string): string => `round((${km})::numeric, 1)::double precision`;
 
 /** SQL for the postcodes that a tutor names, as they are compared. */
-const namedBy = (profile: string): string =>
+export const namedBy = (profile: string): string =>
   `string_to_array(${compact(`array_to_string(${profile}.service_postcodes, ',')`)}, ',')`;
 
 /**
@@ -47,13 +47,12 @@ export const TUTORS = sql`members m
 export const tutorsOf = (organizationId: string): Sql =>
   sql`m.organization_id = ${organizationId} AND m.${IS_STAFF} AND m.status = 'accepted'`;
 
-/**
- * The condition for those who teach a subject: a look-up for each. EXISTS may be planned as a loop over all who teach, for each of them.
- *
- * @param subject SQL for its id
- */
-export const teach = (subject: Sql): Sql => sql`coalesce((SELECT true FROM tutor_subjects k
-  WHERE k.organization_id = m.organization_id AND k.user_id = m.user_id AND k.subject_id = ${subject}), false)`;
+/** The condition for those who teach a subject: their ids first, rather than a look at each of the staff. @param subject SQL for its id */
+export const teach = (
+  organizationId: string,
+  subject: Sql,
+): Sql => sql`m.user_id = ANY (ARRAY(SELECT k.user_id FROM tutor_subjects k
+  WHERE k.organization_id = ${organizationId} AND k.subject_id = ${subject}))`;
 
 /** How many tutors there are for a subject, and how many of them for a postcode. Who teaches both ways counts in both. */
 export interface CoverageSummary {
@@ -64,17 +63,7 @@ export interface CoverageSummary {
   coveringArea: number;
 }
 
-/** A postcode with fewer tutors for a subject than wanted, from where lessons were asked for. */
-export interface CoverageGap {
-  postcode: string;
-  suburb: string | null;
-  subjectId: string | null;
-  demandScore: number;
-  requestCount: number;
-  supplyCount: number;
-}
-
-/** Where tutors teach, and where they are missing. */
+/** Where tutors teach. */
 @Injectable()
 export class Coverage {
   constructor(private readonly db: Database) {}
@@ -82,6 +71,7 @@ export class Coverage {
   /** @param subject its id or code; nobody teaches an unknown one @param postcode null to count everybody as covering it */
   async summary(tenant: Tenant, subject: string | null, postcode: string | null): Promise<CoverageSummary> {
     const { organizationId } = tenant;
+    if (subject === null && postcode === null) return this.everywhere(tenant);
     const wanted = sql`(SELECT id FROM subjects WHERE organization_id = ${organizationId}
       AND id = ${subject === null ? sql`NULL` : idOf('subjects', organizationId, subject)})`;
     const covering =
@@ -96,49 +86,21 @@ export class Coverage {
           count(*) FILTER (WHERE t.teaching_mode IN ('online', 'both'))::int AS online, (${covering})::int AS "coveringArea"
         FROM ${TUTORS} CROSS JOIN (SELECT ${postcode}::text AS postcode) wanted
         ${placeOf('there', 'wanted.postcode')}
-        WHERE ${tutorsOf(organizationId)}${subject === null ? empty : sql` AND ${teach(wanted)}`}`,
+        WHERE ${tutorsOf(organizationId)}${subject === null ? empty : sql` AND ${teach(organizationId, wanted)}`}`,
     );
     return found!;
   }
 
-  /**
-   * Postcodes of students who asked for lessons in the last 180 days, and have not left, for which fewer tutors than `minTutors` teach the subject:
-   * where the most is asked for first. A request that still waits counts fully, one that came to nothing half, and one that led
-   * to lessons a quarter.
-   */
-  async gaps(
-    tenant: Tenant,
-    { subject, minTutors, limit }: { subject: string | null; minTutors: number; limit: number },
-  ): Promise<CoverageGap[]> {
-    const { organizationId } = tenant;
-    const ofSubject = subject === null ? empty : sql` AND b.subject_id = ${idOf('subjects', organizationId, subject)}`;
-    const far = distanceBetween('m', 'there');
-    const [rows] = await this.db.read<[CoverageGap]>(
+  /** Of all subjects, and of no place in particular. */
+  private async everywhere(tenant: Tenant): Promise<CoverageSummary> {
+    const sum = (...ways: ('online' | 'in_person' | 'both' | 'unsaid')[]) =>
+      raw(sumOf('o.id', ...ways.map((way) => `members:teaching:${way}` as const)));
+    const total = sum('online', 'in_person', 'both', 'unsaid');
+    const [[found]] = await this.db.read<[CoverageSummary]>(
       tenant,
-      sql`
-        WITH asked AS MATERIALIZED (
-          SELECT min(l.postcode) AS postcode, b.subject_id, min(l.suburb) AS suburb, count(*)::int AS requests,
-            sum(CASE b.status WHEN 'pending' THEN 1 WHEN 'matched' THEN 0.25 ELSE 0.5 END)::double precision AS demand
-          FROM booking_requests b JOIN locations l ON l.organization_id = b.organization_id AND l.student_id = b.student_id
-          JOIN members asker ON asker.organization_id = b.organization_id AND asker.user_id = b.student_id AND asker.status <> 'archived'
-          WHERE b.organization_id = ${organizationId} AND l.is_default AND l.postcode IS NOT NULL
-            AND b.created_at >= now() - interval '180 days'${ofSubject}
-          GROUP BY ${raw(compact('l.postcode'))}, b.subject_id),
-        -- Once for each tutor, rather than for each of them and each postcode.
-        tutors AS MATERIALIZED (
-          SELECT m.organization_id, m.user_id, t.teaching_mode, t.serves_all_areas, t.max_travel_km, ${raw(namedBy('t'))} AS named,
-            home.lat, home.lng
-          FROM ${TUTORS} WHERE ${tutorsOf(organizationId)})
-        SELECT coalesce(there.postcode, a.postcode) AS postcode, coalesce(there.suburb, a.suburb) AS suburb, a.subject_id AS "subjectId",
-          a.demand AS "demandScore", a.requests AS "requestCount", s.supply AS "supplyCount"
-        FROM asked a ${placeOf('there', 'a.postcode')}
-        -- No further than what would be enough.
-        CROSS JOIN LATERAL (SELECT count(*)::int AS supply FROM (SELECT FROM tutors m
-          WHERE (a.subject_id IS NULL OR ${teach(sql`a.subject_id`)}) AND ${raw(covers('m', 'a.postcode', far, 'm.named'))}
-          LIMIT ${minTutors}) enough) s
-        WHERE s.supply < ${minTutors}
-        ORDER BY a.demand DESC, a.requests DESC, postcode, a.subject_id NULLS LAST LIMIT ${limit}`,
+      sql`SELECT NULL AS "subjectId", ${total}::int AS total, ${sum('in_person', 'both')}::int AS "inPerson",
+        ${sum('online', 'both')}::int AS online, ${total}::int AS "coveringArea" FROM organizations o WHERE o.id = ${tenant.organizationId}`,
     );
-    return rows;
+    return found!;
   }
 }

@@ -1,8 +1,7 @@
 export { LOCATIONS } from './locations.js';
-export {
-  Coverage, type CoverageGap, covers, distanceBetween, placeOf, shownDistance, teach,
-} from './coverage.js'; // prettier-ignore
+export { Coverage, covers, distanceBetween, placeOf, shownDistance, teach } from './coverage.js';
 export { EnquiriesModule } from './enquiries.module.js';
+export { CoverageGaps } from './gaps.js';
 export { type Computed, Isochrones } from './isochrones.js';
 export { followingStatuses, type LeadChange, Leads, type LeadStatus, type NewLead } from './leads.js';
 export { type Breakdown, MOST, ranked, type WeekHours } from './score.js';

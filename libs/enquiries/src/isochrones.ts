@@ -158,5 +158,5 @@ const homesOf = (organizationId: string, subject: string | null, minutes: number
     WHERE i.organization_id = ${organizationId} AND i.postcode = home.postcode AND i.minutes >= ${minutes}
       AND i.computed_at > now() - interval '30 days') AS fresh
   FROM ${TUTORS} WHERE ${tutorsOf(organizationId)} AND home.postcode IS NOT NULL AND t.teaching_mode IN ('in_person', 'both')
-    ${subject === null ? empty : sql`AND ${teach(idOf('subjects', organizationId, subject))}`}
+    ${subject === null ? empty : sql`AND ${teach(organizationId, idOf('subjects', organizationId, subject))}`}
   GROUP BY home.postcode`;

@@ -4,7 +4,7 @@ import { Database, type Tenant } from '@app/database';
 import { visibleColumns } from '@app/people';
 import { Refused } from '@app/rules';
 import { dayOf, instantAt, type WeeklyHours } from '@app/scheduling';
-import { covers, distanceBetween, placeOf, shownDistance, teach, TUTORS, tutorsOf } from './coverage.js';
+import { covers, distanceBetween, placeOf, shownDistance, TUTORS, tutorsOf } from './coverage.js';
 import { type Breakdown, type Candidate, minutesOf, ranked, type WeekHours, type Wish } from './score.js';
 
 /** A tutor for a booking request, with what speaks for them. */
@@ -104,7 +104,8 @@ const chosen = (organizationId: string, requestId: string, most: number): Sql =>
 const candidatesFor = (organizationId: string, requestId: string, most: number): Sql => sql`
   WITH ${chosen(organizationId, requestId, most)}
   SELECT m.user_id AS id, ${visibleColumns('m', ['first_name', 'last_name'])}, t.teaching_mode AS mode,
-    (b.subject_id IS NULL OR ${teach(sql`b.subject_id`)}) AS teaches, a.upcoming,
+    coalesce(b.subject_id IS NULL OR (SELECT true FROM tutor_subjects k WHERE k.organization_id = m.organization_id
+      AND k.user_id = m.user_id AND k.subject_id = b.subject_id), false) AS teaches, a.upcoming,
     (i.reached -> there.postcode ->> 0)::double precision AS "roadKm", (i.reached -> there.postcode ->> 1)::int AS "roadMinutes",
     ${raw(shownDistance(KM))} AS "distanceKm", ${raw(covers('t', 'l.postcode', KM))} AS covers
   FROM chosen c JOIN booking_requests b ON b.organization_id = ${organizationId} AND b.id = ${requestId}

@@ -1,6 +1,7 @@
 import supertest from 'supertest';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '@app/access';
+import { Random } from '../../support/data/random.js';
 import type { TutorWish } from '../../support/data/factories.js';
 import { TestApi } from '../../support/http/api.js';
 
@@ -159,6 +160,46 @@ describe('the gaps', () => {
       expect((await api.get(`/v1/coverage/gaps?${query}`, own)).status).toBe(422);
     }
   });
+});
+
+it('gaps have as many tutors as the summary of their subject and postcode', async () => {
+  const random = new Random(40);
+  const { id: organizationId } = await make.organization();
+  const own = await api.key(organizationId);
+  const postcodes = ['9001', '9002', '90 03', '9003', '0000', '9009'];
+  await make.query(`INSERT INTO places (postcode, lat, lng) VALUES ('90 09', -37.05, 145.05) ON CONFLICT DO NOTHING`);
+  const subjects = [await make.subject(organizationId), await make.subject(organizationId)];
+  for (let n = 0; n < 25; n++) {
+    const profile: Profile = {
+      teachingMode: random.pick(['online', 'in_person', 'both', null]),
+      homePostcode: random.pick([null, '9001', '9003', '9009', '0000']),
+      maxTravelKm: random.pick([null, 0, 6, 20, 60]),
+      servesAllAreas: random.chance(0.1),
+      servicePostcodes: postcodes.filter(() => random.chance(0.1)),
+    };
+    const { id } = await make.tutor(organizationId, { profile, status: random.pick(['accepted', 'accepted', 'accepted', 'pending', 'archived']) });
+    for (const subject of subjects) if (random.chance(0.5)) await make.tutorSubject(organizationId, id, subject.id);
+    const { id: studentId } = await make.student(organizationId);
+    await make.row('locations', { organizationId, ownerType: 'student', studentId, postcode: random.pick(postcodes), isDefault: true });
+    await make.row('booking_requests', {
+      organizationId,
+      studentId,
+      status: 'pending',
+      subjectId: random.pick([null, ...subjects.map((one) => one.id)]),
+    });
+  }
+  const get = async <Data>(path: string) => (await api.get(`/v1/coverage/${path}`, own)).body as Data;
+  const { data } = await get<{ data: { postcode: string; subject_id: string | null; supply_count: number }[] }>('gaps?min_tutors=1000');
+  expect(data.length).toBeGreaterThan(8);
+  for (const gap of data) {
+    const query = new URLSearchParams({ postcode: gap.postcode, ...(gap.subject_id && { subject: gap.subject_id }) });
+    const { covering_area } = await get<{ covering_area: number }>(`summary?${query.toString()}`);
+    expect([gap, covering_area]).toEqual([gap, gap.supply_count]);
+    for (const enough of [gap.supply_count, gap.supply_count + 1].filter((one) => one > 0)) {
+      const { data: fewer } = await get<{ data: object[] }>(`gaps?limit=200&min_tutors=${enough}`);
+      expect(fewer.some((one) => JSON.stringify(one) === JSON.stringify(gap))).toBe(gap.supply_count < enough);
+    }
+  }
 });
 
 describe('refreshing isochrones', () => {

@@ -4,6 +4,9 @@ import type { Factories } from './factories.js';
 const COPIES = 1000;
 const OTHERS = 50;
 
+/** Where its people live. */
+const PLACES = 200;
+
 /** A copy that refers to its own rows alone; those of even number share the first tutor, student, subject and so on. */
 export const LONE_COPY = 7;
 
@@ -30,6 +33,7 @@ const COPIED: [when: string, value: string][] = [
   [`name = 'email_normalized'`, `n || '.' || c`],
   // An organization has few who manage it.
   [`"table" = 'members' AND name = 'role'`, `CASE WHEN c IN ('owner', 'admin') THEN 'tutor' ELSE c END`],
+  [`name IN ('postcode', 'home_postcode')`, `(3000 + n % ${PLACES})::text`],
   [`name = 'phone'`, `c || n`],
   [`"table" = 'lesson_plans' AND name = 'status'`, `(ARRAY['draft', 'ready', 'delivered'])[1 + n % 3]`],
   [`name = 'code'`, `c || '_' || n`],
@@ -64,6 +68,8 @@ export async function growOrganization(make: Factories, organizationId: string):
     `INSERT INTO organizations (id, name, slug) SELECT growth_copy($1, n), 'Small', 'small-' || n FROM generate_series(0, ${OTHERS - 1}) n`,
     [organizationId],
   );
+  await make.query(`INSERT INTO places (postcode, suburb, lat, lng)
+    SELECT 3000 + n, 'Suburb ' || n, -37.7 - n % 20 * 0.02, 144.8 + n / 20 * 0.02 FROM generate_series(0, ${PLACES - 1}) n ON CONFLICT DO NOTHING`);
   const inserts = await make.query<{ insert: string }>(INSERTS);
   for (const { insert } of inserts) await make.withoutTriggers(insert);
   await make.query('SELECT recount_lists(id) FROM organizations');

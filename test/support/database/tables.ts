@@ -410,6 +410,7 @@ export interface Tables {
     readdressedFrom: string | null;
     ahead: string | null;
     profilePublished: boolean;
+    teaching: string | null;
     rateBandId: string | null;
   };
   messages: {

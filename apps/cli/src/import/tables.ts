@@ -60,6 +60,7 @@ export const KEPT_COLUMNS = new Set([
   'readdressed_from',
   'ahead',
   'profile_published',
+  'teaching',
   'last_message_at',
   'has_comment',
   'overlap_allowed',

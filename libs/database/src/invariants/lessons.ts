@@ -1,4 +1,4 @@
-import { IS_STAFF } from '../schema/people.js';
+import { IS_STAFF } from '../schema/rules.js';
 import { TAKES_PART } from '../schema/scheduling.js';
 import type { Invariant } from './invariant.js';
 

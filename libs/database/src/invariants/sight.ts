@@ -1,4 +1,11 @@
-import { CONVERSATION_COLUMNS, listed, ownResult, RESULT_COPY, seenConversations } from '../schema/copies.js';
+import {
+  CONVERSATION_COLUMNS,
+  listed,
+  ownResult,
+  RESULT_COPY,
+  seenConversations,
+  teachingOf,
+} from '../schema/copies.js';
 import type { Invariant } from './invariant.js';
 
 /** Rows that are in one of two selections only. */
@@ -63,9 +70,10 @@ export const SIGHT = {
       SELECT FROM parent_students l WHERE l.organization_id = p.organization_id AND l.parent_id = p.user_id)`,
   },
   'published profiles': {
-    says: 'The list of staff knows whose profile is published.',
-    broken: `SELECT m.organization_id, m.user_id AS id FROM members m WHERE m.profile_published <> EXISTS (
-      SELECT FROM tutor_profiles t WHERE t.organization_id = m.organization_id AND t.user_id = m.user_id AND t.is_published)`,
+    says: 'The list of staff knows whose profile is published, and how they teach.',
+    broken: `SELECT m.organization_id, m.user_id AS id FROM members m
+      LEFT JOIN tutor_profiles t ON t.organization_id = m.organization_id AND t.user_id = m.user_id
+      WHERE (m.profile_published, m.teaching) IS DISTINCT FROM (coalesce(t.is_published, false), CASE WHEN t.user_id IS NOT NULL THEN ${teachingOf('t')} END)`,
   },
   'groups that are seen': {
     says: 'A group is seen by the organization that owns it, or by the only one of its tutor.',

@@ -1,5 +1,5 @@
 import { emits } from './emits.js';
-import { amount, inRange, rule, secure } from './rules.js';
+import { amount, counted, inRange, rule, secure } from './rules.js';
 import { CLAIM } from './states.js';
 
 /** What tutors claim: trips and expenses. */
@@ -38,6 +38,7 @@ export const claims = /* sql */ `
       reimbursed: { says: 'A trip was reimbursed.', updated: `o.status <> 'reimbursed' AND n.status = 'reimbursed'` },
     },
   })}
+  ${counted('mileage_trips')}
   ${secure('mileage_trips')}
 
   CREATE TABLE expense_claims (
@@ -87,5 +88,6 @@ export const claims = /* sql */ `
       },
     },
   })}
+  ${counted('expense_claims')}
   ${secure('expense_claims')}
 `;

@@ -62,6 +62,9 @@ export function ownResult(organization: string, result: string): string {
     WHERE x.id = ${result} AND ${organization} IN (x.made_by_organization_id, h.organization_id))`;
 }
 
+/** How a tutor teaches, as members copy it. @param profile alias of `tutor_profiles` */
+export const teachingOf = (profile: string): string => `coalesce(${profile}.teaching_mode, 'unsaid')`;
+
 /** The organizations that a login has accepted, as member or parent. @param id SQL for the login's id, with alias */
 export function acceptedBy(id: string): string {
   return /* sql */ `ARRAY(

@@ -1,5 +1,5 @@
 import { emits, partOf } from './emits.js';
-import { amount, inRange, MOST_CENTS, rule, secure } from './rules.js';
+import { amount, counted, inRange, MOST_CENTS, rule, secure } from './rules.js';
 import { INVOICE } from './states.js';
 
 /** Invoices, payments and what tutors get. Amounts are integer cents below 10^12, so that sums stay far below 2^53. */
@@ -134,6 +134,7 @@ export const money = /* sql */ `
       voided: { says: 'An invoice was taken back.', updated: `o.status <> 'void' AND n.status = 'void'` },
     },
   })}
+  ${counted('invoices')}
   ${secure('invoices')}
 
   CREATE TABLE invoice_lines (

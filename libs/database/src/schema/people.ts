@@ -1,10 +1,7 @@
 import { raw } from 'sql-template-tag';
 import { emits, partOf } from './emits.js';
-import { counted, namedOnce, onChanged, onRows, rule, secure } from './rules.js';
+import { counted, IS_STAFF, namedOnce, onChanged, onRows, rule, secure } from './rules.js';
 import { ENDS, PERSON, PROFILE, REVIEWER, SAME_PERSON, shownOf, WAITS } from './people-told.js';
-
-/** Whether a member is staff, in SQL: an owner, an admin or a tutor. */
-export const IS_STAFF = raw(`role <> 'student'`);
 
 /** Whether a member manages the organization, in SQL, unless they have left. */
 export const MANAGES = raw(`role IN ('owner', 'admin')`);
@@ -48,7 +45,8 @@ export const people = /* sql */ `
   -- membership; a pending one is not mailed again within a day. approval_requested_at: joined by a reusable code, as a
   -- tutor or as one of many students, and pending until an owner or admin approves; or as an admin by an API key's invite,
   -- until an owner does. profile_published: a copy from tutor_profiles, so that one index
-  -- serves each filter of the list of tutors, which includes staff without a profile. rate_band_id: of a student.
+  -- serves each filter of the list of tutors, which includes staff without a profile. teaching copies how they teach: null without
+  -- a profile. rate_band_id: of a student.
   -- ahead: what was chosen for the sessions ahead of somebody of the staff when they left last.
   -- readdressed_at: when an API key gave a login that was in use another address, until a manager has approved;
   -- readdressed_from: the address before that, which is told if the new one is corrected.
@@ -73,6 +71,7 @@ export const people = /* sql */ `
     readdressed_from text,
     ahead text CHECK (ahead ~ '^(unassign|cancel|hand_over [0-9a-f-]{36})$'),
     profile_published boolean NOT NULL DEFAULT false,
+    teaching text,
     rate_band_id uuid,
     UNIQUE (organization_id, user_id),
     FOREIGN KEY (organization_id, rate_band_id) REFERENCES rate_bands (organization_id, id)
@@ -128,12 +127,7 @@ export const people = /* sql */ `
   );
   CREATE INDEX tutor_profiles_keyset ON tutor_profiles (organization_id, created_at, user_id);
   CREATE INDEX tutor_profiles_published_keyset ON tutor_profiles (organization_id, is_published, created_at, user_id);
-  CREATE TRIGGER publish_on_insert AFTER INSERT ON tutor_profiles
-    FOR EACH ROW WHEN (NEW.is_published) EXECUTE FUNCTION keep_profile_published();
-  CREATE TRIGGER publish_on_update AFTER UPDATE ON tutor_profiles
-    FOR EACH ROW WHEN (OLD.is_published <> NEW.is_published) EXECUTE FUNCTION keep_profile_published();
-  CREATE TRIGGER publish_on_delete AFTER DELETE ON tutor_profiles
-    FOR EACH ROW WHEN (OLD.is_published) EXECUTE FUNCTION keep_profile_published();
+  ${onRows('tutor_profiles', 'keep_profile', ['INSERT', 'UPDATE', 'DELETE'])}
   ${counted('tutor_profiles')}
   ${partOf('tutor_profiles', { of: 'members', resource: 'tutor', on: SAME_PERSON, fields: PROFILE })}
   ${secure('tutor_profiles')}
@@ -268,7 +262,7 @@ export const people = /* sql */ `
   CREATE INDEX joins_waiting ON joins (organization_id, joined_at, user_id) WHERE approval = 'waiting';
   ${secure('joins')}
 
-  -- The number of rows in each list, without counting them. Exact in every snapshot, because counters change in the same
+  -- The number of rows in each list, or what they add up to, without reading them. Exact in every snapshot, because counters change in the same
   -- transaction as the rows. A counter is the sum of a few rows: a writer updates a row that no other transaction has
   -- locked or inserts a new one, so writers never wait for each other, and there are as many rows as there have been
   -- concurrent writers at most. fillfactor: updates stay on their page, where the next one removes the versions that
@@ -277,7 +271,7 @@ export const people = /* sql */ `
     organization_id uuid NOT NULL REFERENCES organizations,
     list text NOT NULL,
     slot uuid NOT NULL DEFAULT gen_random_uuid(),
-    delta integer NOT NULL,
+    delta bigint NOT NULL,
     PRIMARY KEY (organization_id, list, slot)
   ) WITH (fillfactor = 50);
   ${secure('list_counts')}

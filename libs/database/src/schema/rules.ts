@@ -1,4 +1,8 @@
+import { raw } from 'sql-template-tag';
 import { caseless } from '../folding.js';
+
+/** Whether a member is staff, in SQL: an owner, an admin or a tutor. */
+export const IS_STAFF = raw(`role <> 'student'`);
 
 /** The most that an amount can be, in cents, so that sums stay far below 2^53. */
 export const MOST_CENTS = 1_000_000_000_000;
@@ -138,17 +142,30 @@ export function onChanged(table: string, name: string): string {
   return triggers.join('\n  ');
 }
 
+const WAITING = { lists: [`CASE WHEN status = 'logged' THEN status END`], each: '1' };
+
 /**
- * Tables whose rows are counted, each with the SQL expression for a row's list. Rows whose list is null do not count.
+ * Tables whose rows are counted: SQL for the lists that a row is in, none where it is null, and for what it counts there.
  * Counters are named `<table>:<list>`.
  */
 export const COUNTED = {
-  members: `role || ':' || status`,
-  tutor_profiles: `CASE WHEN is_published THEN 'published' ELSE 'unpublished' END`,
-  parents: `CASE WHEN enrolled_at IS NOT NULL THEN 'enrolled:' || status END`,
+  members: {
+    lists: [
+      `role || ':' || status`,
+      `CASE WHEN ${IS_STAFF.sql} AND status = 'accepted' THEN 'teaching:' || teaching END`,
+    ],
+    each: '1',
+  },
+  tutor_profiles: { lists: [`CASE WHEN is_published THEN 'published' ELSE 'unpublished' END`], each: '1' },
+  parents: { lists: [`CASE WHEN enrolled_at IS NOT NULL THEN 'enrolled:' || status END`], each: '1' },
+  invoices: { lists: [`CASE WHEN status = 'open' THEN 'owed' END`], each: 'amount_due_cents - amount_paid_cents' },
+  mileage_trips: WAITING,
+  expense_claims: WAITING,
 };
 
 /** Keeps the counters of a table's rows: see list_counts. */
 export function counted(table: keyof typeof COUNTED): string {
-  return onRows(table, 'count', ['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'], `count_in_lists($$${COUNTED[table]}$$)`);
+  const { lists, each } = COUNTED[table];
+  const call = `count_in_lists($$${lists.join(', ')}$$, $$${each}$$)`;
+  return onRows(table, 'count', ['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'], call);
 }

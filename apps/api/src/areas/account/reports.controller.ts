@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import { sumOf } from '@app/database';
 import { addDays, dayOf, dayOfWeek, startOfDay } from '@app/scheduling';
 import { cents, integer, json, objectOf, recordController, Source, View } from '../../http/kit.js';
 
@@ -11,8 +12,6 @@ function currentBounds(zone: string) {
 }
 
 const count = (example: number) => ({ minimum: 0, examples: [example] });
-const logged = (table: string) =>
-  `(SELECT count(*) FROM ${table} x WHERE x.organization_id = o.id AND x.status = 'logged')`;
 
 /** Each figure covers only `o`, the caller's organization. */
 const SUMMARY = recordController({
@@ -23,15 +22,13 @@ const SUMMARY = recordController({
   source: ({ organization }) => Source.organization(currentBounds(organization.timeZone)),
   view: new View('Summary', {
     active_tutors: integer(
-      `(SELECT count(*) FROM tutor_profiles t WHERE t.organization_id = o.id AND (SELECT m.status = 'accepted'
-        FROM members m WHERE m.organization_id = t.organization_id AND m.user_id = t.user_id))`,
+      sumOf(
+        'o.id',
+        ...(['online', 'in_person', 'both', 'unsaid'] as const).map((way) => `members:teaching:${way}` as const),
+      ),
       count(7),
     ),
-    active_students: integer(
-      `(SELECT coalesce(sum(c.delta), 0) FROM list_counts c
-        WHERE c.organization_id = o.id AND c.list = 'members:student:accepted')`,
-      count(42),
-    ),
+    active_students: integer(sumOf('o.id', 'members:student:accepted'), count(42)),
     sessions_today: integer(
       `(SELECT count(*) FROM sessions s WHERE s.organization_id = o.id AND s.status <> 'cancelled'
         AND s.starts_at >= b.day AND s.starts_at < b.next_day)`,
@@ -41,13 +38,10 @@ const SUMMARY = recordController({
       `(SELECT coalesce(sum(p.amount_cents - coalesce(p.refund_amount_cents, 0)), 0)::bigint FROM payments p
         WHERE p.organization_id = o.id AND p.status = 'succeeded' AND p.created_at >= b.week)`,
     ),
-    outstanding_cents: cents(
-      `(SELECT coalesce(sum(i.amount_due_cents - i.amount_paid_cents), 0)::bigint FROM invoices i
-        WHERE i.organization_id = o.id AND i.status = 'open')`,
-    ),
+    outstanding_cents: cents(sumOf('o.id', 'invoices:owed')),
     pending_approvals: json(
       `(SELECT row_to_json(a) FROM (SELECT m.n AS mileage, e.n AS expenses, m.n + e.n AS total
-        FROM (SELECT ${logged('mileage_trips')} AS n OFFSET 0) m, (SELECT ${logged('expense_claims')} AS n OFFSET 0) e) a)`,
+        FROM (SELECT ${sumOf('o.id', 'mileage_trips:logged')} AS n OFFSET 0) m, (SELECT ${sumOf('o.id', 'expense_claims:logged')} AS n OFFSET 0) e) a)`,
       objectOf({
         mileage: { type: 'integer', minimum: 0, examples: [2] },
         expenses: { type: 'integer', minimum: 0, examples: [1] },

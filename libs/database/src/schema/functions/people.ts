@@ -1,5 +1,5 @@
 import { folded } from '../../folding.js';
-import { acceptedBy } from '../copies.js';
+import { acceptedBy, teachingOf } from '../copies.js';
 import { AS_OWNER } from '../rules.js';
 
 /** Whether a trigger runs for a statement of a process, not for the owner's functions or a superuser. */
@@ -252,26 +252,27 @@ export const people = /* sql */ `
     RETURN NULL;
   END $$;
 
-  -- Keeps the copy in members.
-  CREATE FUNCTION keep_profile_published() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  -- Keeps the copies in members.
+  CREATE FUNCTION keep_profile() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     IF TG_OP = 'DELETE' THEN
-      UPDATE members SET profile_published = false
-      WHERE organization_id = OLD.organization_id AND user_id = OLD.user_id;
+      UPDATE members m SET profile_published = false, teaching = NULL
+      FROM before b WHERE m.organization_id = b.organization_id AND m.user_id = b.user_id;
     ELSE
-      UPDATE members SET profile_published = NEW.is_published
-      WHERE organization_id = NEW.organization_id AND user_id = NEW.user_id;
+      UPDATE members m SET profile_published = a.is_published, teaching = ${teachingOf('a')}
+      FROM after a WHERE m.organization_id = a.organization_id AND m.user_id = a.user_id
+        AND (m.profile_published, m.teaching) IS DISTINCT FROM (a.is_published, ${teachingOf('a')});
     END IF;
     RETURN NULL;
   END $$;
 
-  -- The trigger's argument is the SQL expression of a row's list.
+  -- The trigger's arguments are SQL: the lists that a row is in, and what it counts there.
   CREATE FUNCTION count_in_lists() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE
     changed text := CASE TG_OP
-      WHEN 'INSERT' THEN 'SELECT *, 1 AS n FROM after'
-      WHEN 'DELETE' THEN 'SELECT *, -1 AS n FROM before'
-      WHEN 'UPDATE' THEN 'SELECT *, 1 AS n FROM after UNION ALL SELECT *, -1 FROM before' END;
+      WHEN 'INSERT' THEN 'SELECT *, 1 AS sign FROM after'
+      WHEN 'DELETE' THEN 'SELECT *, -1 AS sign FROM before'
+      WHEN 'UPDATE' THEN 'SELECT *, 1 AS sign FROM after UNION ALL SELECT *, -1 FROM before' END;
     change record;
   BEGIN
     IF TG_OP = 'TRUNCATE' THEN
@@ -279,10 +280,10 @@ export const people = /* sql */ `
       RETURN NULL;
     END IF;
     FOR change IN EXECUTE format(
-      'SELECT organization_id, %L || %s AS list, sum(n) AS n FROM (%s) r GROUP BY 1, 2 HAVING sum(n) <> 0',
-      TG_TABLE_NAME || ':', TG_ARGV[0], changed)
+      'SELECT organization_id, %L || l.list AS list, sum(sign * (%s)) AS n FROM (%s) r, unnest(ARRAY[%s]) AS l (list)
+        WHERE l.list IS NOT NULL GROUP BY 1, 2 HAVING sum(sign * (%2$s)) <> 0',
+      TG_TABLE_NAME || ':', TG_ARGV[1], changed, TG_ARGV[0])
     LOOP
-      CONTINUE WHEN change.list IS NULL;
       UPDATE list_counts SET delta = delta + change.n
       WHERE organization_id = change.organization_id AND list = change.list AND slot = (
         SELECT slot FROM list_counts WHERE organization_id = change.organization_id AND list = change.list

@@ -5,8 +5,8 @@ import { AS_OWNER, COUNTED } from '../rules.js';
 /** The correct values of the counters. */
 const ACTUAL_COUNTS = Object.entries(COUNTED)
   .map(
-    ([table, list]) => `SELECT organization_id, '${table}:' || ${list} AS list, count(*) AS n
-      FROM ${table} WHERE ${list} IS NOT NULL GROUP BY 1, 2`,
+    ([table, { lists, each }]) => `SELECT organization_id, '${table}:' || l.list AS list, sum(${each})::bigint AS n
+      FROM ${table}, unnest(ARRAY[${lists.join(', ')}]) AS l (list) WHERE l.list IS NOT NULL GROUP BY 1, 2`,
   )
   .join('\n      UNION ALL ');
 
@@ -26,7 +26,7 @@ export const repair = /* sql */ `
   CREATE FUNCTION wrong_list_counts(most integer)
     RETURNS TABLE (organization_id uuid, list text, counter bigint, actual bigint)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT organization_id, list, coalesce(c.n, 0), coalesce(a.n, 0)
+    SELECT organization_id, list, coalesce(c.n, 0)::bigint, coalesce(a.n, 0)
     FROM (SELECT organization_id, list, sum(delta) AS n FROM list_counts GROUP BY 1, 2) c
     FULL JOIN (${ACTUAL_COUNTS}) a USING (organization_id, list)
     WHERE coalesce(c.n, 0) <> coalesce(a.n, 0) ORDER BY 1, 2 LIMIT most

@@ -1,6 +1,6 @@
 import { Controller, Req, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
-import { Coverage } from '@app/enquiries';
+import { Coverage, CoverageGaps } from '@app/enquiries';
 import {
   type Caller, CurrentCaller, Documented, listController, one, Page, paged, Post, readController, RequireScopes, ValidQuery,
 } from '../../../http/kit.js'; // prettier-ignore
@@ -36,7 +36,7 @@ const GAPS = readController({
     'fewer than `min_tutors` tutors who teach the subject and cover the postcode.',
   query: GapsQuery,
   answer: paged(gapShape),
-  rules: [Coverage],
+  rules: [CoverageGaps],
   async run({ caller, query: { subject_id, subject = null, min_tutors: minTutors, limit } }, coverage) {
     const gaps = await coverage.gaps(caller, { subject: subject_id ?? subject, minTutors, limit });
     const shown = gaps.map(({ postcode, suburb, subjectId, demandScore, requestCount, supplyCount }) =>

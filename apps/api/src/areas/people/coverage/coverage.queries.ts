@@ -39,7 +39,7 @@ const staff = (place: Sql) =>
 const relatedTo = (wanted: string): Sql => sql`CROSS JOIN (SELECT ${wanted}::text AS postcode) asked
   ${placeOf('there', 'asked.postcode')} ${placeOf('home', 't.home_postcode')}`;
 
-/** The condition for members with such a profile: a look-up for each, as {@link teach}. */
+/** The condition for members with such a profile: a look-up for each. EXISTS may be planned as a loop over all profiles, for each of them. */
 const profiled = (
   condition: Sql,
   place = raw(''),
@@ -47,9 +47,9 @@ const profiled = (
   WHERE t.organization_id = m.organization_id AND t.user_id = m.user_id), false)`;
 
 const TEACHING: Record<(typeof MODES)[number], Sql> = {
-  online: profiled(sql`t.teaching_mode IN ('online', 'both')`),
-  in_person: profiled(sql`t.teaching_mode IN ('in_person', 'both')`),
-  either: profiled(sql`t.teaching_mode IS NOT NULL`),
+  online: sql`m.teaching IN ('online', 'both')`,
+  in_person: sql`m.teaching IN ('in_person', 'both')`,
+  either: sql`m.teaching IN ('online', 'in_person', 'both')`,
 };
 
 export const COVERAGE = list({
@@ -63,11 +63,11 @@ export const COVERAGE = list({
   view: ANYWHERE,
   source: staff(sql``),
   sizes: { limit: 100, most: 500 },
-  where: sql`m.${IS_STAFF} AND m.status = 'accepted' AND ${profiled(sql`true`)}`,
+  where: sql`m.${IS_STAFF} AND m.status = 'accepted' AND m.teaching IS NOT NULL`,
   parameters: [
     ...(['subject', 'subject_id'] as const).map((name) =>
       parameter(name, SUBJECT_NAMED, 'Only tutors who teach this subject, by its id or code.', {
-        where: (named, _alias, { organizationId }) => teach(idOf('subjects', organizationId, named)),
+        where: (named, _alias, { organizationId }) => teach(organizationId, idOf('subjects', organizationId, named)),
       }),
     ),
     parameter('mode', kinds.oneOf(MODES), 'Only tutors who teach this way. Who teaches both ways is in either.', {

@@ -29,7 +29,7 @@ export const STAFF = list({
   where: sql`m.${IS_STAFF}`,
   parameters: [
     parameter('subject_id', SUBJECT_NAMED, 'Only staff who teach this subject, by its id or code.', {
-      where: (named, _alias, { organizationId }) => teach(idOf('subjects', organizationId, named)),
+      where: (named, _alias, { organizationId }) => teach(organizationId, idOf('subjects', organizationId, named)),
     }),
     byFlag('is_published', 'Only staff with a published profile, or only those without one.', 'profile_published'),
     ...BY_PERSON,
