@@ -94,6 +94,7 @@ describe('imports', () => {
       scheduling: ['database', 'rules'],
       enquiries: ['concurrency', 'config', 'database', 'people', 'rows', 'rules', 'scheduling'],
       images: ['concurrency', 'logging'],
+      exports: ['config', 'database', 'storage'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       messaging: ['database', 'jobs', 'people', 'rules'],

@@ -29,6 +29,7 @@ const WORDS = {
   'switch off code': 'Switched off a join code',
   'undo joins': 'Removed those who had joined by a code',
   'change settings': 'Changed the organization’s settings',
+  'import organization': 'Brought the organization here from an export',
   'change rows': 'Changed {rows} rows of {file} by an import',
   'end membership': ENDED,
   'add owner': 'Made {person} an owner',

@@ -19,6 +19,7 @@ export {
 export { COPIED } from './invariants/sight.js';
 export { behind, type Page, pageOf, type Position } from './keyset.js';
 export { lockNumber, recordLock, tableLock } from './locks.js';
+export { inLongTransaction } from './long-transaction.js';
 export { migrate, revertLast } from './migrate.js';
 export { pendingMigrations } from './applied-migrations.js';
 export { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';

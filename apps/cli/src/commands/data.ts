@@ -4,13 +4,21 @@ import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DemoSize, sizeOf } from '../demo/demo.js';
 import { removeDemo } from '../demo/remove-demo.js';
-import { ImportError, importFolder, type ImportReport, type TableReport } from '../import/importer.js';
+import { importExport, manifestOf } from '../import/exported.js';
+import {
+  ImportError,
+  importFolder,
+  type ImportOptions,
+  type ImportReport,
+  type TableReport,
+} from '../import/importer.js';
+import { exportOrganization } from '@app/exports';
 import { loadDemo } from '../load-demo.js';
 import { importPlaces } from '../import/places.js';
 import { Failure, print, ProgressLine } from '../output.js';
 import { withContext } from '../command-context.js';
 
-interface ImportOptions {
+interface ImportFlags {
   org?: string;
   update?: boolean;
   dryRun?: boolean;
@@ -22,8 +30,31 @@ interface DemoOptions {
   reset?: boolean;
 }
 
-/** `import`, `demo`. */
+/** `export`, `import`, `demo`. */
 export function addDataCommands(program: Command): void {
+  program
+    .command('export')
+    .description("write all of an organization's data into a folder (see docs/export.md)")
+    .argument('<folder>', 'a new or empty folder')
+    .requiredOption('--org <slug>', 'the organization')
+    .action(async (folder: string, { org }: { org: string }, command: Command) => {
+      const progress = new ProgressLine();
+      const manifest = await withContext(async ({ env, organizationId }) =>
+        exportOrganization({
+          env,
+          url: env.migrationUrl,
+          organizationId: await organizationId(org),
+          folder,
+          onProgress: (what, done) => progress.show(`${what}: ${done}`),
+        }),
+      ).finally(() => progress.clear());
+      const { tables, files, missing } = manifest;
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+      const words = [`${rows} rows of ${tables.length} tables and ${files.length} files are in ${folder}`];
+      if (missing.length > 0) words.push(`Not in the storage any more: ${missing.join(', ')}`);
+      print(command, { organization: org, folder, rows, files: files.length, missing }, words.join('\n'));
+    });
+
   const importing = program
     .command('import')
     .description("import an organization's data (see docs/import-format.md)")
@@ -31,9 +62,25 @@ export function addDataCommands(program: Command): void {
     .option('--org <slug>', 'the organization')
     .option('--update', 'change rows that are there already, in the fields that the files give')
     .option('--dry-run', 'say what would happen, and write nothing')
-    .action(async (folder: string, { org, update, dryRun }: ImportOptions, command: Command) => {
-      if (org === undefined) throw new Failure('Say into which organization: --org <slug>');
+    .action(async (folder: string, { org, update, dryRun }: ImportFlags, command: Command) => {
       const progress = new ProgressLine();
+      const onProgress: ImportOptions['onProgress'] = ({ table, lines }) => progress.show(`${table}: ${lines} lines`);
+      const manifest = await manifestOf(folder);
+      if (manifest) {
+        if (org !== undefined || update)
+          throw new Failure('An export makes its own organization: leave out --org and --update');
+        const { organization, tables } = await withContext(({ env }) =>
+          importExport(manifest, { env, url: env.migrationUrl, folder, dryRun, onProgress }),
+        ).finally(() => progress.clear());
+        const words = `Organization "${organization.slug}"\n${inWords({ tables })}`;
+        print(
+          command,
+          { organization: organization.slug, dry_run: dryRun ?? false, tables },
+          dryRun ? `${words}\nNothing was written.` : words,
+        );
+        return;
+      }
+      if (org === undefined) throw new Failure('Say into which organization: --org <slug>');
       const report = await withContext(async ({ env, organizationId }) =>
         importFolder({
           env,
@@ -42,7 +89,7 @@ export function addDataCommands(program: Command): void {
           folder,
           update,
           dryRun,
-          onProgress: ({ table, lines }) => progress.show(`${table}: ${lines} lines`),
+          onProgress,
         }),
       )
         .catch((error: unknown) => {

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { Client } from 'pg';
+import { inLongTransaction } from '@app/database';
 import { Checks } from './checks.js';
 import { Faults } from './faults.js';
-import { inOneTransaction } from './importer.js';
 import { readSchema, type Table } from './schema.js';
 import { stage, type Staged } from './staging.js';
 
@@ -21,7 +21,9 @@ export interface CatalogueOptions {
  * @throws ImportError with the faults found
  */
 export function importCatalogue(options: CatalogueOptions): Promise<{ read: number; inserted: number }> {
-  return inOneTransaction(options.url, (client) => importQuestions(client, options));
+  return inLongTransaction({ url: options.url, applicationName: 'tutoring import' }, (client) =>
+    importQuestions(client, options),
+  );
 }
 
 async function importQuestions(client: Client, { catalogue, path }: CatalogueOptions) {

@@ -2,8 +2,8 @@ import type { Client } from 'pg';
 import type { Faults } from './faults.js';
 import { NAMED } from '@app/people';
 import { ROW_RULES, type RowRule } from './row-rules.js';
-import type { Reference } from './schema.js';
-import { ORGANIZATION_COLUMNS, nounOf, TABLE_RULES } from './tables.js';
+import type { Reference, Table } from './schema.js';
+import { ORGANIZATION_COLUMNS, nounOf } from './tables.js';
 import type { Staged } from './staging.js';
 
 /** Tables without the organization: row-level security shows which rows are its own. */
@@ -43,19 +43,22 @@ export class Checks {
 
   /** Checks everything that involves other tables. Existing rows must already be removed from the staging tables. */
   async relations(): Promise<void> {
+    await this.references();
+    for (const staged of this.all) for (const reference of staged.table.references) await this.role(staged, reference);
+    await this.strangersConversations();
+    for (const rule of ROW_RULES) await this.rowRule(rule);
+  }
+
+  /** Checks that what rows name is there, and that nothing is twice. */
+  async references(): Promise<void> {
     for (const staged of this.all) {
       await this.currency(staged);
-      for (const reference of staged.table.references) {
-        await this.reference(staged, reference);
-        await this.role(staged, reference);
-      }
+      for (const reference of staged.table.references) await this.reference(staged, reference);
       for (const { columns } of staged.table.uniques) {
         await this.duplicates(staged, columns);
         await this.clashes(staged, columns);
       }
     }
-    await this.strangersConversations();
-    for (const rule of ROW_RULES) await this.rowRule(rule);
   }
 
   private async rules(staged: Staged): Promise<void> {
@@ -185,15 +188,14 @@ export class Checks {
   ): void {
     for (const row of rows) {
       const { columns, message } = describe(row);
-      this.faults.add(table.file, row.line, fieldsOf(table.name, columns), message);
+      this.faults.add(table.file, row.line, fieldsOf(table, columns), message);
     }
     this.faults.addMore(Number(rows[0]?.total ?? 0) - rows.length);
   }
 }
 
 /** The fields of the file to blame for a fault in these columns. */
-export function fieldsOf(table: string, columns: string[]): string {
-  const fieldOf = TABLE_RULES[table]?.fieldOf ?? {};
+export function fieldsOf({ rules: { fieldOf = {} } }: Table, columns: string[]): string {
   return columns
     .filter((column) => !ORGANIZATION_COLUMNS.has(column) || fieldOf[column])
     .map((column) => fieldOf[column] ?? column)

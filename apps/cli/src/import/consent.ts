@@ -1,6 +1,5 @@
 import type { Client } from 'pg';
 import type { Faults } from './faults.js';
-import { TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
 /** Tables whose rows link a login to the organization. */
@@ -57,7 +56,7 @@ export class Consent {
     if (!this.users || !TIES.has(table.name)) return;
     const { rows } = await this.client.query<{ line: number }>(`
       SELECT u.line FROM ${relation} s JOIN ${this.users.relation} u ON u.id = s.user_id
-      WHERE s.status = 'pending' AND ${TABLE_RULES.users!.taken!.replaceAll('s.', 'u.')} ORDER BY u.line`);
+      WHERE s.status = 'pending' AND ${this.users.table.rules.taken!.replaceAll('s.', 'u.')} ORDER BY u.line`);
     for (const { line } of rows) faults.add(this.users.table.file, line, 'email', 'is taken by another login');
   }
 }

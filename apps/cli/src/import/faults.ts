@@ -1,4 +1,4 @@
-import { TABLES } from './tables.js';
+import { EXPORT } from './tables.js';
 
 /** A fault in one line of a file. Line 0 stands for the whole file. */
 export interface ImportFault {
@@ -53,5 +53,6 @@ function describe({ file, line, field, message }: ImportFault): string {
 }
 
 function byPlace(a: ImportFault, b: ImportFault): number {
-  return TABLES.indexOf(a.file.split('.')[0]!) - TABLES.indexOf(b.file.split('.')[0]!) || a.line - b.line;
+  const place = ({ file }: ImportFault) => EXPORT.tables.indexOf(file.split('.')[0]!);
+  return place(a) - place(b) || a.line - b.line;
 }

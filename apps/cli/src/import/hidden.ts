@@ -1,5 +1,4 @@
 import type { Client } from 'pg';
-import { TABLE_RULES } from './tables.js';
 import type { Staged } from './staging.js';
 
 export interface Taken {
@@ -16,7 +15,7 @@ export async function takenLines(client: Client, staged: Staged, from: number, t
   const { table, relation } = staged;
   const unseen = `s.line > $1 AND s.line <= $2 AND NOT EXISTS (SELECT FROM ${table.name} t WHERE t.id = s.id)`;
   if (table.name === 'homework') return takenHomework(client, staged, unseen, [from, to]);
-  const { taken, takenField = `'id'` } = TABLE_RULES[table.name]!;
+  const { taken, takenField = `'id'` } = table.rules;
   const { rows } = await client.query<Taken>(
     `SELECT s.line, ${takenField} AS field FROM ${relation} s WHERE ${unseen} AND (${taken!}) ORDER BY s.line`,
     [from, to],

@@ -1,18 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { type Operation, OPERATOR } from '@app/audit';
 import { RATE_CELLS } from '@app/billing';
 import type { Env } from '@app/config';
-import { lockNumber, tableLock } from '@app/database';
+import { inLongTransaction, lockNumber, tableLock } from '@app/database';
 import { caughtUp } from '../rules.js';
 import { Checks } from './checks.js';
 import { Consent } from './consent.js';
 import { Faults, ImportError } from './faults.js';
 import { readSchema, type Table } from './schema.js';
-import { stage, type Staged } from './staging.js';
-import { TABLE_RULES, TABLES } from './tables.js';
+import { stage, type Staged, type StageOptions } from './staging.js';
+import { TABLES } from './tables.js';
 import { type Changed, Updates } from './updating.js';
 import { BATCH_LINES, dropKnown, Writer } from './writing.js';
 
@@ -64,10 +64,6 @@ const REPLACED = [RATE_CELLS.table];
 
 const PROGRESS_EVERY_MS = 200;
 
-/** An import may take hours, so it lifts these limits. PostgreSQL has transaction_timeout since version 17. */
-const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN
-  ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
-
 /**
  * Imports all of an organization's data or nothing: see docs/import-format.md. Existing rows stay unchanged, so an
  * import can be repeated.
@@ -76,42 +72,21 @@ const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings WH
  */
 export async function importFolder(options: ImportOptions): Promise<ImportReport> {
   const files = await findFiles(options.folder);
-  const report = await inOneTransaction(options.url, (client) => importFiles(client, files, options), options.dryRun);
+  const report = await inLongTransaction(transactionOf(options), (client) => importFiles(client, files, options));
   if (options.env) await caughtUp(options.env);
   return report;
 }
 
-/** Does the work of an import in one transaction of its own connection. */
-export async function inOneTransaction<T>(
-  url: string,
-  work: (client: Client) => Promise<T>,
-  takeBack = false,
-): Promise<T> {
-  const client = new Client({ connectionString: url, application_name: 'tutoring import', keepAlive: true });
-  // Without a listener, losing the connection between two statements would end the process.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    await client.query('BEGIN');
-    await client.query(WITHOUT_TIMEOUTS);
-    const result = await work(client);
-    await client.query(takeBack ? 'ROLLBACK' : 'COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw error;
-  } finally {
-    await client.end();
-  }
-}
+/** The transaction of an import. */
+export const transactionOf = ({ url, dryRun = false }: Pick<ImportOptions, 'url' | 'dryRun'>) => ({
+  url,
+  applicationName: 'tutoring import',
+  takeBack: dryRun,
+});
 
 async function importFiles(client: Client, files: Map<string, string>, options: ImportOptions): Promise<ImportReport> {
   const { organizationId, update = false } = options;
-  await client.query(
-    `SELECT set_config('app.organization_id', $1, true), set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
-      pg_advisory_xact_lock($2)`,
-    [organizationId, lockNumber(`import ${organizationId}`)],
-  );
+  await begin(client, organizationId);
   // Its currency stays until the end.
   const { rowCount } = await client.query('SELECT FROM organizations WHERE id = $1 FOR KEY SHARE', [organizationId]);
   if (rowCount === 0) throw new Error(`There is no organization ${organizationId}`);
@@ -138,29 +113,50 @@ async function importFiles(client: Client, files: Map<string, string>, options: 
   return writeAll(client, all, faults, { ...options, differing });
 }
 
-async function readAll(
+/** The settings of an import's transaction, and the lock that keeps others of this organization waiting. */
+export async function begin(client: Client, organizationId: string): Promise<void> {
+  await client.query(
+    `SELECT set_config('app.organization_id', $1, true), set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
+      pg_advisory_xact_lock($2)`,
+    [organizationId, lockNumber(`import ${organizationId}`)],
+  );
+}
+
+/** Reads all files into staging tables. */
+export async function readAll(
   client: Client,
   tables: Table[],
   files: Map<string, string>,
   faults: Faults,
-  { organizationId, onProgress, update, env }: ImportOptions,
+  { organizationId, onProgress, update, env, replace }: ImportOptions & Pick<StageOptions, 'replace'>,
 ): Promise<Staged[]> {
   const all: Staged[] = [];
   for (const table of tables) {
     const tell = teller(table.name, 'reading', onProgress);
     const path = files.get(table.name)!;
-    const staged = await stage({ client, table, path, organizationId, faults, onLines: tell.lines, update, env });
+    const staged = await stage({
+      client,
+      table,
+      path,
+      organizationId,
+      faults,
+      onLines: tell.lines,
+      update,
+      env,
+      replace,
+    });
     tell.done(staged.lastLine);
     all.push(staged);
   }
   return all;
 }
 
-async function writeAll(
+/** Writes what is staged. */
+export async function writeAll(
   client: Client,
   all: Staged[],
   faults: Faults,
-  { organizationId, onProgress, update, differing }: ImportOptions & { differing: Map<string, number> },
+  { organizationId, onProgress, update, differing }: ImportOptions & { differing?: Map<string, number> },
 ): Promise<ImportReport> {
   const report: ImportReport = { tables: {} };
   const updates = new Updates(client, faults);
@@ -181,7 +177,7 @@ async function writeAll(
     if (inserted > BATCH_LINES) await client.query(`ANALYZE ${table.name}`);
     const { rows: changed, fields } = await updates.summary(staged);
     if (changed > 0) await audit(client, organizationId, table, changed, fields);
-    const differ = differing.get(table.name) ?? 0;
+    const differ = differing?.get(table.name) ?? 0;
     report.tables[table.name] = {
       read,
       inserted,
@@ -213,7 +209,7 @@ async function audit(
 /** Runs the statements of the tables' own rules. */
 async function each(client: Client, all: Staged[], step: 'prepare' | 'complete'): Promise<void> {
   for (const { table, relation } of all) {
-    const statement = TABLE_RULES[table.name]?.[step]?.(relation);
+    const statement = table.rules[step]?.(relation);
     if (statement) await client.query(statement);
   }
 }

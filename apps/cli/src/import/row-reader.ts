@@ -1,7 +1,7 @@
 import type { Env } from '@app/config';
 import { FIELDS, type Kind } from '@app/fields';
 import type { Table } from './schema.js';
-import { KEPT_COLUMNS, TABLE_RULES } from './tables.js';
+import { KEPT_COLUMNS } from './tables.js';
 import { Misfit, type ReadValue, readBy, readerOf } from './values.js';
 
 interface Field {
@@ -29,7 +29,7 @@ export class RowReader {
     private readonly update: boolean,
     private readonly env: Env,
   ) {
-    const { readers = {}, extraFields = {}, derived = {} } = TABLE_RULES[table.name] ?? {};
+    const { readers = {}, extraFields = {}, derived = {} } = table.rules;
     const kinds: Record<string, Kind> = (FIELDS as Record<string, Record<string, Kind>>)[table.name] ?? {};
     for (const { name, type, required, fallback } of table.columns) {
       const field = {

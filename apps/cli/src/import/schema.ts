@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
-import { KEPT_COLUMNS, ORGANIZATION_COLUMNS, TABLE_RULES, TABLES } from './tables.js';
+import { STATE_COLUMNS } from '@app/exports';
+import { type FileFormat, IMPORT, ORGANIZATION_COLUMNS, type TableRules } from './tables.js';
 import { describeRule } from './words.js';
 
 export interface Column {
@@ -54,6 +55,7 @@ export interface Table {
   references: Reference[];
   uniques: Unique[];
   checks: Check[];
+  rules: TableRules;
 }
 
 interface ColumnRow {
@@ -88,8 +90,9 @@ const COLUMNS = `
     pg_get_expr(d.adbin, d.adrelid) AS fallback
   FROM pg_attribute a
   JOIN pg_class c ON c.oid = a.attrelid
-  LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated = ''
+  LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
+    AND a.attgenerated = ''
   ORDER BY a.attnum`;
 
 const CONSTRAINTS = `
@@ -122,20 +125,26 @@ function names(numbers: string, relation: string): string {
  * Reads the importable tables, in import order, from the database's own description. Checks of columns, defaults,
  * enumerations, lengths and references therefore need no second one.
  */
-export async function readSchema(client: Client): Promise<Table[]> {
-  const { rows: columns } = await client.query<ColumnRow>(COLUMNS, [TABLES]);
-  const { rows: constraints } = await client.query<ConstraintRow>(CONSTRAINTS, [TABLES]);
-  const { rows: indexes } = await client.query<IndexRow>(INDEXES, [TABLES]);
-  return TABLES.map((name) => {
+export async function readSchema(client: Client, format: FileFormat = IMPORT): Promise<Table[]> {
+  const { rows: columns } = await client.query<ColumnRow>(COLUMNS, [format.tables]);
+  const { rows: constraints } = await client.query<ConstraintRow>(CONSTRAINTS, [format.tables]);
+  const { rows: indexes } = await client.query<IndexRow>(INDEXES, [format.tables]);
+  return format.tables.map((name) => {
     const of = <Row extends { table: string }>(rows: Row[]): Row[] => rows.filter((row) => row.table === name);
-    return describeTable(name, of(columns), of(constraints), of(indexes));
+    return describeTable(name, format, of(columns), of(constraints), of(indexes));
   });
 }
 
-function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRow[], indexes: IndexRow[]): Table {
+function describeTable(
+  name: string,
+  { kept: keptColumns, rules: allRules }: FileFormat,
+  all: ColumnRow[],
+  constraints: ConstraintRow[],
+  indexes: IndexRow[],
+): Table {
   if (all.length === 0) throw new Error(`The database has no table ${name}: run "npm run cli -- migrate" first`);
-  const rules = TABLE_RULES[name] ?? {};
-  const columns = all.filter((column) => !KEPT_COLUMNS.has(column.name)).map(toColumn);
+  const rules = allRules[name] ?? {};
+  const columns = all.filter((column) => !keptColumns.has(column.name)).map(toColumn);
   const derivedNames = Object.keys(rules.derived ?? {});
   const derived = all.filter((column) => derivedNames.includes(column.name)).map(toColumn);
   const staged = new Set([...columns, ...derived].map((column) => column.name));
@@ -168,7 +177,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     }
     const [column] = withoutOrganization(used);
     const place = used.indexOf(column ?? '');
-    if (table && column && !KEPT_COLUMNS.has(column))
+    if (table && column && !keptColumns.has(column))
       references.push({ constraint, column, table, key: foreign_columns[place]! });
   }
   for (const stricter of rules.references ?? []) {
@@ -176,9 +185,12 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     references[place] = { ...references[place]!, ...stricter };
   }
   const uniques = indexes
-    // Partial indexes without the organization apply to the platform's own rows, those with a flag of ours to none of a file.
-    .filter(({ primary, condition, columns }) => {
-      return !primary && (!condition || (columns.includes('organization_id') && !KEPT_COLUMNS.has(condition)));
+    // Partial indexes without the organization apply to the platform's own rows, those with a flag of ours to none of a file
+    // or, in an export, to some.
+    .filter(({ primary, condition, columns: used }) => {
+      if (primary || !condition) return !primary;
+      const flagged = columns.some(({ name }) => STATE_COLUMNS.has(name) && condition.includes(name));
+      return used.includes('organization_id') && !keptColumns.has(condition) && !flagged;
     })
     .map((index) => ({ index: index.name, columns: withoutOrganization(index.columns) }))
     .filter(({ columns }) => columns.join() !== key.join() && columns.every((column) => staged.has(column)));
@@ -195,6 +207,7 @@ function describeTable(name: string, all: ColumnRow[], constraints: ConstraintRo
     references,
     uniques,
     checks,
+    rules,
   };
 }
 

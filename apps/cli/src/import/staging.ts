@@ -22,7 +22,7 @@ const BATCH_CHARACTERS = 2_000_000;
 
 const BLANK = /^\s*$/;
 
-interface StageOptions {
+export interface StageOptions {
   client: Client;
   table: Table;
   path: string;
@@ -33,11 +33,23 @@ interface StageOptions {
   update?: boolean;
   /** Settings that decide what a column may hold; their defaults if not given. */
   env?: Env | undefined;
+  /** Reads something else in place of a part of each line. */
+  replace?: { part: string; by: string } | undefined;
 }
 
 /** Reads the valid lines of a file into its staging table; the others become faults. */
 export async function stage(options: StageOptions): Promise<Staged> {
-  const { client, table, path, organizationId, faults, onLines, update = false, env = loadEnv({}, {}) } = options;
+  const {
+    client,
+    table,
+    path,
+    organizationId,
+    faults,
+    onLines,
+    update = false,
+    env = loadEnv({}, {}),
+    replace,
+  } = options;
   const relation = `import_${table.name}`;
   const columns = [...table.columns, ...table.derived].map(({ name, type }) => `"${name}" ${type}`).join(', ');
   const definition = `given text[], known boolean, ${columns}`;
@@ -57,7 +69,7 @@ export async function stage(options: StageOptions): Promise<Staged> {
       if (text instanceof BadLine) {
         report(null, text.problem);
       } else if (!BLANK.test(text)) {
-        const row = reader.read(text, report);
+        const row = reader.read(replace ? text.replaceAll(replace.part, replace.by) : text, report);
         staged.read++;
         if (row && loader.add(line, row, text.length)) await loader.flush();
       }

@@ -1,89 +1,15 @@
 import { normalizeEmail } from '@app/database';
+import { DATA, DERIVED_COLUMNS, STATE_COLUMNS } from '@app/exports';
 import { type ReadValue, readEmail, readHoursByDay } from './values.js';
 
+/** Tables that only exports have. */
+const ONLY_EXPORTED = ['organizations', 'isochrones', 'uploads', 'payment_allocations'];
+
 /** The importable tables, each after those that it refers to. Files are named after their table. */
-export const TABLES = [
-  'users',
-  'rate_bands',
-  'tutor_tiers',
-  'members',
-  'subjects',
-  'rate_cells',
-  'tutor_profiles',
-  'tutor_subjects',
-  'tutor_students',
-  'parents',
-  'parent_students',
-  'classrooms',
-  'classroom_members',
-  'student_groups',
-  'student_group_members',
-  'sessions',
-  'lesson_participants',
-  'availabilities',
-  'time_off',
-  'leads',
-  'booking_requests',
-  'locations',
-  'lesson_plans',
-  'files',
-  'questions',
-  'homework',
-  'session_feedback',
-  'results',
-  'conversations',
-  'conversation_participants',
-  'messages',
-  'inbox_messages',
-  'adjustments',
-  'payouts',
-  'invoices',
-  'invoice_lines',
-  'payments',
-  'mileage_trips',
-  'expense_claims',
-  'blog_posts',
-];
+export const TABLES = Object.keys(DATA).filter((table) => !ONLY_EXPORTED.includes(table));
 
 /** Columns that files cannot set: the import's target determines the organization, and the others are derived. */
-export const KEPT_COLUMNS = new Set([
-  'organization_id',
-  'owner_organization_id',
-  'email_normalized',
-  'email_verified_at',
-  'phone_digits',
-  'seen_by',
-  'approval_requested_at',
-  'enrolled_at',
-  'frozen_at',
-  'refused_at',
-  'readdressed_from',
-  'ahead',
-  'profile_published',
-  'teaching',
-  'last_message_at',
-  'has_comment',
-  'overlap_allowed',
-  'student_rate_given',
-  'set_rate_cents',
-  'tutor_pay_given',
-  'rate_given',
-  'billed_cents',
-  'serial',
-  'collecting',
-  'rebilled',
-  'charged_pct',
-  'taken_back',
-  'taken_back_at',
-  'void_reason',
-  'recorded',
-  'credit_cents',
-  'counts_at',
-  'catalogue',
-  'made_by_organization_id',
-  'upload_id',
-  'receipt_file_id',
-]);
+export const KEPT_COLUMNS: ReadonlySet<string> = new Set([...DERIVED_COLUMNS, ...STATE_COLUMNS]);
 
 /** Columns that hold an organization. References that combine one with another column stay within the organization. */
 export const ORGANIZATION_COLUMNS = new Set(['organization_id', 'owner_organization_id', 'made_by_organization_id']);
@@ -196,6 +122,36 @@ export const TABLE_RULES: Record<string, TableRules> = {
   conversations: { taken: 'conversation_of_others(s.id)', ownedThrough: 'id' },
   conversation_participants: { taken: `${IN_SIGHT} OR ${SEEING}`, ownedThrough: 'conversation_id' },
   messages: { ownedThrough: 'conversation_id' },
+};
+
+/** What files may hold. */
+export interface FileFormat {
+  tables: string[];
+  /** Columns that they cannot set. */
+  kept: ReadonlySet<string>;
+  rules: Record<string, TableRules>;
+}
+
+/** What is brought from elsewhere. */
+export const IMPORT: FileFormat = { tables: TABLES, kept: KEPT_COLUMNS, rules: TABLE_RULES };
+
+const madeHere = ({ made_here: made }: Record<string, unknown>, organizationId: string) =>
+  made ? organizationId : null;
+
+/** What an installation of this service has exported: complete, so that nothing is worked out. */
+export const EXPORT: FileFormat = {
+  tables: Object.keys(DATA),
+  kept: DERIVED_COLUMNS,
+  rules: {
+    ...TABLE_RULES,
+    sessions: {},
+    results: {
+      ...TABLE_RULES.results,
+      extraFields: { made_here: 'boolean' },
+      derived: { made_by_organization_id: madeHere },
+      fieldOf: { made_by_organization_id: 'made_here' },
+    },
+  },
 };
 
 /** A table in words: "student group". */

@@ -3,7 +3,7 @@ import { mine } from './checks.js';
 import type { Faults } from './faults.js';
 import type { Column } from './schema.js';
 import type { Staged } from './staging.js';
-import { nounOf, TABLE_RULES } from './tables.js';
+import { nounOf } from './tables.js';
 
 /**
  * What an import may change of rows that are there: what PATCH and PUT of the API take, and what has no request yet. Never
@@ -100,7 +100,7 @@ export class Updates {
   /** Rows that change nothing are dropped. `given` becomes the fields that change. */
   async compare(staged: Staged): Promise<void> {
     const { table, relation } = staged;
-    const fieldOf = TABLE_RULES[table.name]?.fieldOf ?? {};
+    const fieldOf = table.rules.fieldOf ?? {};
     const columns = [...table.columns, ...table.derived].filter(({ name }) => !table.key.includes(name));
     const merged = columns.map(({ name }) => {
       const field = fieldOf[name] ?? name;

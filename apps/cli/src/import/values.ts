@@ -27,6 +27,7 @@ const readers: Record<string, ReadValue> = {
     const ids = Array.isArray(value) ? value.map((id) => typeof id === 'string' && canonicalUuid(id)) : [null];
     return ids.every(Boolean) ? ids : new Misfit('must be an array of UUIDs');
   },
+  jsonb: (value) => (typeof value === 'object' ? value : new Misfit('must be an object or an array')),
   boolean: (value) => (typeof value === 'boolean' ? value : new Misfit('must be true or false')),
   integer: (value) =>
     Number.isInteger(value) && Math.abs(value as number) <= 2_147_483_647

@@ -3,7 +3,8 @@ import { SQLSTATE } from '@app/database';
 import { fieldsOf, mine } from './checks.js';
 import type { Faults } from './faults.js';
 import { takenLines } from './hidden.js';
-import { nounOf, TABLE_RULES } from './tables.js';
+import { nounOf } from './tables.js';
+import type { Table } from './schema.js';
 import type { Staged } from './staging.js';
 import { Updates } from './updating.js';
 
@@ -14,8 +15,8 @@ export const BATCH_LINES = 5_000;
 const SOUGHT = 50;
 
 /** Whether the table may have rows that this organization wrote but cannot see. */
-function isHideable(table: string): boolean {
-  return TABLE_RULES[table]?.taken !== undefined;
+function isHideable({ rules }: Table): boolean {
+  return rules.taken !== undefined;
 }
 
 /** Removes existing rows from the staging table, so that they stay unchanged. */
@@ -48,7 +49,7 @@ export class Writer {
     }
     // Names no conflict target: with one, row-level security would require the new row to be visible.
     this.insert = `INSERT INTO ${table.name} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${relation} s
-      WHERE s.known IS NULL AND s.line > $1 AND s.line <= $2 ORDER BY s.line ${isHideable(table.name) ? 'ON CONFLICT DO NOTHING' : ''}`;
+      WHERE s.known IS NULL AND s.line > $1 AND s.line <= $2 ORDER BY s.line ${isHideable(table) ? 'ON CONFLICT DO NOTHING' : ''}`;
     this.update = Updates.statement(staged);
   }
 
@@ -68,7 +69,7 @@ export class Writer {
   private async range(from: number, to: number): Promise<number> {
     const written = await this.attempt(from, to);
     if (typeof written === 'number') {
-      if (isHideable(this.staged.table.name)) await this.refuseTaken(from, to, written);
+      if (isHideable(this.staged.table)) await this.refuseTaken(from, to, written);
       return written;
     }
     if (to - from === 1) {
@@ -112,11 +113,11 @@ export class Writer {
   }
 
   private report(line: number, error: DatabaseError): void {
-    const { name, file, key, references, uniques, checks } = this.staged.table;
+    const { name, file, key, references, uniques, checks, rules } = this.staged.table;
     const { constraint } = error;
     this.sought++;
     const addFault = (columns: string[], message: string) => {
-      this.faults.add(file, line, fieldsOf(name, columns), message);
+      this.faults.add(file, line, fieldsOf(this.staged.table, columns), message);
     };
     const reference = references.find((candidate) => candidate.constraint === constraint);
     const unique = uniques.find((candidate) => candidate.index === constraint);
@@ -126,7 +127,7 @@ export class Writer {
     else if (check) addFault(check.at, check.message);
     else if (error.code === SQLSTATE.uniqueViolation) addFault(key, 'is taken');
     else if (error.code === SQLSTATE.insufficientPrivilege) {
-      const through = TABLE_RULES[name]?.ownedThrough;
+      const through = rules.ownedThrough;
       addFault(through ? [through] : key, `this ${nounOf(name)} would belong to another organization`);
     } else this.faults.add(file, line, null, error.message);
   }

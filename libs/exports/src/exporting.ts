@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Client } from 'pg';
+import type { Env } from '@app/config';
+import { inLongTransaction } from '@app/database';
+import { STORES } from '@app/storage';
+import { FORMAT, type Manifest, MANIFEST, type ManifestFile, type ManifestTable } from './manifest.js';
+import { type Source, sourcesOf } from './statements.js';
+
+/** Rows that are asked for at once. */
+const PORTION = 2_000;
+
+export interface ExportOptions {
+  env: Env;
+  /** The owner's URL. Forced row-level security applies to the owner during an export, too. */
+  url: string;
+  organizationId: string;
+  /** Is created; may exist if it is empty. */
+  folder: string;
+  /** Called after each portion of rows, and after each document and image. */
+  onProgress?: (what: string, done: number) => void;
+}
+
+/**
+ * Writes all that an organization may see of its data into a folder: see docs/export.md. All tables are of one snapshot, and
+ * memory holds a portion of them.
+ *
+ * @throws Error if the folder is not empty
+ */
+export async function exportOrganization(options: ExportOptions): Promise<Manifest> {
+  await mkdir(options.folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(options.folder)).length > 0) throw new Error(`The folder ${options.folder} is not empty`);
+  const { url } = options;
+  return inLongTransaction({ url, applicationName: 'tutoring export', snapshot: true }, (client) =>
+    new Exporting(client, options).write(),
+  );
+}
+
+class Exporting {
+  /** Paths of our own images that a text names. */
+  private readonly images = new Set<string>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly options: ExportOptions,
+  ) {}
+
+  async write(): Promise<Manifest> {
+    const { client } = this;
+    const { env, organizationId, folder } = this.options;
+    await client.query(
+      `SELECT set_config('app.organization_id', $1, true), set_config('TimeZone', 'UTC', true),
+        set_config('cursor_tuple_fraction', '1', true)`,
+      [organizationId],
+    );
+    const { rows } = await client.query<Manifest['organization'] & { now: Date }>(
+      'SELECT id, slug, name, now() FROM organizations WHERE id = $1',
+      [organizationId],
+    );
+    const [found] = rows;
+    if (!found) throw new Error(`There is no organization ${organizationId}`);
+    const { now, ...organization } = found;
+    const images = await STORES.images[0](env);
+    const documents = await STORES.documents[0](env);
+    const imagesUrl = images.urlOf('');
+
+    const { data, history } = await sourcesOf(client);
+    const tables: ManifestTable[] = [];
+    for (const source of data) tables.push(await this.table(source, imagesUrl));
+    for (const source of history) tables.push(await this.table(source, null));
+
+    const { rows: uploads } = await client.query<{ id: string }>(
+      'SELECT id FROM uploads WHERE organization_id = $1 ORDER BY id',
+      [organizationId],
+    );
+    const missing: string[] = [];
+    const files: ManifestFile[] = [];
+    const copy = async (path: string, stored: Promise<AsyncIterable<Buffer> | null>) => {
+      const content = await stored;
+      if (content) files.push(await this.file(path, content));
+      else missing.push(path);
+      this.options.onProgress?.('files', files.length);
+    };
+    for (const { id } of uploads) await copy(`documents/${id}`, documents.read(`${organizationId}/${id}`));
+    for (const path of [...this.images].sort()) await copy(`images/${path}`, images.read(path));
+
+    const manifest: Manifest = {
+      format: FORMAT,
+      organization,
+      exported_at: now.toISOString(),
+      images_url: imagesUrl,
+      tables,
+      files,
+      missing,
+    };
+    await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
+    return manifest;
+  }
+
+  /** @param imagesUrl what the addresses of images in an import begin with; null for a table that is not imported */
+  private async table({ table, rows, sums }: Source, imagesUrl: string | null): Promise<ManifestTable> {
+    const imported = imagesUrl !== null;
+    const file = await this.file(`${imported ? '' : 'history/'}${table}.ndjson`, this.lines(table, rows, imagesUrl));
+    const { rows: totals } = await this.client.query<Pick<ManifestTable, 'rows' | 'sums'>>(sums, [
+      this.options.organizationId,
+    ]);
+    return { table, imported, ...totals[0]!, ...file };
+  }
+
+  private async *lines(table: string, rows: string, imagesUrl: string | null): AsyncGenerator<Buffer> {
+    const { client, images } = this;
+    const { organizationId, onProgress } = this.options;
+    await client.query(`DECLARE rows NO SCROLL CURSOR FOR ${rows}`, [organizationId]);
+    for (let done = 0; ;) {
+      const { rows: portion } = await client.query<{ line: string }>(`FETCH ${PORTION} FROM rows`);
+      done += portion.length;
+      onProgress?.(table, done);
+      if (portion.length === 0) break;
+      const text = portion.map(({ line }) => `${line}\n`).join('');
+      if (imagesUrl !== null) imagesIn(text, imagesUrl).forEach((path) => images.add(path));
+      yield Buffer.from(text);
+    }
+    await client.query('CLOSE rows');
+  }
+
+  private async file(path: string, content: AsyncIterable<Buffer>): Promise<ManifestFile> {
+    const target = join(this.options.folder, path);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const hash = createHash('sha256');
+    const handle = await open(target, 'wx', 0o600);
+    let bytes = 0;
+    try {
+      for await (const chunk of content) {
+        hash.update(chunk);
+        bytes += chunk.length;
+        await handle.writeFile(chunk);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    return { path, bytes, sha256: hash.digest('hex') };
+  }
+}
+
+/** The paths of the images whose addresses a text has. */
+function imagesIn(text: string, imagesUrl: string): string[] {
+  return text
+    .split(imagesUrl)
+    .slice(1)
+    .flatMap((rest) => /^[\w.-]+(\/[\w.-]+)*/.exec(rest)?.[0] ?? [])
+    .filter((path) => !path.split('/').includes('..'));
+}
