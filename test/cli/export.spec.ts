@@ -10,6 +10,7 @@ import { shownTo } from '../support/events/shown.js';
 import { TestApi } from '../support/http/api.js';
 import { allWrites } from '../support/http/all-writes.js';
 import { documentOf, filtersOf, keyedReads, nameOf, sampleOf, validPath } from '../support/http/routes.js';
+import { results, runCli } from '../support/process/cli.js';
 import { fixture } from '../support/process/fixture.js';
 
 const base = await mkdtemp(join(tmpdir(), 'tutoring-export-'));
@@ -115,5 +116,23 @@ describe('an export', () => {
     await expect(arrive(there, 'there', 'first')).rejects.toThrow('is here already');
     await writeFile(join(base, 'again', 'subjects.ndjson'), '{}\n');
     await expect(arrive(there, 'there', 'again')).rejects.toThrow('subjects.ndjson: is not as it was exported');
+  });
+
+  it('is two commands, and a login that is there already keeps its name, and is asked', async () => {
+    const [folder, { slug }] = [join(base, 'other'), other.organization];
+    const run = (api: TestApi, place: string, args: string[]) =>
+      runCli(['--json', ...args], { DATABASE_URL: api.database.applicationUrl, MIGRATION_DATABASE_URL: api.database.ownerUrl, ...settingsOf(place) });
+    const written = await run(here, 'here', ['export', folder, '--org', slug]);
+    expect(results(written.stdout)).toMatchObject([{ organization: slug, folder }]);
+    const tried = await run(there, 'there', ['import', folder, '--dry-run']);
+    expect(results(tried.stdout)).toMatchObject([{ organization: slug, dry_run: true }]);
+    const { stderr, stdout } = await run(there, 'there', ['import', folder]);
+    expect(stderr).toBe('');
+    expect(results(stdout)).toMatchObject([{ organization: slug, dry_run: false, tables: { users: { unchanged: fixtures.shared.size } } }]);
+    const statuses = `SELECT organization_id, status FROM members WHERE user_id = ANY ($1) ORDER BY organization_id = $2, status`;
+    expect(await there.make.query(statuses, [[...fixtures.shared], other.id])).toMatchObject([
+      ...[...fixtures.shared].map(() => ({ organization_id: school.id, status: 'accepted' })),
+      ...[...fixtures.shared].map(() => ({ organization_id: other.id, status: 'pending' })),
+    ]);
   });
 });
