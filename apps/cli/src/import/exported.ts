@@ -33,9 +33,10 @@ export async function manifestOf(folder: string): Promise<Manifest | null> {
     throw error;
   });
   if (text === null) return null;
-  const manifest = JSON.parse(text) as Manifest;
-  if (manifest.format === FORMAT) return manifest;
-  throw refusal(MANIFEST, `has the format ${String(manifest.format)}, and this version reads ${FORMAT}`);
+  const manifest = JSON.parse(text) as Omit<Manifest, 'format'> & { format: number };
+  const { format } = manifest;
+  if (format === FORMAT) return { ...manifest, format };
+  throw refusal(MANIFEST, `has the format ${format}, and this version reads ${FORMAT}`);
 }
 
 /**
