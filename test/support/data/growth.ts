@@ -1,7 +1,6 @@
 import type { Factories } from './factories.js';
 
-/** How many copies of an organization's rows it gets itself, and how many organizations share as many. */
-const COPIES = 1000;
+/** How many organizations share as many copies as the large one gets itself. */
 const OTHERS = 50;
 
 /** Where its people live. */
@@ -18,12 +17,12 @@ const NOT_COPIED = `{organizations,migrations,places,list_counts,event_changes,e
 const IN_MANY = `{tutor_subjects.subject_id,tutor_students.tutor_id,tutor_students.subject_id,lesson_participants.student_id}`;
 
 /** What a copy has in a column, by the first condition that is met; `c` is the original, `n` the copy's number. */
-const COPIED: [when: string, value: string][] = [
-  [`name ~ '^(owner_|made_by_)?organization_id$'`, `CASE WHEN n <= ${COPIES} THEN c ELSE growth_copy(c, n % ${OTHERS}) END`],
+const copied = (copies: number): [when: string, value: string][] => [
+  [`name ~ '^(owner_|made_by_)?organization_id$'`, `CASE WHEN n <= ${copies} THEN c ELSE growth_copy(c, n % ${OTHERS}) END`],
   [`name IN ('api_key_id', 'endpoint_id', 'rate_band_id', 'tutor_tier_id')`, 'c'],
   [`type = 'uuid' AND (in_key OR name IN ('series_id', 'target_id') OR "table" IN ('availabilities', 'time_off'))`, 'growth_copy(c, n)'],
-  [`type = 'uuid'`, `CASE WHEN n % 2 = 0 AND n <= ${COPIES} THEN c ELSE growth_copy(c, n) END`],
-  [`name = 'seen_by'`, `CASE WHEN n <= ${COPIES} THEN c ELSE ARRAY(SELECT growth_copy(o, n % ${OTHERS}) FROM unnest(c) o) END`],
+  [`type = 'uuid'`, `CASE WHEN n % 2 = 0 AND n <= ${copies} THEN c ELSE growth_copy(c, n) END`],
+  [`name = 'seen_by'`, `CASE WHEN n <= ${copies} THEN c ELSE ARRAY(SELECT growth_copy(o, n % ${OTHERS}) FROM unnest(c) o) END`],
   [`name IN ('expires_at', 'due_at')`, 'c'],
   [`type LIKE 'timestamp%'`, `c - n * interval '3 hours'`],
   [`type = 'date'`, 'c - n / 8'],
@@ -42,7 +41,7 @@ const COPIED: [when: string, value: string][] = [
 ];
 
 /** An INSERT for each table, in the column `insert`. */
-const INSERTS = `
+const inserts = (copies: number) => `
   WITH cols AS (
     SELECT t.relname::text AS "table", a.attname::text AS name, a.attnum, format_type(a.atttypid, null) AS type,
       t.relname || '.' || a.attname <> ALL ('${IN_MANY}') AND EXISTS (SELECT FROM pg_index i
@@ -51,17 +50,19 @@ const INSERTS = `
     WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND t.relname <> ALL ('${NOT_COPIED}')
       AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
   )
-  SELECT format('INSERT INTO %I (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM %I t, generate_series(1, ${2 * COPIES}) n ON CONFLICT DO NOTHING', "table",
+  SELECT format('INSERT INTO %I (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM %I t, generate_series(1, ${2 * copies}) n ON CONFLICT DO NOTHING', "table",
     string_agg(quote_ident(name), ', ' ORDER BY attnum),
-    string_agg(regexp_replace(CASE ${COPIED.map(([when, value]) => `WHEN ${when} THEN $sql$${value}$sql$`).join(' ')} END,
+    string_agg(regexp_replace(CASE ${copied(copies)
+      .map(([when, value]) => `WHEN ${when} THEN $sql$${value}$sql$`)
+      .join(' ')} END,
       '\\mc\\M', 't.' || quote_ident(name), 'g'), ', ' ORDER BY attnum), "table") AS insert
   FROM cols GROUP BY "table"`;
 
 /**
- * Copies all rows {@link COPIES} times in their organization, and as often in {@link OTHERS} new ones: it becomes as large as all others
- * together. A copy is three hours older than the one before.
+ * Copies all rows so many times in their organization, and as often in {@link OTHERS} new ones: it becomes as large as all others
+ * together. A copy is three hours older than the one before. @param copies a multiple of {@link OTHERS}
  */
-export async function growOrganization(make: Factories, organizationId: string): Promise<void> {
+export async function growOrganization(make: Factories, organizationId: string, copies = 1000): Promise<void> {
   await make.query(`CREATE FUNCTION growth_copy(id uuid, n bigint) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT
     RETURN md5(id::text || n)::uuid`);
   await make.query(
@@ -70,8 +71,8 @@ export async function growOrganization(make: Factories, organizationId: string):
   );
   await make.query(`INSERT INTO places (postcode, suburb, lat, lng)
     SELECT 3000 + n, 'Suburb ' || n, -37.7 - n % 20 * 0.02, 144.8 + n / 20 * 0.02 FROM generate_series(0, ${PLACES - 1}) n ON CONFLICT DO NOTHING`);
-  const inserts = await make.query<{ insert: string }>(INSERTS);
-  for (const { insert } of inserts) await make.withoutTriggers(insert);
+  const statements = await make.query<{ insert: string }>(inserts(copies));
+  for (const { insert } of statements) await make.withoutTriggers(insert);
   await make.query('SELECT recount_lists(id) FROM organizations');
   // Makes all pages visible to index-only scans; VACUUM skips those that an older transaction may not see yet.
   await make.query('VACUUM ANALYZE');
