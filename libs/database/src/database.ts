@@ -221,7 +221,7 @@ export class Database {
    * order of locks for all, each kind sorted by id, so that nobody waits in a circle:
    *
    * 0. a table that is replaced as a whole (`tableLock`), by whoever writes its rows;
-   * 1. the organization's provisioning, by whoever adds, ends or changes people;
+   * 1. the organization's provisioning, by whoever ends or changes people; by whoever adds some beside others, then the new addresses;
    * 2. sessions, which are then read again;
    * 3. people ({@link lockPeople}), then their rows and those that name them, such as leads and requests;
    * 4. the tutor's calendar, then those of students who must not be booked twice, accounts, invoices, counters (numbers, the mails of
@@ -231,7 +231,12 @@ export class Database {
    * docs/decisions/database.md tells why.
    */
   async lock(...names: string[]): Promise<void> {
-    await this.query(sql`SELECT pg_advisory_xact_lock(number) FROM unnest(${names.map(lockNumber)}::bigint[]) number`);
+    await this.lockEach(names, () => true);
+  }
+
+  /** The same, but the first one beside others who do. */
+  async lockBeside(shared: string, ...names: string[]): Promise<void> {
+    await this.lockEach([shared, ...names], (index) => index > 0);
   }
 
   /**
@@ -241,10 +246,8 @@ export class Database {
    */
   async lockPeople(organizationId: string, uses: readonly string[], ends: readonly string[] = []): Promise<void> {
     const people = [...new Set([...uses, ...ends])].sort();
-    const numbers = people.map((id) => lockNumber(`person ${id} in ${organizationId}`));
-    await this.query(sql`
-      SELECT CASE WHEN alone THEN pg_advisory_xact_lock(number)::text ELSE pg_advisory_xact_lock_shared(number)::text END
-      FROM unnest(${numbers}::bigint[], ${people.map((id) => ends.includes(id))}::boolean[]) AS p (number, alone)`);
+    const names = people.map((id) => `person ${id} in ${organizationId}`);
+    await this.lockEach(names, (index) => ends.includes(people[index]!));
   }
 
   /** Connections in total, idle ones, and waiting accesses. */
@@ -255,6 +258,12 @@ export class Database {
   /** Null without replicas. */
   get readsSoFar(): Readonly<ReadsSoFar> | null {
     return this.replicas && this.replicas.reads;
+  }
+
+  private async lockEach(names: string[], isAlone: (index: number) => boolean): Promise<void> {
+    await this.query(sql`
+      SELECT CASE WHEN alone THEN pg_advisory_xact_lock(number)::text ELSE pg_advisory_xact_lock_shared(number)::text END
+      FROM unnest(${names.map(lockNumber)}::bigint[], ${names.map((_, index) => isAlone(index))}::boolean[]) AS p (number, alone)`);
   }
 
   private get pool(): Pool {

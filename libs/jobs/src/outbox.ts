@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
-import { Database, normalizeEmail } from '@app/database';
+import { Database, lockNumber, normalizeEmail, RetryTransaction } from '@app/database';
 import { type Email, type EmailKind, type EmailSender, isInFull, type NoticeKind, sealEmail } from './emails.js';
 
 /** The NOTIFY channel for due messages. */
@@ -55,21 +55,30 @@ export class Outbox {
 
   /**
    * Which mails may be sent: none without SMTP_URL, none to an address that was rejected or mailed within ten minutes, one invite in 30 days to
-   * somebody who has left by themselves or declined, and no more than the day's allowance. Until the end of the transaction nobody else queues mail for the organization. @param notice the kind of mails without an invite, of
-   * which only others of their kind hold one back @param confirmations to people who join by themselves, who have an allowance of their own
+   * somebody who has left by themselves or declined, and no more than the day's allowance. Until the end of the transaction nobody else queues mail for the organization, unless much of
+   * the allowance is left. @param notice the kind of mails without an invite, of which only others of their kind hold one back @param confirmations to
+   * people who join by themselves, who have an allowance of their own @param locked whether nobody else mails these addresses meanwhile
    */
   async admission(
     organizationId: string,
     addresses: string[],
     notice: EmailKind | null = null,
-    confirmations = false,
+    { confirmations = false, locked = false }: { confirmations?: boolean; locked?: boolean } = {},
   ): Promise<Admission> {
     if (addresses.length === 0 || !this.sendsMail) return () => [];
     const most = this.env.get(confirmations ? 'CONFIRMATION_MAILS_PER_DAY' : 'INVITE_MAILS_PER_DAY');
     const wanted = new Set(addresses.map(normalizeEmail));
-    const [, [found]] = await Promise.all([
-      this.db.lock(`mail of ${organizationId}`),
-      this.db.query<{ refused: string[]; recent: string[]; declined: string[]; today: number }>(sql`
+    const today = sql`(SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
+      AND topic = 'email' AND (kind = 'join_confirmation') = ${confirmations}
+      AND created_at > now() - interval '1 day' LIMIT ${most}) t)`;
+    // However many transactions there are, and each queues one mail that the others do not count.
+    const plenty = sql`${today} + current_setting('max_connections')::integer <= ${most}`;
+    const lock = lockNumber(`mail of ${organizationId}`);
+    const [[locks], [found]] = await Promise.all([
+      this.db.query<{ shared: boolean }>(sql`
+        SELECT shared, CASE WHEN shared THEN pg_advisory_xact_lock_shared(${lock})::text ELSE pg_advisory_xact_lock(${lock})::text END
+        FROM (SELECT ${locked && wanted.size === 1} AND ${plenty} AS shared OFFSET 0) n`),
+      this.db.query<{ refused: string[]; recent: string[]; declined: string[]; today: number; plenty: boolean }>(sql`
         SELECT ARRAY(SELECT suppressed_addresses(${[...wanted]})) AS refused,
           ARRAY(SELECT email_normalized FROM outbox WHERE organization_id = ${organizationId} AND topic = 'email'
             AND created_at > now() - ${PAUSE}::interval
@@ -87,13 +96,12 @@ export class Outbox {
             WHERE ${notice}::text IS NULL AND EXISTS (SELECT FROM outbox o WHERE o.organization_id = ${organizationId}
               AND o.topic = 'email' AND o.invite_id IS NOT NULL AND o.email_normalized = r.address
               AND o.kind = ANY (${ASKING}) AND o.created_at > greatest(r.at, now() - interval '30 days'))) AS declined,
-          (SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
-            AND topic = 'email' AND (kind = 'join_confirmation') = ${confirmations}
-            AND created_at > now() - interval '1 day' LIMIT ${most}) t) AS today`),
+          ${today} AS today, ${plenty} AS plenty`),
     ]);
-    const { refused, recent, declined, today } = found!;
+    const { refused, recent, declined } = found!;
+    if (locks!.shared && !found!.plenty) throw new RetryTransaction();
     const taken = new Set([...refused, ...recent, ...declined]);
-    let left = most - today;
+    let left = most - found!.today;
     return (mails) =>
       mails.filter(({ to }) => {
         const address = normalizeEmail(to);

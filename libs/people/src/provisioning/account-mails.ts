@@ -24,9 +24,9 @@ export class AccountMails {
     private readonly env: Env,
   ) {}
 
-  /** Which mails to these addresses may go out: see {@link Outbox.admission}. */
-  admission(by: Provisioner, addresses: string[]): Promise<Admission> {
-    return this.outbox.admission(by.organizationId, addresses);
+  /** Which mails to these addresses may go out: see {@link Outbox.admission}. @param locked whether the addresses are locked */
+  admission(by: Provisioner, addresses: string[], locked = false): Promise<Admission> {
+    return this.outbox.admission(by.organizationId, addresses, null, { locked });
   }
 
   /** Queues mails inside the ambient transaction. @returns ids of those whose mail was queued */
@@ -44,7 +44,7 @@ export class AccountMails {
    * @returns whether a mail was queued
    */
   async confirm(by: Provisioner, mail: Omit<AccountMail, 'kind'>): Promise<boolean> {
-    const admit = await this.outbox.admission(by.organizationId, [mail.to], null, true);
+    const admit = await this.outbox.admission(by.organizationId, [mail.to], null, { confirmations: true });
     const admitted = admit([{ ...mail, kind: 'join_confirmation' as const }]);
     await this.queueAdmitted(by, admitted);
     return admitted.length > 0;

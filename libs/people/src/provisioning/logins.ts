@@ -27,17 +27,30 @@ export interface NewLogin extends Person {
 /** A pending person is not mailed again within this time. */
 export const PAUSE_BETWEEN_MAILS = '24 hours';
 
+/** Half of the 64 locks for which PostgreSQL has room for each transaction, if all take as many. */
+const MOST_ADDRESSES = 32;
+
 /** What an organization may know of the platform's logins. */
 @Injectable()
 export class Logins {
   constructor(private readonly db: Database) {}
 
   /**
+   * Locks these (normalized) addresses, and for many the whole organization, for whoever adds people: others add other people meanwhile, and
+   * nobody ends or changes any.
+   */
+  async lockAddresses(organizationId: string, addresses: string[]): Promise<void> {
+    if (addresses.length > MOST_ADDRESSES) return this.lockOrganization(organizationId);
+    const names = [...addresses].sort().map((address) => `address ${address} in ${organizationId}`);
+    await this.db.lockBeside(provisioningOf(organizationId), ...names);
+  }
+
+  /**
    * Locks provisioning in this organization, so that decisions stay valid. Whoever locks rows of people and then mails them takes this first:
    * a waiting transaction has locked nothing that others wait for.
    */
   lockOrganization(organizationId: string): Promise<void> {
-    return this.db.lock(`provisioning of ${organizationId}`);
+    return this.db.lock(provisioningOf(organizationId));
   }
 
   /** Locks somebody who is changed alone, with the organization's provisioning. */
@@ -99,3 +112,5 @@ export class Logins {
     return added === logins.length;
   }
 }
+
+const provisioningOf = (organizationId: string): string => `provisioning of ${organizationId}`;

@@ -33,15 +33,17 @@ export class Provisioning {
     const sound = people.filter((person): person is NewPerson => refusedByItself(person) === null);
     const given = sound.map(addressesOf).flatMap(({ own, parent }) => [own, parent]);
     const addresses = [...new Set(given.filter((address) => address !== null))];
-    const lock = this.logins.lockOrganization(by.organizationId);
-    const [, known, admit] = await Promise.all([
-      lock,
+    const [, known] = await Promise.all([
+      this.logins.lockAddresses(by.organizationId, addresses),
       this.logins.find(by.organizationId, addresses),
-      this.mails.admission(by, addresses),
     ]);
     const plan = new Plan(people, known);
+    const [admit, added] = await Promise.all([
+      this.mails.admission(by, plan.mails.map(({ to }) => to), true),
+      plan.logins.size === 0 || this.logins.add([...plan.logins.values()]),
+    ]); // prettier-ignore
     // Another organization has just created some of them; the next attempt will know them.
-    if (plan.logins.size > 0 && !(await this.logins.add([...plan.logins.values()]))) throw new RetryTransaction();
+    if (!added) throw new RetryTransaction();
     const mails = admit(plan.mails);
     const mailed = new Set(mails.map(({ id }) => id));
     const [written] = await Promise.all([
