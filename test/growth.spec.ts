@@ -7,6 +7,7 @@ import { forgetKeyUsage, sentDuring, type Statement } from './support/database/r
 import { GenericPlans } from './support/database/rows-read.js';
 import { TestApi } from './support/http/api.js';
 import { call, documentOf, filtersOf, keyedReads, listAt, nameOf, queryOf, type Route, sampleOf, type Schema } from './support/http/routes.js';
+import { INDEXES, SERVES } from './support/database/index-uses.js';
 import { TestPortal } from './support/portal/portal.js';
 import { fixture, inTest } from './support/process/fixture.js';
 
@@ -127,6 +128,9 @@ async function excess(plans: GenericPlans, name: string, at: string, statements:
   return `${at} reads ${read} rows, and may read ${allowed}:\n${texts.join('\n\n')}`;
 }
 
+/** Indexes that reads use. */
+const used = new Set<string>();
+
 describe('for the largest organization', () => {
   it('each list and record of the API reads no more than a few rows for each that it shows', async () => {
     const plans = await inTest(GenericPlans.connect(api.database.applicationUrl));
@@ -145,6 +149,7 @@ describe('for the largest organization', () => {
         }
       }
     }
+    for (const index of plans.indexes) used.add(index);
     expect(wrong.filter(Boolean)).toEqual([]);
     expect(wrong.length).toBeGreaterThan(300);
   });
@@ -179,8 +184,19 @@ describe('for the largest organization', () => {
         if (to.startsWith(`${base}/`)) pages.push(to);
       }
     }
+    for (const index of plans.indexes) used.add(index);
     expect(wrong.filter(Boolean)).toEqual([]);
     expect(seen.size).toBeGreaterThan(50);
+  });
+
+  it('each index serves a key, a reference, a purge, a list or page above, or what its line says', async () => {
+    const indexes = await make.query<{ name: string; derived: boolean }>(INDEXES);
+    const unused = indexes.filter(({ name, derived }) => !derived && !used.has(name) && !SERVES[name]).map(({ name }) => name);
+    const unknown = Object.keys(SERVES).filter((line) => !indexes.some(({ name, derived }) => name === line && !derived));
+    expect([
+      ...unused.map((name) => `${name}: nothing above uses it. Drop it, or say in test/support/database/index-uses.ts what it serves`),
+      ...unknown.map((name) => `${name}: remove its line, there is no such index, or it serves a key, a reference or a purge`),
+    ]).toEqual([]);
   });
 });
 

@@ -67,9 +67,11 @@ export class Completion {
         : participant.attendance;
       return billed({ ...participant, attendance }, lesson);
     });
-    await this.db.query(sql`
-      UPDATE sessions SET status = 'completed', completed_at = now() WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
-    await this.lessons.writeTotals(organizationId, sessionId, owedFor(participants), payAt(lesson, participants));
+    await this.lessons.writeTotals(organizationId, sessionId, {
+      owed: owedFor(participants),
+      pay: payAt(lesson, participants),
+      also: sql`status = 'completed', completed_at = now(),`,
+    });
     await this.lessons.writeParticipants(organizationId, participants);
     await this.drafts.charge(
       organizationId,
@@ -98,15 +100,14 @@ export class Completion {
     const status = SESSION.next('reopen', lesson.status);
     if (!status) return false;
     await this.drafts.takeBack(organizationId, sessionId);
-    await this.db.query(sql`
-      UPDATE sessions SET status = ${status}, completed_at = NULL WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
     const participants = lesson.participants.map((participant) => ({
       ...participant,
       attendance: null,
       billedCents: null,
     }));
     await this.lessons.writeParticipants(organizationId, participants);
-    await this.lessons.writeTotals(organizationId, sessionId, null, null);
+    const also = sql`status = ${status}, completed_at = NULL,`;
+    await this.lessons.writeTotals(organizationId, sessionId, { owed: null, pay: null, also });
     return true;
   }
 
@@ -131,13 +132,12 @@ export class Completion {
       throw Refused.invalidState(lesson.status, SESSION.allowed('cancel'), told);
     }
     if (!percent) return true;
-    await this.db.query(sql`
-      UPDATE sessions SET charged_pct = ${percent} WHERE organization_id = ${organizationId} AND id = ${sessionId}`);
     const hundredths = BigInt(percent) * 100n;
     const participants = lesson.participants.filter(takesPart).map((participant) => {
       return { ...participant, billedCents: shareOf(billAt(participant, lesson), hundredths) };
     });
-    await this.lessons.writeTotals(organizationId, sessionId, owedFor(participants), null);
+    const also = sql`charged_pct = ${percent},`;
+    await this.lessons.writeTotals(organizationId, sessionId, { owed: owedFor(participants), pay: null, also });
     await this.lessons.writeParticipants(organizationId, participants);
     const fee = { description: 'late cancellation', itemType: 'fee' } as const;
     const charges = participants.flatMap((participant) => lineOf(participant, lesson));
@@ -170,7 +170,7 @@ export class Completion {
     if (isBilled(changed) === isBilled(before)) return;
     const after = billed(changed, lesson);
     const all = participants.map((participant) => (participant.id === participantId ? after : participant));
-    await this.lessons.writeTotals(organizationId, lesson.id, owedFor(all), payAt(lesson, all));
+    await this.lessons.writeTotals(organizationId, lesson.id, { owed: owedFor(all), pay: payAt(lesson, all) });
     await this.lessons.writeParticipants(organizationId, [after]);
     if (after.billedCents === 0n) await this.drafts.takeBack(organizationId, lesson.id, after.studentId);
     await this.drafts.charge(organizationId, lineOf(after, lesson));

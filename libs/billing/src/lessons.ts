@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { empty, type Sql } from 'sql-template-tag';
 import { Database, MOST_CENTS, type SESSION, takesPart, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 import { heldCurrency } from './currency.js';
@@ -121,14 +121,19 @@ export class Lessons {
   /**
    * Writes what the session comes to; null if nothing was settled. Before the participants, none of whom pays more.
    *
+   * @param also what else to set, with a comma behind it: another UPDATE would write to nearly all indexes again
    * @throws Refused for more than an amount can be, as prices of imported sessions may give
    */
-  async writeTotals(organizationId: string, id: string, owed: bigint | null, pay: bigint | null): Promise<void> {
+  async writeTotals(
+    organizationId: string,
+    id: string,
+    { owed, pay, also = empty }: { owed: bigint | null; pay: bigint | null; also?: Sql },
+  ): Promise<void> {
     if ((owed ?? 0n) > MOST) throw Refused.invalid('The lesson would cost more than 10,000,000,000.00.');
     if ((pay ?? 0n) > MOST) throw Refused.invalid('The tutor’s pay would be more than 10,000,000,000.00.');
     await heldCurrency(this.db, organizationId);
     await this.db.query(sql`
-      UPDATE sessions SET amount_owed_cents = ${written(owed)}::bigint, tutor_pay_cents = ${written(pay)}::bigint, updated_at = now()
+      UPDATE sessions SET ${also} amount_owed_cents = ${written(owed)}::bigint, tutor_pay_cents = ${written(pay)}::bigint, updated_at = now()
       WHERE organization_id = ${organizationId} AND id = ${id}`);
   }
 }

@@ -71,15 +71,15 @@ export class Payments {
     if (invoiceId !== null) await this.checkInvoice(organizationId, invoiceId, students);
     const tutorId = tutorOf && (await tutorOf(students));
     const id = uuidv7();
-    // In one round trip with the reads of settlement, which find the payment.
-    await Promise.all([
+    const record = (creditCents: bigint) =>
       this.db.query(sql`
         INSERT INTO payments (id, organization_id, student_id, parent_id, session_id, invoice_id, tutor_id, amount_cents, currency,
           payment_type, status, received_on, reference, recorded, credit_cents)
         VALUES (${id}, ${organizationId}, ${studentId}, ${parentId}, ${sessionId}, ${invoiceId}, ${tutorId}, ${amountCents},
-          ${currency}, ${type}, 'succeeded', ${receivedOn}, ${reference}, true, ${amountCents})`),
-      this.settlement.settle(organizationId, families),
-    ]);
+          ${currency}, ${type}, 'succeeded', ${receivedOn}, ${reference}, true, ${String(creditCents)}::bigint)`);
+    const ofParent = parentId !== null;
+    const credit = { paymentId: id, creditCents: BigInt(amountCents), studentIds: students, invoiceId, ofParent };
+    await this.settlement.settle(organizationId, families, { ...credit, record });
     return id;
   }
 

@@ -20,6 +20,17 @@ export interface LockedFamilies {
   familyIds: readonly string[];
 }
 
+/** Credit as it lies in payments. A student's own is used before that of parents, which may be needed for another child. */
+interface Held extends Credit {
+  ofParent: boolean;
+}
+
+/** A payment that has no row yet. */
+export interface Incoming extends Held {
+  /** Writes its row, with what is left of it: to change that afterwards would write all of the row's index entries twice. */
+  record(creditCents: bigint): Promise<unknown>;
+}
+
 /** Applies money to invoices. Nothing else does. */
 @Injectable()
 export class Settlement {
@@ -60,27 +71,40 @@ export class Settlement {
   }
 
   /** Applies all credit of the payers to open invoices, so that it never lies beside debt. */
-  async settle(organizationId: string, families: LockedFamilies): Promise<void> {
-    const [credits, debts] = await Promise.all([
+  async settle(organizationId: string, families: LockedFamilies, incoming?: Incoming): Promise<void> {
+    const [held, debts] = await Promise.all([
       this.creditsOf(organizationId, families),
-      this.debtsOf(organizationId, families),
+      this.debtsOf(organizationId, families, incoming?.invoiceId ?? null),
     ]);
+    const credits = incoming
+      ? [...held, incoming].sort((one, other) => Number(one.ofParent) - Number(other.ofParent))
+      : held;
     const applied = settle(credits, debts).map((allocation) => ({
       id: uuidv7(),
       payment_id: allocation.paymentId,
       invoice_id: allocation.invoiceId,
       amount_cents: String(allocation.amountCents),
     }));
-    if (applied.length === 0) return;
+    const recorded = incoming?.record(
+      applied.reduce(
+        (left, one) => left - (one.payment_id === incoming.paymentId ? BigInt(one.amount_cents) : 0n),
+        incoming.creditCents,
+      ),
+    );
+    if (applied.length === 0) {
+      await recorded;
+      return;
+    }
     const rows = sql`json_populate_recordset(NULL::payment_allocations, ${JSON.stringify(applied)}::json)`;
     await Promise.all([
+      recorded,
       this.db.query(sql`
         INSERT INTO payment_allocations (id, organization_id, payment_id, invoice_id, amount_cents)
         SELECT id, ${organizationId}, payment_id, invoice_id, amount_cents FROM ${rows}`),
       this.db.query(sql`
         UPDATE payments p SET credit_cents = p.credit_cents - a.cents
         FROM (SELECT payment_id, sum(amount_cents)::bigint AS cents FROM ${rows} GROUP BY payment_id) a
-        WHERE p.organization_id = ${organizationId} AND p.id = a.payment_id`),
+        WHERE p.organization_id = ${organizationId} AND p.id = a.payment_id AND p.id IS DISTINCT FROM ${incoming?.paymentId ?? null}`),
       this.db.query(sql`
         UPDATE invoices i SET amount_paid_cents = i.amount_paid_cents + a.cents,
           status = CASE WHEN i.amount_paid_cents + a.cents >= i.amount_due_cents THEN 'paid' ELSE i.status END,
@@ -90,10 +114,10 @@ export class Settlement {
     ]);
   }
 
-  /** Oldest first. A student's own money before that of parents, which may be needed for another child. */
-  private async creditsOf(organizationId: string, families: LockedFamilies): Promise<Credit[]> {
-    const rows = await this.db.query<Omit<Credit, 'creditCents'> & { cents: string }>(sql`
-      SELECT p.id AS "paymentId", p.credit_cents AS cents, p.invoice_id AS "invoiceId",
+  /** In the order in which they are used: of a student's own money, and then of parents', the oldest first. */
+  private async creditsOf(organizationId: string, families: LockedFamilies): Promise<Held[]> {
+    const rows = await this.db.query<Omit<Held, 'creditCents'> & { cents: string }>(sql`
+      SELECT p.id AS "paymentId", p.credit_cents AS cents, p.invoice_id AS "invoiceId", p.parent_id IS NOT NULL AS "ofParent",
         CASE WHEN p.parent_id IS NULL THEN ARRAY[p.student_id] ELSE ARRAY(SELECT l.student_id FROM parent_students l
           WHERE l.organization_id = p.organization_id AND l.parent_id = p.parent_id) END AS "studentIds"
       FROM payments p WHERE ${hasCredit(organizationId, families)}
@@ -101,15 +125,15 @@ export class Settlement {
     return rows.map(({ cents, ...credit }) => ({ ...credit, creditCents: BigInt(cents) }));
   }
 
-  /** What the families owe, and the invoices that their credit was sent for. */
-  private async debtsOf(organizationId: string, families: LockedFamilies): Promise<Debt[]> {
+  /** What the families owe, and the invoices that their credit was sent for. @param invoiceId another one that money was sent for */
+  private async debtsOf(organizationId: string, families: LockedFamilies, invoiceId: string | null): Promise<Debt[]> {
     const named = sql`SELECT p.invoice_id FROM payments p WHERE ${hasCredit(organizationId, families)}`;
     const rows = await this.db.query<Omit<Debt, 'outstandingCents'> & { cents: string }>(sql`
       SELECT id, student_id AS "studentId", due_date::text AS "dueDate", status = 'uncollectible' AS uncollectible,
         amount_due_cents - amount_paid_cents AS cents
       FROM invoices WHERE organization_id = ${organizationId} AND amount_due_cents > amount_paid_cents
         AND (student_id = ANY (${families.familyIds}::uuid[]) AND status = 'open'
-          OR id = ANY (ARRAY(${named})) AND status IN ('open', 'uncollectible'))
+          OR (id = ${invoiceId} OR id = ANY (ARRAY(${named}))) AND status IN ('open', 'uncollectible'))
       ORDER BY id FOR UPDATE`);
     return rows.map(({ cents, ...debt }) => ({ ...debt, outstandingCents: BigInt(cents) }));
   }

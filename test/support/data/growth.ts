@@ -35,6 +35,7 @@ const copied = (copies: number): [when: string, value: string][] => [
   [`name IN ('postcode', 'home_postcode')`, `(3000 + n % ${PLACES})::text`],
   [`name = 'phone'`, `c || n`],
   [`"table" = 'lesson_plans' AND name = 'status'`, `(ARRAY['draft', 'ready', 'delivered'])[1 + n % 3]`],
+  [`"table" = 'sessions' AND name = 'status'`, `(ARRAY['completed', 'completed', 'scheduled', 'cancelled'])[1 + n % 4]`],
   [`name = 'code'`, `c || '_' || n`],
   [`name IN ('slug', 'handle', 'name')`, `c || '-' || n`],
   ['true', 'c'],

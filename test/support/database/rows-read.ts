@@ -6,6 +6,7 @@ interface PlanNode {
   'Actual Rows': number;
   'Actual Loops': number;
   'Relation Name'?: string;
+  'Index Name'?: string;
   Plans?: PlanNode[];
   [removed: `Rows Removed by ${string}`]: number;
 }
@@ -20,8 +21,12 @@ function readIn(node: PlanNode): number {
   return (shown + removed) * loops + Plans.reduce((sum, child) => sum + readIn(child), 0);
 }
 
+const indexesIn = ({ 'Index Name': index, Plans = [] }: PlanNode): string[] => [...(index ? [index] : []), ...Plans.flatMap(indexesIn)];
+
 /** Plans statements as they are planned once they have run a few times: for the average organization, whatever its values are. */
 export class GenericPlans {
+  /** Of all plans so far. */
+  readonly indexes = new Set<string>();
   private readonly names = new Map<string, string>();
 
   private constructor(private readonly client: pg.Client) {}
@@ -39,7 +44,10 @@ export class GenericPlans {
   /** How many rows the statement reads; none if it writes. */
   async rowsRead(organizationId: string, statement: Statement): Promise<number> {
     const [row] = await this.explain<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>('JSON', organizationId, statement);
-    return row ? readIn(row['QUERY PLAN'][0].Plan) : 0;
+    if (!row) return 0;
+    const { Plan: plan } = row['QUERY PLAN'][0];
+    for (const index of indexesIn(plan)) this.indexes.add(index);
+    return readIn(plan);
   }
 
   /** Its plan, for people. */

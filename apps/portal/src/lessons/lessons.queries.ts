@@ -61,7 +61,7 @@ export function sessionsBegun(
     JOIN sessions s ON s.organization_id = ${organizationId} AND s.id = d.id ORDER BY s.starts_at DESC, s.id DESC`;
 }
 
-/** Most sessions that have begun are: the index by their start finds the latest. */
+/** Most sessions that have begun are: an index of these by their start finds the latest. */
 const isCompleted = (organizationId: string): Sql =>
   sql`organization_id = ${organizationId} AND status = 'completed' AND starts_at <= now()`;
 

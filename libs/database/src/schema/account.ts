@@ -159,8 +159,7 @@ export const account = /* sql */ `
   );
   CREATE INDEX audit_log_organization ON audit_log (organization_id, created_at, id);
   CREATE INDEX audit_log_user ON audit_log (organization_id, user_id, created_at, id) WHERE user_id IS NOT NULL;
-  CREATE INDEX audit_log_person ON audit_log (organization_id, person_id, created_at, id) INCLUDE (api_key_id, user_id)
-    WHERE person_id IS NOT NULL;
+  CREATE INDEX audit_log_person ON audit_log (organization_id, person_id, created_at, id) WHERE person_id IS NOT NULL;
   CREATE INDEX audit_log_key ON audit_log (organization_id, api_key_id, created_at, id) WHERE api_key_id IS NOT NULL;
   CREATE INDEX audit_log_invoice ON audit_log (organization_id, (details ->> 'invoice_id'), created_at, id)
     WHERE details ->> 'invoice_id' IS NOT NULL;

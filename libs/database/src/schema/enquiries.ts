@@ -26,9 +26,9 @@ export const enquiries = /* sql */ `
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     FOREIGN KEY (organization_id, assigned_tutor_id) REFERENCES members (organization_id, user_id)
   );
-  CREATE INDEX leads_keyset ON leads (organization_id, created_at, id) INCLUDE (status, assigned_tutor_id);
+  CREATE INDEX leads_keyset ON leads (organization_id, created_at, id);
   CREATE INDEX leads_status_keyset ON leads (organization_id, status, created_at, id) INCLUDE (assigned_tutor_id);
-  CREATE INDEX leads_tutor_keyset ON leads (organization_id, assigned_tutor_id, created_at, id) INCLUDE (status);
+  CREATE INDEX leads_tutor_keyset ON leads (organization_id, assigned_tutor_id, created_at, id);
   CREATE INDEX leads_email ON leads (organization_id, email_normalized, created_at) WHERE email_normalized IS NOT NULL;
   ${emits('leads', {
     ...{ resource: 'lead', noun: 'a lead', list: '/v1/leads', never: ['email_normalized'] },
@@ -64,11 +64,10 @@ export const enquiries = /* sql */ `
     FOREIGN KEY (organization_id, matched_session_id) REFERENCES sessions (organization_id, id)
   );
   ${rule('booking_requests', 'matched', `matched_session_id IS NULL OR status = 'matched'`, 'matched_session_id', 'must be null unless status is matched')}
-  CREATE INDEX booking_requests_keyset ON booking_requests (organization_id, created_at, id) INCLUDE (status, subject_id);
+  CREATE INDEX booking_requests_keyset ON booking_requests (organization_id, created_at, id);
   CREATE INDEX booking_requests_status_keyset ON booking_requests (organization_id, status, created_at, id)
     INCLUDE (subject_id);
-  CREATE INDEX booking_requests_subject_keyset ON booking_requests (organization_id, subject_id, created_at, id)
-    INCLUDE (status);
+  CREATE INDEX booking_requests_subject_keyset ON booking_requests (organization_id, subject_id, created_at, id);
   CREATE INDEX booking_requests_pending ON booking_requests (updated_at) WHERE status = 'pending';
   CREATE INDEX booking_requests_session ON booking_requests (organization_id, matched_session_id)
     WHERE matched_session_id IS NOT NULL;
@@ -126,13 +125,11 @@ export const enquiries = /* sql */ `
     )
     .join('\n  ')}
   ${rule('locations', 'place', 'coalesce(label, suburb, state, postcode) IS NOT NULL', 'label', 'must be given, or one of suburb, state and postcode')}
-  CREATE INDEX locations_keyset ON locations (organization_id, created_at, id) INCLUDE (owner_type, tutor_id, student_id);
-  CREATE INDEX locations_owner_keyset ON locations (organization_id, owner_type, created_at, id)
-    INCLUDE (tutor_id, student_id);
+  CREATE INDEX locations_keyset ON locations (organization_id, created_at, id);
+  CREATE INDEX locations_owner_keyset ON locations (organization_id, owner_type, created_at, id);
   CREATE INDEX locations_tutor_keyset ON locations (organization_id, tutor_id, created_at, id)
     INCLUDE (owner_type, student_id);
-  CREATE INDEX locations_student_keyset ON locations (organization_id, student_id, created_at, id)
-    INCLUDE (owner_type, tutor_id);
+  CREATE INDEX locations_student_keyset ON locations (organization_id, student_id, created_at, id) INCLUDE (owner_type);
   CREATE UNIQUE INDEX locations_default ON locations (organization_id, owner_type, tutor_id, student_id)
     NULLS NOT DISTINCT WHERE is_default;
   ${emits('locations', { resource: 'location', noun: 'a location', list: '/v1/locations', as: { tutor_id: 'owner_id', student_id: 'owner_id' } })}

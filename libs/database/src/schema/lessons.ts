@@ -41,9 +41,8 @@ export const lessons = /* sql */ `
   ${ofSeenGroup('lesson_plans')}
   CREATE INDEX lesson_plans_keyset ON lesson_plans (organization_id, created_at, id);
   CREATE INDEX lesson_plans_status_keyset ON lesson_plans (organization_id, status, created_at, id)
-    INCLUDE (scope, student_id);
-  CREATE INDEX lesson_plans_scope_keyset ON lesson_plans (organization_id, scope, created_at, id)
-    INCLUDE (status, student_id);
+    INCLUDE (scope);
+  CREATE INDEX lesson_plans_scope_keyset ON lesson_plans (organization_id, scope, created_at, id);
   CREATE INDEX lesson_plans_student_keyset ON lesson_plans (organization_id, student_id, created_at, id)
     INCLUDE (status, scope);
   -- A session is deleted only after a look for plans that name it.
@@ -108,7 +107,7 @@ export const lessons = /* sql */ `
   ${ofSeenGroup('files')}
   CREATE UNIQUE INDEX files_upload ON files (organization_id, upload_id);
   CREATE INDEX files_keyset ON files (organization_id, created_at, id);
-  CREATE INDEX files_type_keyset ON files (organization_id, resource_type, created_at, id) INCLUDE (scope);
+  CREATE INDEX files_type_keyset ON files (organization_id, resource_type, created_at, id);
   CREATE INDEX files_scope_keyset ON files (organization_id, scope, created_at, id) INCLUDE (resource_type);
   ${emits('files', { resource: 'file', noun: 'a file', list: '/v1/files' })}
   ${secure('files')}

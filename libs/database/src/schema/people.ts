@@ -126,7 +126,6 @@ export const people = /* sql */ `
     UNIQUE (organization_id, handle)
   );
   CREATE INDEX tutor_profiles_keyset ON tutor_profiles (organization_id, created_at, user_id);
-  CREATE INDEX tutor_profiles_published_keyset ON tutor_profiles (organization_id, is_published, created_at, user_id);
   ${onRows('tutor_profiles', 'keep_profile', ['INSERT', 'UPDATE', 'DELETE'])}
   ${counted('tutor_profiles')}
   ${partOf('tutor_profiles', { of: 'members', resource: 'tutor', on: SAME_PERSON, fields: PROFILE })}

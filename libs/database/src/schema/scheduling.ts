@@ -97,7 +97,7 @@ export const scheduling = /* sql */ `
   ${inRange('sessions', 'starts_at', 'id')}
   CREATE INDEX sessions_status_keyset ON sessions (organization_id, status, created_at, id) INCLUDE (starts_at);
   CREATE INDEX sessions_tutor_keyset ON sessions (organization_id, tutor_id, created_at, id) INCLUDE (status, starts_at);
-  CREATE INDEX sessions_start ON sessions (organization_id, starts_at);
+  CREATE INDEX sessions_taught ON sessions (organization_id, starts_at, id) WHERE status = 'completed';
   CREATE INDEX sessions_calendar ON sessions (organization_id, tutor_id, starts_at) INCLUDE (ends_at)
     WHERE status <> 'cancelled';
   CREATE INDEX sessions_earned ON sessions (organization_id, tutor_id, starts_at) INCLUDE (tutor_pay_cents)
@@ -169,8 +169,7 @@ export const scheduling = /* sql */ `
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
   CREATE INDEX lesson_participants_keyset ON lesson_participants (organization_id, created_at, id);
-  CREATE INDEX lesson_participants_status_keyset ON lesson_participants (organization_id, status, created_at, id)
-    INCLUDE (attendance);
+  CREATE INDEX lesson_participants_status_keyset ON lesson_participants (organization_id, status, created_at, id);
   CREATE INDEX lesson_participants_attendance_keyset ON lesson_participants (organization_id, attendance, created_at, id)
     INCLUDE (status) WHERE attendance IS NOT NULL;
   CREATE INDEX lesson_participants_session_keyset ON lesson_participants (organization_id, session_id, created_at, id)

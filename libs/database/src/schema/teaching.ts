@@ -125,7 +125,7 @@ export const teaching = /* sql */ `
   CREATE INDEX student_groups_subject ON student_groups (organization_id, subject_id, created_at, id)
     INCLUDE (classroom_id, is_archived);
   CREATE INDEX student_groups_classroom ON student_groups (organization_id, classroom_id, created_at, id)
-    INCLUDE (subject_id, is_archived);
+    INCLUDE (is_archived);
   CREATE INDEX student_groups_unowned ON student_groups (tutor_id) WHERE owner_organization_id IS NULL;
   CREATE TRIGGER derive_organization BEFORE INSERT OR UPDATE ON student_groups
     FOR EACH ROW EXECUTE FUNCTION derive_group_organization();
@@ -174,7 +174,7 @@ export const teaching = /* sql */ `
   ${ofSeenGroup('homework', 'NEW.group_id IS NOT NULL AND NEW.classroom_id IS NULL')}
   CREATE INDEX homework_keyset ON homework (organization_id, created_at, id);
   CREATE INDEX homework_type_keyset ON homework (organization_id, homework_type, created_at, id) INCLUDE (scope);
-  CREATE INDEX homework_scope_keyset ON homework (organization_id, scope, created_at, id) INCLUDE (homework_type);
+  CREATE INDEX homework_scope_keyset ON homework (organization_id, scope, created_at, id);
   CREATE INDEX homework_student_keyset ON homework (organization_id, student_id, created_at, id)
     INCLUDE (homework_type, scope);
   CREATE TRIGGER derive_organization BEFORE INSERT ON homework
@@ -234,7 +234,7 @@ export const teaching = /* sql */ `
   CREATE INDEX organization_results_status ON organization_results (organization_id, status, created_at, result_id)
     INCLUDE (mode, completed_at);
   CREATE INDEX organization_results_mode ON organization_results (organization_id, mode, created_at, result_id)
-    INCLUDE (status, completed_at);
+    INCLUDE (completed_at);
   CREATE TRIGGER hide_unaccepted BEFORE INSERT ON organization_results
     FOR EACH ROW EXECUTE FUNCTION hide_unaccepted_results();
   CREATE TRIGGER copy_result BEFORE INSERT OR UPDATE ON organization_results
