@@ -13,16 +13,25 @@ export const MOST_WAITING = 1_000;
 /** Whose deliveries: those of the endpoint `w`, as `d`. */
 const ITS = `d.organization_id = w.organization_id AND d.topic = 'webhook' AND d.endpoint_id = w.id`;
 
-/** What has not arrived at the endpoint `w`: events of the feed that nobody has looked at yet, and deliveries that have not ended. */
-const WAITING = `(SELECT e.timestamp AS since FROM events e WHERE e.organization_id = w.organization_id AND e.number > w.position
-    AND ${wants('w', 'e')} ORDER BY e.number LIMIT ${MOST_WAITING})
-  UNION ALL (SELECT d.created_at FROM outbox d WHERE ${ITS} AND d.status IN ('queued', 'held', 'failed') AND d.event_id IS NOT NULL
-    ORDER BY d.created_at LIMIT ${MOST_WAITING})`;
+/** Looks no further in the feed: whoever wants few types would be told after a look at all that is kept. */
+const MOST_LOOKED_AT = 10_000;
+
+/**
+ * What has not arrived at the endpoint `w`: events of the feed that nobody has looked at yet, and deliveries that have not ended.
+ * @param most of each
+ */
+const waiting = (
+  most: number,
+) => `(SELECT e.timestamp AS since FROM (SELECT * FROM events n WHERE n.organization_id = w.organization_id AND n.number > w.position
+      ORDER BY n.number LIMIT ${MOST_LOOKED_AT}) e
+    WHERE ${wants('w', 'e')} LIMIT ${most})
+  UNION ALL (SELECT d.created_at FROM unnest('{queued,held,failed}'::text[]) s CROSS JOIN LATERAL (
+      SELECT d.created_at FROM outbox d WHERE ${ITS} AND d.status = s AND d.event_id IS NOT NULL ORDER BY d.created_at LIMIT ${most}) d)`;
 
 /** How an endpoint `w` is doing, in SQL. */
 export const HEALTH = {
-  waiting: `(SELECT least(count(*), ${MOST_WAITING})::integer FROM (${WAITING}) q)`,
-  waitingSince: `(SELECT min(q.since) FROM (${WAITING}) q)`,
+  waiting: `(SELECT least(count(*), ${MOST_WAITING})::integer FROM (${waiting(MOST_WAITING)}) q)`,
+  waitingSince: `(SELECT min(q.since) FROM (${waiting(1)}) q)`,
   /** A column of the last call, whatever came of it. */
   last: (column: string) =>
     `(SELECT d.${column} FROM outbox d WHERE ${ITS} AND d.tried_at IS NOT NULL ORDER BY d.created_at DESC, d.id DESC LIMIT 1)`,
@@ -83,6 +92,15 @@ export interface WantedDeliveries {
 @Injectable()
 export class WebhookLog {
   constructor(private readonly db: Database) {}
+
+  /** The endpoints to choose from, oldest first. */
+  async named(organizationId: string): Promise<Pick<ListedEndpoint, 'id' | 'url' | 'description'>[]> {
+    const [rows] = await this.db.read<[Pick<ListedEndpoint, 'id' | 'url' | 'description'>]>(
+      { organizationId },
+      sql`SELECT id, url, description FROM webhook_endpoints WHERE organization_id = ${organizationId} ORDER BY created_at, id`,
+    );
+    return rows;
+  }
 
   /** Oldest first. */
   async endpoints(organizationId: string, id: string | null = null): Promise<ListedEndpoint[]> {

@@ -24,6 +24,8 @@ const copied = (copies: number): [when: string, value: string][] => [
   [`type = 'uuid'`, `CASE WHEN n % 2 = 0 AND n <= ${copies} THEN c ELSE growth_copy(c, n) END`],
   [`name = 'seen_by'`, `CASE WHEN n <= ${copies} THEN c ELSE ARRAY(SELECT growth_copy(o, n % ${OTHERS}) FROM unnest(c) o) END`],
   [`name IN ('expires_at', 'due_at')`, 'c'],
+  // Of the last week are the newest.
+  [`"table" = 'request_log' AND name = 'created_at'`, `c - n * interval '5 minutes'`],
   [`type LIKE 'timestamp%'`, `c - n * interval '3 hours'`],
   [`type = 'date'`, 'c - n / 8'],
   [`type = 'bytea' AND in_key`, `sha256(c || n::text::bytea)`],

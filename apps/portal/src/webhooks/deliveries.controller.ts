@@ -8,7 +8,7 @@ import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { pathId } from '../web/path-id.js';
-import { shownDelivery, shownEndpoint, WORDS } from './webhook-words.js';
+import { nameOf, shownDelivery, WORDS } from './webhook-words.js';
 
 const PAGE = 25;
 
@@ -30,7 +30,7 @@ export class DeliveriesController {
     const filters = readFilters(query);
     const { endpoint, status, type, since, before } = filters;
     const [endpoints, found] = await Promise.all([
-      this.log.endpoints(organizationId),
+      this.log.named(organizationId),
       this.log.deliveries(organizationId, {
         ...{ endpointId: endpoint, status, type: type && type.replace('*', ''), after: before, most: PAGE },
         since: since === null ? null : startOfDay(since, timeZone),
@@ -39,7 +39,7 @@ export class DeliveriesController {
     const { rows, next: older } = pageOf(found, PAGE, 'createdAt');
     const own = { endpoint, status, type, since };
     return page('webhooks/deliveries', {
-      endpoints: endpoints.map(shownEndpoint),
+      endpoints: endpoints.map((one) => ({ id: one.id, name: nameOf(one) })),
       deliveries: rows.map(shownDelivery),
       filters: { ...filters, any: Object.values(own).some((value) => value !== null) },
       words: WORDS,

@@ -10,10 +10,14 @@ export const WORDS: Record<DeliveryStatus, string> = {
   dead: 'Given up',
 };
 
+/** What an endpoint is called. */
+export const nameOf = ({ description, url }: Pick<ListedEndpoint, 'description' | 'url'>): string =>
+  description ?? new URL(url).host;
+
 /** An endpoint as its pages show it. */
 export const shownEndpoint = (endpoint: ListedEndpoint) => ({
   ...endpoint,
-  name: endpoint.description ?? new URL(endpoint.url).host,
+  name: nameOf(endpoint),
   events: eventsOf(endpoint.eventTypes),
   countedUp: endpoint.waiting === MOST_WAITING,
 });

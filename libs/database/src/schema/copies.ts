@@ -51,8 +51,8 @@ export function seenConversations(seen: string): string {
             FROM conversation_participants p WHERE p.conversation_id = c.id AND p.left_at IS NULL) a) o,
         LATERAL (SELECT o.outlived, o.participants, max(w.created_at) AS last_message_at,
           coalesce(max(w.created_at), c.created_at) AS updated_at, count(w.id) AS written
-          FROM (SELECT true) one LEFT JOIN messages w ON o.outlived AND w.conversation_id = c.id
-            AND w.organization_id = s.organization_id AND w.visibility = 'everyone' AND w.deleted_at IS NULL) v
+          FROM (SELECT true) one LEFT JOIN LATERAL (SELECT * FROM messages w WHERE o.outlived AND w.conversation_id = c.id
+            AND w.organization_id = s.organization_id AND w.visibility = 'everyone' AND w.deleted_at IS NULL OFFSET 0) w ON true) v
       WHERE NOT v.outlived OR v.written > 0`;
 }
 

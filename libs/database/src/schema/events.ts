@@ -1,6 +1,12 @@
 import { emitters } from './emits.js';
 import { ownerOnly, secure } from './rules.js';
 
+/**
+ * An event's number, to look at those of all organizations. Row-level security lets an index compare only what can reveal nothing: this
+ * conversion, which cannot fail, but not number + 0, which might overflow. Exact below 2^53.
+ */
+export const OF_ALL = 'number::double precision';
+
 /** What is told of changes: first as the triggers write it, then as it is read. */
 export const events = /* sql */ `
   -- One row for each row that changed, written by its transaction: see emits(). seq is taken after the row's lock. op: the
@@ -36,7 +42,7 @@ export const events = /* sql */ `
   CREATE INDEX events_feed ON events (organization_id, number);
   -- For what looks at the events of all organizations. An expression, because PostgreSQL would read a page of one organization
   -- through an index of the number itself, past the events of all others, if it has many events but none lately.
-  CREATE UNIQUE INDEX events_number ON events ((number + 0));
+  CREATE UNIQUE INDEX events_number ON events ((${OF_ALL}));
   ${secure('events')}
 
   -- The last event of an organization that is gone by its age: whoever has read up to it has missed nothing.

@@ -41,15 +41,22 @@ export function cursorPage(caller: Caller, list: Selected, limit: number, after:
   const { view, source } = list;
   const createdAt = `${source.alias}.created_at`;
   const columns = sql`${view.columns}, ${raw(createdAt)} AS listed_at`;
-  // An index of a range does not understand the first condition.
-  const before = list.ranged && after ? sql` AND ${raw(createdAt)} <= ${after.at.toISOString()}` : empty;
-  const page = { limit: limit + 1, offset: 0, further: sql`${behind(after, createdAt, source.id)}${before}` };
+  const page = {
+    limit: limit + 1,
+    offset: 0,
+    further: list.ranged && after ? inRangeBehind(after, createdAt, source.id) : behind(after, createdAt, source.id),
+  };
   return sql`WITH found AS MATERIALIZED (${rowsAt(caller, list, page, columns)})
     SELECT p.count, p.more, last.listed_at AS created_at, last.id,
       ${rendered(view, sql`(SELECT ${view.fields} FROM found LIMIT ${limit}) v`)}
     FROM (SELECT least(count(*), ${limit})::int AS count, count(*) > ${limit} AS more${measured(view, sql`found`)}) p
     LEFT JOIN (SELECT id, listed_at FROM found LIMIT 1 OFFSET ${limit - 1}) last ON p.more`;
 }
+
+/** As {@link behind}, for an index of a range, which does not know how to compare pairs; another index would be read to the end of the list. */
+const inRangeBehind = ({ at, id }: Position, createdAt: string, rowId: string): Sql =>
+  sql` AND ${raw(createdAt)} <= ${at.toISOString()}::timestamptz
+    AND NOT (${raw(createdAt)} = ${at.toISOString()}::timestamptz AND ${raw(rowId)} >= ${id}::uuid)`;
 
 /** The version of all rows of the organization, whatever of them a page shows, in the column `version`. */
 export function versionOf(caller: Caller, { source }: Pick<Selected, 'source'>): Sql {

@@ -2,7 +2,8 @@ import { lockNumber } from '../../locks.js';
 // Its tables declare what they tell.
 import '../areas.js';
 import { tellFunctions } from '../emits.js';
-import { AS_OWNER } from '../rules.js';
+import { OF_ALL } from '../events.js';
+import { AS_OWNER, BY_INDEX } from '../rules.js';
 
 /** The feed of events: what the triggers of tables write, and how it becomes what is read. */
 export const events = /* sql */ `
@@ -91,12 +92,14 @@ export const events = /* sql */ `
 
   -- Deletes events that are too old, in the order of their numbers, as they are read: what a long transaction wrote can be
   -- older than events before it. Waits for what somebody else holds, rather than skip it. @returns how many
-  CREATE FUNCTION purge_events(days integer, most integer DEFAULT 5000) RETURNS bigint LANGUAGE sql ${AS_OWNER} AS $$
+  CREATE FUNCTION purge_events(days integer, most integer DEFAULT 5000) RETURNS bigint LANGUAGE sql ${BY_INDEX} AS $$
     WITH bound AS (
-        SELECT number FROM events WHERE timestamp >= now() - days * interval '1 day' ORDER BY number + 0 LIMIT 1),
+        -- In here, because no index compares with coalesce().
+        SELECT coalesce((SELECT ${OF_ALL} FROM events WHERE timestamp >= now() - days * interval '1 day' ORDER BY ${OF_ALL} LIMIT 1),
+          'infinity') AS number),
       gone AS (
-        DELETE FROM events WHERE number + 0 = ANY (ARRAY(SELECT e.number FROM events e
-          WHERE e.number + 0 < coalesce((SELECT number FROM bound), 9223372036854775807) ORDER BY e.number + 0 LIMIT most))
+        DELETE FROM events WHERE ${OF_ALL} = ANY (ARRAY(SELECT e.${OF_ALL} FROM events e
+          WHERE e.${OF_ALL} < (SELECT b.number FROM bound b) ORDER BY e.${OF_ALL} LIMIT most))
         RETURNING organization_id, number, id),
       floors AS (
         INSERT INTO event_floors AS f (organization_id, number, id)

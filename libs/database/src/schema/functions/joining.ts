@@ -1,9 +1,5 @@
 import { AS_OWNER } from '../rules.js';
 
-/** Who belongs to which organization, as member or parent. */
-const ACCEPTED = `SELECT organization_id, user_id FROM members WHERE status = 'accepted'
-          UNION ALL SELECT organization_id, user_id FROM parents WHERE status = 'accepted'`;
-
 /** Whether somebody whose address was changed has yet to prove it: then they are let in when they do. */
 const UNPROVEN = (tie: string) => `${tie}.readdressed_at IS NOT NULL
         AND NOT EXISTS (SELECT FROM users u WHERE u.id = ${tie}.user_id AND u.email_verified_at IS NOT NULL)`;
@@ -113,11 +109,10 @@ export const joining = /* sql */ `
     UPDATE conversation_participants p SET left_at = now() WHERE p.user_id = ANY (logins) AND p.left_at IS NULL
       AND EXISTS (SELECT FROM organization_conversations v
         WHERE v.organization_id = here AND v.conversation_id = p.conversation_id)
-      AND NOT EXISTS (SELECT FROM conversation_participants o
-        JOIN (${ACCEPTED}) t ON t.user_id = o.user_id
-        JOIN (${ACCEPTED}) m ON m.organization_id = t.organization_id AND m.user_id = p.user_id
-        WHERE o.conversation_id = p.conversation_id AND o.user_id <> p.user_id AND o.left_at IS NULL
-          AND t.organization_id <> here);
+      AND NOT (SELECT coalesce(bool_or((SELECT bool_or(shared <> here AND shared = ANY (m.seen_by))
+          FROM users m, users t, unnest(t.seen_by) AS shared WHERE m.id = p.user_id AND t.id = o.user_id)), false)
+        FROM conversation_participants o
+        WHERE o.conversation_id = p.conversation_id AND o.user_id <> p.user_id AND o.left_at IS NULL);
   END $$;
 
   -- An API key has given a login of this organization another address, or none. Whoever has it now waits, as member and as

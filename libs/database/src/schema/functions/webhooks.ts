@@ -1,4 +1,5 @@
 import { lockNumber } from '../../locks.js';
+import { OF_ALL } from '../events.js';
 import { AS_OWNER, BY_INDEX, MINE } from '../rules.js';
 
 /** How many deliveries an endpoint has in the outbox at a time, and how many events are looked at for it in one go. */
@@ -75,10 +76,10 @@ export const webhooks = /* sql */ `
     -- One at a time: an endpoint's look_at is set by whoever ends a try, and unset here alone.
     IF NOT pg_try_advisory_xact_lock(${lockNumber('deliveries of webhooks')}) THEN RETURN NEXT; RETURN; END IF;
     seen := coalesce((SELECT p.number FROM webhook_progress p), 0);
-    last := (SELECT max(v.number) FROM (SELECT number FROM events WHERE number + 0 > seen ORDER BY number + 0 LIMIT 5000) v);
+    last := (SELECT max(v.number) FROM (SELECT number FROM events WHERE ${OF_ALL} > seen ORDER BY ${OF_ALL} LIMIT 5000) v);
     IF last IS NOT NULL THEN
       UPDATE webhook_endpoints w SET look_at = now() WHERE w.look_at IS NULL AND w.disabled_at IS NULL AND w.organization_id IN
-        (SELECT DISTINCT v.organization_id FROM events v WHERE v.number + 0 > seen AND v.number + 0 <= last);
+        (SELECT DISTINCT v.organization_id FROM events v WHERE v.${OF_ALL} > seen AND v.${OF_ALL} <= last);
       INSERT INTO webhook_progress (number) VALUES (last) ON CONFLICT (id) DO UPDATE SET number = excluded.number;
     END IF;
     FOR e IN SELECT * FROM webhook_endpoints w WHERE w.look_at <= now()::timestamptz(3) AND w.disabled_at IS NULL

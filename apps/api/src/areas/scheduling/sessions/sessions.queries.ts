@@ -14,9 +14,13 @@ export const SESSION_LIST = list({
     byValue('status', VALUES.sessions.status, 'Only sessions with this status.'),
     byId('tutor_id', 'Only sessions of this tutor.'),
     parameter('student_id', kinds.uuid, 'Only sessions in which this student takes part.', {
-      where: (id, alias) => sql`EXISTS (SELECT FROM lesson_participants p
-        WHERE p.organization_id = ${raw(alias)}.organization_id AND p.session_id = ${raw(alias)}.id
-          AND p.student_id = ${id} AND p.status <> 'removed')`,
+      // Their ids first: EXISTS may be planned as a loop over all lessons of the student, for each lesson of a tutor.
+      where: (
+        id,
+        alias,
+        { organizationId },
+      ) => sql`${raw(alias)}.id = ANY (ARRAY(SELECT p.session_id FROM lesson_participants p
+        WHERE p.organization_id = ${organizationId} AND p.student_id = ${id} AND p.status <> 'removed'))`,
     }),
     ...between('starts_at', {
       from: 'Only sessions that start at or after this date or time.',
