@@ -86,7 +86,7 @@ const wishOf = (organizationId: string, id: string): Sql => sql`
   LEFT JOIN subjects s ON s.organization_id = b.organization_id AND s.id = b.subject_id ${HOME}
   WHERE b.organization_id = ${organizationId} AND b.id = ${id}`;
 
-const KM = distanceBetween('home', 'there');
+const KM = distanceBetween('home', 'b');
 
 /**
  * The tutors to choose from: those who teach the subject, and the others only if these are too few, since none of them comes before one who does
@@ -102,15 +102,15 @@ const chosen = (organizationId: string, requestId: string, most: number): Sql =>
     WHERE ${tutorsOf(organizationId)} AND (SELECT count(*) FROM teachers) < ${most})`;
 
 const candidatesFor = (organizationId: string, requestId: string, most: number): Sql => sql`
-  WITH ${chosen(organizationId, requestId, most)}
+  WITH ${chosen(organizationId, requestId, most)},
+  b AS MATERIALIZED (SELECT b.subject_id, l.postcode, there.postcode AS place, there.lat, there.lng
+    FROM booking_requests b ${HOME} ${placeOf('there', 'l.postcode')} WHERE b.organization_id = ${organizationId} AND b.id = ${requestId})
   SELECT m.user_id AS id, ${visibleColumns('m', ['first_name', 'last_name'])}, t.teaching_mode AS mode,
     coalesce(b.subject_id IS NULL OR (SELECT true FROM tutor_subjects k WHERE k.organization_id = m.organization_id
       AND k.user_id = m.user_id AND k.subject_id = b.subject_id), false) AS teaches, a.upcoming,
-    (i.reached -> there.postcode ->> 0)::double precision AS "roadKm", (i.reached -> there.postcode ->> 1)::int AS "roadMinutes",
-    ${raw(shownDistance(KM))} AS "distanceKm", ${raw(covers('t', 'l.postcode', KM))} AS covers
-  FROM chosen c JOIN booking_requests b ON b.organization_id = ${organizationId} AND b.id = ${requestId}
-  ${HOME} ${placeOf('there', 'l.postcode')}
-  JOIN ${TUTORS} ON m.user_id = c.user_id LEFT JOIN users u ON u.id = m.user_id
+    (i.reached -> b.place ->> 0)::double precision AS "roadKm", (i.reached -> b.place ->> 1)::int AS "roadMinutes",
+    ${raw(shownDistance(KM))} AS "distanceKm", ${raw(covers('t', 'b.postcode', KM))} AS covers
+  FROM chosen c CROSS JOIN b JOIN ${TUTORS} ON m.user_id = c.user_id LEFT JOIN users u ON u.id = m.user_id
   LEFT JOIN isochrones i ON i.organization_id = m.organization_id AND i.postcode = home.postcode
   CROSS JOIN LATERAL (SELECT count(*)::int AS upcoming FROM sessions s WHERE s.organization_id = m.organization_id
     AND s.tutor_id = m.user_id AND s.status <> 'cancelled' AND s.starts_at > now()) a

@@ -12,8 +12,8 @@ import { LargeAnswers } from './large-answers.js';
 import { unsealed } from '../views/sealed.js';
 import { Page, type Part } from './page.js';
 import {
+  countedPage,
   countOf,
-  countOfRows,
   cursorPage,
   existenceOf,
   offsetPage,
@@ -54,12 +54,12 @@ export class Lists {
     const after = cursor && cursor !== CURSOR_START ? this.cursors.decode(cursor, use()) : null;
     const counters = cursor === undefined && selected.total;
     const inOffsetMode = cursor === undefined;
-    const rows = inOffsetMode ? offsetPage(caller, selected, query) : cursorPage(caller, selected, query.limit, after);
+    const counted = counters && selected.counted;
+    const rows = inOffsetMode
+      ? (counted ? countedPage : offsetPage)(caller, selected, query)
+      : cursorPage(caller, selected, query.limit, after);
     const statements = [list.whole ? versionedPage(caller, selected, rows) : rows];
-    if (counters) {
-      const { counted, totalWithout } = selected;
-      statements.push(counted ? countOfRows(caller, selected) : countOf(caller, counters, totalWithout));
-    }
+    if (counters && !counted) statements.push(countOf(caller, counters, selected.totalWithout));
     if (selected.within) statements.push(existenceOf(caller, selected.within));
     const results = await this.read<[CursorRow, ...{ total: number }[]]>(caller, query, statements);
     const [[page]] = results;
@@ -69,7 +69,11 @@ export class Lists {
     const { limit, offset } = query;
     const { count, more, created_at: createdAt, id, version } = page!;
     if (inOffsetMode) {
-      return new Page(records, { limit, offset, count, ...(counters && { total: results[1]![0]!.total }) }, version);
+      return new Page(
+        records,
+        { limit, offset, count, ...(counters && { total: page!.total ?? results[1]![0]!.total }) },
+        version,
+      );
     }
     const last: Position | null = more ? { at: createdAt!, id: id! } : null;
     return new Page(records, { limit, count, next_cursor: last && this.cursors.encode(last, use()) }, version);

@@ -19,6 +19,8 @@ export interface PageRow {
   /** If too large: the page's ids and the sizes of its records, in order; else null. */
   ids?: string[] | null;
   sizes?: number[] | null;
+  /** Of {@link countedPage}. */
+  total?: number;
   /** Of lists that are replaced as a whole. */
   version?: string;
 }
@@ -34,6 +36,16 @@ export function offsetPage(caller: Caller, list: Selected, page: PageQuery): Sql
   const { view } = list;
   return sql`WITH v AS MATERIALIZED (${rowsAt(caller, list, page)})
     SELECT p.count, ${rendered(view, sql`(SELECT ${view.fields} FROM v) v`)} FROM (SELECT count(*)::int AS count${measured(view, sql`v`)}) p`;
+}
+
+/** The same with the number of all rows in the column `total`, from one look at each that might be meant. */
+export function countedPage(caller: Caller, list: Selected, { limit, offset }: PageQuery): Sql {
+  const { view, source } = list;
+  const matching = sql`SELECT ${orderedColumns(list)} FROM ${source.table} WHERE ${conditions(caller, list)}`;
+  const ids = sql`SELECT ${raw(source.id)} AS id FROM matching ${raw(source.alias)} ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset}`;
+  return sql`WITH matching AS MATERIALIZED (${matching}), v AS MATERIALIZED (${rowsOf(caller, list, ids, view.columns)})
+    SELECT p.count, (SELECT count(*)::int FROM matching) AS total, ${rendered(view, sql`(SELECT ${view.fields} FROM v) v`)}
+    FROM (SELECT count(*)::int AS count${measured(view, sql`v`)}) p`;
 }
 
 /** Reads one row more than the page shows, to know whether there is a next page. */
@@ -89,11 +101,6 @@ export function countOf({ organizationId }: Caller, counters: Counter[], without
     FROM list_counts WHERE organization_id = ${organizationId} AND list = ANY (${[...counters, ...without]})`;
 }
 
-/** The same by the rows themselves. */
-export function countOfRows(caller: Caller, list: Selected): Sql {
-  return sql`SELECT count(*)::int AS total FROM ${list.source.table} WHERE ${conditions(caller, list)}`;
-}
-
 /** Where a page is; `further` are conditions that continue those of the list. */
 type Extent = Pick<PageQuery, 'limit' | 'offset'> & { further?: Sql };
 
@@ -107,9 +114,16 @@ function rowsAt(caller: Caller, list: Selected, extent: Extent, columns = list.v
     return sql`SELECT ${columns} FROM ${source.all} WHERE ${conditions(caller, list)}${further}
       ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
   }
-  return sql`SELECT ${columns} FROM (${idsAt(list, kinds, extent)}) page
-    JOIN ${source.table} ON ${source.sightOf(caller)} AND ${raw(source.id)} = page.id ${source.joins} ORDER BY ${order}`;
+  return rowsOf(caller, list, idsAt(list, kinds, extent), columns);
 }
+
+/** Columns of the rows with these ids, in the list's order. */
+const rowsOf = (caller: Caller, list: Selected, ids: Sql, columns: Sql): Sql => sql`SELECT ${columns} FROM (${ids}) page
+  JOIN ${list.source.table} ON ${list.source.sightOf(caller)} AND ${raw(list.source.id)} = page.id ${list.source.joins} ORDER BY ${orderOf(list)}`;
+
+/** What a list is ordered by, and the ids. */
+const orderedColumns = (list: Selected): Sql =>
+  raw([...new Set([list.source.id, ...orderOf(list).sql.match(/\w+\.\w+/g)!])].join(', '));
 
 /** The ids of the page's rows: of each kind that the caller sees, one walk of an index, only as far as the page reaches. */
 function idsAt(list: Selected, kinds: Sql[], { limit, offset, further = empty }: Extent): Sql {
@@ -117,12 +131,12 @@ function idsAt(list: Selected, kinds: Sql[], { limit, offset, further = empty }:
   const order = orderOf(list);
   const id = raw(`${source.id} AS id`);
   const end = sql`ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`;
-  const rowsOf = (kind: Sql) => sql`FROM ${source.table} WHERE ${all(kind, filters)}${further}`;
-  if (kinds.length === 1) return sql`SELECT ${id} ${rowsOf(kinds[0]!)} ${end}`;
-  const columns = raw([...new Set([source.id, ...order.sql.match(/\w+\.\w+/g)!])].join(', '));
+  const ofKind = (kind: Sql) => sql`FROM ${source.table} WHERE ${all(kind, filters)}${further}`;
+  if (kinds.length === 1) return sql`SELECT ${id} ${ofKind(kinds[0]!)} ${end}`;
+  const columns = orderedColumns(list);
   // For PostgreSQL, rows of nobody are in the order of the index only by the whole of it.
   const whole = sql`${raw(source.tenant)} DESC, ${order}`;
-  const walks = kinds.map((kind) => sql`(SELECT ${columns} ${rowsOf(kind)} ORDER BY ${whole} LIMIT ${limit + offset})`);
+  const walks = kinds.map((kind) => sql`(SELECT ${columns} ${ofKind(kind)} ORDER BY ${whole} LIMIT ${limit + offset})`);
   return sql`SELECT ${id} FROM (${join(walks, ' UNION ALL ')}) ${raw(source.alias)} ${end}`;
 }
 
