@@ -26,6 +26,7 @@ export const SERVES: Record<string, string> = {
   blog_posts_scheduled: 'the worker publishes what is due',
   booking_requests_pending: 'the worker ends requests that nobody took up',
   invites_declined: 'no mail to somebody who has just declined',
+  invoices_serial: 'the next number of an invoice',
   joins_waiting: 'who waits for an approval',
   leads_email: 'a form that is sent twice is one lead',
   outbox_dead: '/metrics: messages that were given up',

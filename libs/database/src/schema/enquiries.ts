@@ -28,7 +28,8 @@ export const enquiries = /* sql */ `
   );
   CREATE INDEX leads_keyset ON leads (organization_id, created_at, id);
   CREATE INDEX leads_status_keyset ON leads (organization_id, status, created_at, id) INCLUDE (assigned_tutor_id);
-  CREATE INDEX leads_tutor_keyset ON leads (organization_id, assigned_tutor_id, created_at, id);
+  CREATE INDEX leads_tutor_keyset ON leads (organization_id, assigned_tutor_id, created_at, id)
+    WHERE assigned_tutor_id IS NOT NULL;
   CREATE INDEX leads_email ON leads (organization_id, email_normalized, created_at) WHERE email_normalized IS NOT NULL;
   ${emits('leads', {
     ...{ resource: 'lead', noun: 'a lead', list: '/v1/leads', never: ['email_normalized'] },
@@ -67,7 +68,8 @@ export const enquiries = /* sql */ `
   CREATE INDEX booking_requests_keyset ON booking_requests (organization_id, created_at, id);
   CREATE INDEX booking_requests_status_keyset ON booking_requests (organization_id, status, created_at, id)
     INCLUDE (subject_id);
-  CREATE INDEX booking_requests_subject_keyset ON booking_requests (organization_id, subject_id, created_at, id);
+  CREATE INDEX booking_requests_subject_keyset ON booking_requests (organization_id, subject_id, created_at, id)
+    WHERE subject_id IS NOT NULL;
   CREATE INDEX booking_requests_pending ON booking_requests (updated_at) WHERE status = 'pending';
   CREATE INDEX booking_requests_session ON booking_requests (organization_id, matched_session_id)
     WHERE matched_session_id IS NOT NULL;
@@ -128,8 +130,9 @@ export const enquiries = /* sql */ `
   CREATE INDEX locations_keyset ON locations (organization_id, created_at, id);
   CREATE INDEX locations_owner_keyset ON locations (organization_id, owner_type, created_at, id);
   CREATE INDEX locations_tutor_keyset ON locations (organization_id, tutor_id, created_at, id)
-    INCLUDE (owner_type, student_id);
-  CREATE INDEX locations_student_keyset ON locations (organization_id, student_id, created_at, id) INCLUDE (owner_type);
+    INCLUDE (owner_type, student_id) WHERE tutor_id IS NOT NULL;
+  CREATE INDEX locations_student_keyset ON locations (organization_id, student_id, created_at, id)
+    INCLUDE (owner_type) WHERE student_id IS NOT NULL;
   CREATE UNIQUE INDEX locations_default ON locations (organization_id, owner_type, tutor_id, student_id)
     NULLS NOT DISTINCT WHERE is_default;
   ${emits('locations', { resource: 'location', noun: 'a location', list: '/v1/locations', as: { tutor_id: 'owner_id', student_id: 'owner_id' } })}

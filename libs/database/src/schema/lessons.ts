@@ -44,7 +44,7 @@ export const lessons = /* sql */ `
     INCLUDE (scope);
   CREATE INDEX lesson_plans_scope_keyset ON lesson_plans (organization_id, scope, created_at, id);
   CREATE INDEX lesson_plans_student_keyset ON lesson_plans (organization_id, student_id, created_at, id)
-    INCLUDE (status, scope);
+    INCLUDE (status, scope) WHERE student_id IS NOT NULL;
   -- A session is deleted only after a look for plans that name it.
   CREATE INDEX lesson_plans_session ON lesson_plans (organization_id, session_id) WHERE session_id IS NOT NULL;
   ${emits('lesson_plans', { resource: 'lesson_plan', noun: 'a lesson plan', list: '/v1/lesson-plans' })}

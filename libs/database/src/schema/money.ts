@@ -121,7 +121,7 @@ export const money = /* sql */ `
   CREATE INDEX invoices_status_keyset ON invoices (organization_id, status, created_at, id);
   -- Amounts are in no index, so that to bill a lesson or to pay a part writes none.
   CREATE INDEX invoices_open ON invoices (organization_id, student_id) WHERE status = 'open';
-  CREATE INDEX invoices_serial ON invoices (organization_id, serial);
+  CREATE INDEX invoices_serial ON invoices (organization_id, serial) WHERE serial IS NOT NULL;
   CREATE UNIQUE INDEX invoices_collecting ON invoices (organization_id, student_id) WHERE collecting;
   ${emits('invoices', {
     ...{ resource: 'invoice', noun: 'an invoice', list: '/v1/invoices', never: ['serial', 'collecting', 'rebilled'] },
@@ -194,9 +194,10 @@ export const money = /* sql */ `
   ${rule('payments', 'refund', 'refund_amount_cents <= amount_cents', 'refund_amount_cents', 'must not be more than amount_cents')}
   CREATE INDEX payments_keyset ON payments (organization_id, created_at, id);
   CREATE INDEX payments_student_keyset ON payments (organization_id, student_id, created_at, id)
-    INCLUDE (tutor_id, status);
+    INCLUDE (tutor_id, status) WHERE student_id IS NOT NULL;
   CREATE INDEX payments_parent_keyset ON payments (organization_id, parent_id, created_at, id) WHERE parent_id IS NOT NULL;
-  CREATE INDEX payments_tutor_keyset ON payments (organization_id, tutor_id, created_at, id) INCLUDE (status);
+  CREATE INDEX payments_tutor_keyset ON payments (organization_id, tutor_id, created_at, id)
+    INCLUDE (status) WHERE tutor_id IS NOT NULL;
   CREATE INDEX payments_status_keyset ON payments (organization_id, status, created_at, id);
   CREATE INDEX payments_student_credit ON payments (organization_id, student_id) WHERE credit_cents > 0;
   CREATE INDEX payments_parent_credit ON payments (organization_id, parent_id) WHERE credit_cents > 0;

@@ -103,7 +103,7 @@ export const scheduling = /* sql */ `
   CREATE INDEX sessions_earned ON sessions (organization_id, tutor_id, starts_at) INCLUDE (tutor_pay_cents)
     WHERE status = 'completed';
   CREATE INDEX sessions_series ON sessions (organization_id, series_id, starts_at) WHERE series_id IS NOT NULL;
-  CREATE INDEX sessions_student ON sessions (organization_id, student_id);
+  CREATE INDEX sessions_student ON sessions (organization_id, student_id) WHERE student_id IS NOT NULL;
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${countedAtCommit('sessions')}
   ${emits('sessions', {

@@ -81,7 +81,8 @@ export const teaching = /* sql */ `
   ${rule('classrooms', 'price', 'price_cents IS NULL OR billing_interval IS NOT NULL', 'billing_interval', 'must be given with price_cents')}
   CREATE INDEX classrooms_keyset ON classrooms (organization_id, created_at, id);
   CREATE INDEX classrooms_live_keyset ON classrooms (organization_id, created_at, id) WHERE NOT is_archived;
-  CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id) INCLUDE (is_archived);
+  CREATE INDEX classrooms_subject ON classrooms (organization_id, subject_id, created_at, id)
+    INCLUDE (is_archived) WHERE subject_id IS NOT NULL;
   ${emits('classrooms', { resource: 'classroom', noun: 'a classroom', list: '/v1/classrooms' })}
   ${secure('classrooms')}
 
@@ -123,9 +124,9 @@ export const teaching = /* sql */ `
   CREATE INDEX student_groups_keyset ON student_groups (organization_id, created_at, id);
   CREATE INDEX student_groups_live_keyset ON student_groups (organization_id, created_at, id) WHERE NOT is_archived;
   CREATE INDEX student_groups_subject ON student_groups (organization_id, subject_id, created_at, id)
-    INCLUDE (classroom_id, is_archived);
+    INCLUDE (classroom_id, is_archived) WHERE subject_id IS NOT NULL;
   CREATE INDEX student_groups_classroom ON student_groups (organization_id, classroom_id, created_at, id)
-    INCLUDE (is_archived);
+    INCLUDE (is_archived) WHERE classroom_id IS NOT NULL;
   CREATE INDEX student_groups_unowned ON student_groups (tutor_id) WHERE owner_organization_id IS NULL;
   CREATE TRIGGER derive_organization BEFORE INSERT OR UPDATE ON student_groups
     FOR EACH ROW EXECUTE FUNCTION derive_group_organization();
@@ -176,7 +177,7 @@ export const teaching = /* sql */ `
   CREATE INDEX homework_type_keyset ON homework (organization_id, homework_type, created_at, id) INCLUDE (scope);
   CREATE INDEX homework_scope_keyset ON homework (organization_id, scope, created_at, id);
   CREATE INDEX homework_student_keyset ON homework (organization_id, student_id, created_at, id)
-    INCLUDE (homework_type, scope);
+    INCLUDE (homework_type, scope) WHERE student_id IS NOT NULL;
   CREATE TRIGGER derive_organization BEFORE INSERT ON homework
     FOR EACH ROW EXECUTE FUNCTION derive_homework_organization();
   CREATE TRIGGER keep_organization BEFORE UPDATE ON homework FOR EACH ROW EXECUTE FUNCTION keep_organization();
