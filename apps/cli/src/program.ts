@@ -4,6 +4,7 @@ import { inWords } from '@app/database';
 import { addCatalogueCommands } from './commands/catalogues.js';
 import { addDatabaseCommands } from './commands/database.js';
 import { addDataCommands } from './commands/data.js';
+import { addErasureCommands } from './commands/erasure.js';
 import { addHookCommands } from './commands/hooks.js';
 import { addKeyCommands } from './commands/keys.js';
 import { addMemberCommands } from './commands/members.js';
@@ -24,6 +25,7 @@ export function createProgram(): Command {
     .exitOverride();
   addOrganizationCommands(program);
   addMemberCommands(program);
+  addErasureCommands(program);
   addKeyCommands(program);
   addOutboxCommands(program);
   addHookCommands(program);

@@ -6,6 +6,7 @@ import { AccessModule } from '@app/access';
 import { BillingModule } from '@app/billing';
 import { ConfigModule, type Env } from '@app/config';
 import { connect, Database, DatabaseFault, DatabaseModule, MOST_BEHIND } from '@app/database';
+import { ErasureModule } from '@app/erasure';
 import { PublishingModule } from '@app/publishing';
 import { WebhooksModule } from '@app/webhooks';
 import { Failure } from './output.js';
@@ -22,6 +23,7 @@ export function rulesOn(db: Database, env: Env): Promise<Rules> {
     DatabaseModule.on(db),
     AccessModule,
     BillingModule,
+    ErasureModule,
     PublishingModule,
     WebhooksModule,
   ];

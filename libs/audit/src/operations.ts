@@ -32,6 +32,7 @@ const WORDS = {
   'import organization': 'Brought the organization here from an export',
   'change rows': 'Changed {rows} rows of {file} by an import',
   'end membership': ENDED,
+  'erase person': 'Erased {person}',
   'add owner': 'Made {person} an owner',
   'change role': 'Changed the role of {person} from {from} to {to}',
   send_invite: MAILED,

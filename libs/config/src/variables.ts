@@ -133,6 +133,10 @@ export const groups = {
       days(30),
     ),
     AUDIT_DAYS: about('How long the audit log is kept.', days(2_557)),
+    TAX_YEARS: about(
+      'How long an issued invoice keeps the name on it after its student was erased, in years.',
+      integer(7, 1, 50),
+    ),
     AUDIT_NETWORK_DAYS: about('How long it keeps sign-ins, and the networks that changes came from.', days(90)),
     REFUSAL_DAYS: about(
       'How long it keeps refused writes of API keys: the first of each key, route and status in an hour.',

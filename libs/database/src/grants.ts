@@ -1,6 +1,7 @@
 import { account } from './grants/account.js';
 import { blog } from './grants/blog.js';
 import { enquiries } from './grants/enquiries.js';
+import { erasure } from './grants/erasure.js';
 import { events } from './grants/events.js';
 import { jobs } from './grants/jobs.js';
 import { lessons } from './grants/lessons.js';
@@ -35,6 +36,7 @@ const AREAS = [
   events,
   jobs,
   webhooks,
+  erasure,
 ];
 
 /** The rights of all areas. `migrate` applies them, and each process compares its own rights with them at start. */

@@ -147,6 +147,13 @@ export interface Tables {
     userId: string;
     validFrom: Date;
   };
+  erasures: {
+    organizationId: string;
+    personId: string;
+    keepResults: boolean;
+    askedAt: Date;
+    dueAt: Date | null;
+  };
   event_changes: {
     seq: number;
     transaction: string;
@@ -210,6 +217,12 @@ export interface Tables {
     groupId: string | null;
     folderId: string | null;
     uploadId: string | null;
+    createdAt: Date;
+  };
+  holds: {
+    organizationId: string;
+    userId: string;
+    reason: string;
     createdAt: Date;
   };
   homework: {
@@ -302,6 +315,7 @@ export interface Tables {
     serial: number | null;
     collecting: boolean;
     rebilled: boolean;
+    printedFor: string | null;
   };
   isochrones: {
     organizationId: string;

@@ -77,7 +77,7 @@ function choiceOf(text: string): 'unassign' | 'cancel' {
 }
 
 /** @throws Failure for an address that belongs to nobody of the organization */
-async function memberOf({ db }: CommandContext, organizationId: string, email: string): Promise<string> {
+export async function memberOf({ db }: CommandContext, organizationId: string, email: string): Promise<string> {
   const rows = await db.transaction({ organizationId }, () =>
     db.query<{ id: string }>(sql`
       SELECT l.id FROM logins_by_email(ARRAY[${normalizeEmail(email.trim())}]) l WHERE EXISTS (

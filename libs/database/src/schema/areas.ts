@@ -2,6 +2,7 @@ import { account } from './account.js';
 import { blog } from './blog.js';
 import { claims } from './claims.js';
 import { enquiries } from './enquiries.js';
+import { erasures } from './erasures.js';
 import { type Emitter, emitters, tellings, tellTriggers } from './emits.js';
 import { type EventType, eventTypes, events } from './events.js';
 import { jobs } from './jobs.js';
@@ -30,6 +31,7 @@ export const AREAS = {
   events,
   jobs,
   webhooks,
+  erasures,
 };
 
 /** What can happen to records, from what their tables declare. */

@@ -102,6 +102,7 @@ export const UNTOLD = {
   'Whoever joins by an invite is told of as a person': ['joins'],
   'A file that names one tells': ['uploads'],
   'The operator sets them, for all': ['places', 'isochrones'],
+  'What they lead to is told: that somebody was erased': ['erasures', 'holds'],
 };
 
 /** What can happen, for those who subscribe. */

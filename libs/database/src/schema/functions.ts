@@ -1,5 +1,6 @@
 import { account } from './functions/account.js';
 import { blog } from './functions/blog.js';
+import { erasure } from './functions/erasure.js';
 import { events } from './functions/events.js';
 import { jobs } from './functions/jobs.js';
 import { joining } from './functions/joining.js';
@@ -31,6 +32,7 @@ const FUNCTIONS = [
   jobs,
   turns,
   webhooks,
+  erasure,
   repair,
 ].join('\n');
 

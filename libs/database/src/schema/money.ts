@@ -87,7 +87,7 @@ export const money = /* sql */ `
 
   -- invoice_number: null until the invoice is issued; serial: the number in it, for numbers like INV-000001. due_date is a day
   -- in the organization's time zone. collecting: the student's draft to which completed sessions are added. rebilled: when it was
-  -- voided, its lines went back to that draft.
+  -- voided, its lines went back to that draft. printed_for: of a student who was erased, the name on it.
   CREATE TABLE invoices (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -105,6 +105,7 @@ export const money = /* sql */ `
     serial bigint GENERATED ALWAYS AS (substring(invoice_number from '^INV-([0-9]{1,18})$')::bigint) STORED,
     collecting boolean NOT NULL DEFAULT false,
     rebilled boolean NOT NULL DEFAULT false,
+    printed_for text,
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, invoice_number),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
@@ -124,7 +125,12 @@ export const money = /* sql */ `
   CREATE INDEX invoices_serial ON invoices (organization_id, serial) WHERE serial IS NOT NULL;
   CREATE UNIQUE INDEX invoices_collecting ON invoices (organization_id, student_id) WHERE collecting;
   ${emits('invoices', {
-    ...{ resource: 'invoice', noun: 'an invoice', list: '/v1/invoices', never: ['serial', 'collecting', 'rebilled'] },
+    ...{
+      resource: 'invoice',
+      noun: 'an invoice',
+      list: '/v1/invoices',
+      never: ['serial', 'collecting', 'rebilled', 'printed_for'],
+    },
     verbs: {
       finalized: {
         says: 'An invoice got its number, and is owed.',

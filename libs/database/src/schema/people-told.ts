@@ -20,6 +20,7 @@ export const PERSON = {
     },
     declined: { says: ENDS.declined.says, updated: `o.status <> 'archived' AND ${ENDS.declined.when}` },
     offboarded: { says: ENDS.offboarded.says, updated: `o.status <> 'archived' AND ${ENDS.offboarded.when}` },
+    erased: { says: 'Somebody was erased: what named them names nobody any more.' },
     restored: {
       says: 'Somebody who had left came back.',
       updated: `o.status = 'archived' AND n.status <> 'archived'`,

@@ -92,6 +92,7 @@ export const LASTING = {
       'expense_claims',
     ],
   ],
+  'Until the person is erased, or somebody calls it off': ['erasures', 'holds'],
   'A few rows that are set': [
     ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones'],
     ...['event_counter', 'event_floors', 'webhook_progress'],

@@ -1,0 +1,27 @@
+import { secure } from './rules.js';
+
+/** Who is to be erased, and who must not be. */
+export const erasures = /* sql */ `
+  -- Somebody is to be erased here. due_at: when the worker does it, unless it is called off; null until an owner has confirmed
+  -- what a key asked for. keep_results: without a name. The row goes with the person, or when it is called off.
+  CREATE TABLE erasures (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    person_id uuid NOT NULL REFERENCES users,
+    keep_results boolean NOT NULL DEFAULT false,
+    asked_at timestamptz(3) NOT NULL DEFAULT now(),
+    due_at timestamptz(3),
+    PRIMARY KEY (organization_id, person_id)
+  );
+  CREATE INDEX erasures_due ON erasures (due_at) WHERE due_at IS NOT NULL;
+  ${secure('erasures')}
+
+  -- While there is one, nobody erases the person here: a dispute, or a duty to keep what is known of them.
+  CREATE TABLE holds (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    user_id uuid NOT NULL REFERENCES users,
+    reason text NOT NULL CHECK (char_length(reason) BETWEEN 1 AND 500),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    PRIMARY KEY (organization_id, user_id)
+  );
+  ${secure('holds')}
+`;

@@ -1,0 +1,110 @@
+import { ERASE_LOGIN, ERASE_ROWS, NEEDS_ALIAS } from '../erase-statements.js';
+import { AS_OWNER } from '../rules.js';
+
+/** Forgetting a person. */
+export const erasure = /* sql */ `
+  -- Erases somebody from an organization, and their login with them once no organization is tied to it: see ERASING. Rows that
+  -- stay name "other" instead, a member without a name who is made if there are such rows. Nobody is told of single rows, only
+  -- that the person was erased. Returns what the person was here, how many rows of each table went and changed, the documents
+  -- to remove from the storage, and by what to know the person in what is sealed; or why not.
+  CREATE FUNCTION erase_person(here uuid, person uuid, other uuid, keep_results boolean, tax_years integer) RETURNS jsonb
+    LANGUAGE plpgsql ${AS_OWNER} SET plan_cache_mode = force_custom_plan AS $$
+  DECLARE
+    alias uuid := other;
+    login users;
+    member members;
+    parent parents;
+    gone boolean;
+    addresses text[];
+    words text[];
+    printed text;
+    receipts uuid[] := '{}';
+    documents uuid[] := '{}';
+    erased jsonb := '{}';
+    changed jsonb := '{}';
+    n bigint;
+    kind text;
+  BEGIN
+    PERFORM lock_people(ARRAY[person]);
+    SELECT * INTO login FROM users u WHERE u.id = person;
+    SELECT * INTO member FROM members m WHERE m.organization_id = here AND m.user_id = person;
+    SELECT * INTO parent FROM parents p WHERE p.organization_id = here AND p.user_id = person;
+    IF member.user_id IS NULL AND parent.user_id IS NULL THEN
+      RETURN jsonb_build_object('refused', 'unknown');
+    ELSIF member.status <> 'archived' OR parent.status <> 'archived' THEN
+      RETURN jsonb_build_object('refused', 'still_belongs');
+    ELSIF EXISTS (SELECT FROM holds h WHERE h.organization_id = here AND h.user_id = person) THEN
+      RETURN jsonb_build_object('refused', 'held');
+    END IF;
+    gone := NOT EXISTS (SELECT FROM members m WHERE m.user_id = person AND m.organization_id <> here)
+      AND NOT EXISTS (SELECT FROM parents p WHERE p.user_id = person AND p.organization_id <> here);
+    addresses := ARRAY(SELECT DISTINCT lower(a) FROM unnest(ARRAY[login.email_normalized, member.supplied_email,
+      parent.supplied_email, member.readdressed_from, parent.readdressed_from]) AS a WHERE a IS NOT NULL);
+    words := ARRAY(SELECT DISTINCT lower(w) FROM unnest(ARRAY[login.first_name || ' ' || login.last_name,
+      member.supplied_first_name || ' ' || member.supplied_last_name,
+      parent.supplied_first_name || ' ' || parent.supplied_last_name]) AS w WHERE w IS NOT NULL);
+    printed := CASE WHEN member.accepted_at IS NULL THEN member.supplied_first_name || ' ' || member.supplied_last_name
+      ELSE login.first_name || ' ' || login.last_name END;
+    kind := CASE WHEN member.user_id IS NULL THEN 'parent' WHEN member.role = 'student' THEN 'student' ELSE 'tutor' END;
+    PERFORM set_config('app.untold', 'on', true);
+
+    IF ${NEEDS_ALIAS} THEN
+      INSERT INTO users (id, email, email_normalized, placeholder_email, first_name, last_name)
+      VALUES (alias, alias || '@erased.invalid', alias || '@erased.invalid', true, 'Erased', kind);
+      IF member.user_id IS NOT NULL THEN
+        INSERT INTO members (id, organization_id, user_id, role, status, supplied_first_name, supplied_last_name, created_at,
+          archived_at, frozen_at)
+        VALUES (gen_random_uuid(), here, alias, kind, 'archived', 'Erased', kind, member.created_at, now(), now());
+      END IF;
+      IF parent.user_id IS NOT NULL THEN
+        INSERT INTO parents (organization_id, user_id, status, supplied_first_name, supplied_last_name, created_at, frozen_at)
+        VALUES (here, alias, 'archived', 'Erased', 'parent', parent.created_at, now());
+      END IF;
+    END IF;
+
+${ERASE_ROWS}
+
+    -- The copies follow when constraints are checked, and name the login.
+    SET CONSTRAINTS ALL IMMEDIATE;
+    SET CONSTRAINTS ALL DEFERRED;
+    DELETE FROM organization_results r WHERE r.organization_id = here AND r.student_id = person;
+${ERASE_LOGIN}
+    PERFORM set_config('app.untold', '', true);
+
+    INSERT INTO event_changes (organization_id, resource, resource_id, op, verb, changed)
+    SELECT here, r, person, 'D', 'erased', '{}' FROM unnest(ARRAY[
+      CASE WHEN member.user_id IS NOT NULL THEN kind END, CASE WHEN parent.user_id IS NOT NULL THEN 'parent' END]) AS r
+    WHERE r IS NOT NULL;
+    RETURN jsonb_build_object('kind', kind, 'gone', gone, 'erased', erased, 'changed', changed, 'addresses', addresses,
+      'words', words, 'documents', documents);
+  END $$;
+
+  -- What is sealed of an organization's mails and stored answers: only who has the key of the installation can say whom it tells of.
+  CREATE FUNCTION sealed_texts(here uuid) RETURNS TABLE (kind text, place text, texts bytea[])
+    LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT CASE WHEN o.finished_at IS NULL THEN 'mail' ELSE 'sent' END, o.id::text, array_remove(o.payload || o.gathered, NULL)
+      FROM outbox o WHERE o.organization_id = here AND o.topic = 'email' AND o.payload IS NOT NULL
+    UNION ALL SELECT 'answer', i.ctid::text, ARRAY[i.answer] FROM idempotency_keys i
+      WHERE i.organization_id = here AND i.answer IS NOT NULL
+  $$;
+
+  -- Empties what told of somebody: a mail that waits is not sent, and one that was sent keeps nothing; an answer is another.
+  CREATE FUNCTION empty_sealed(here uuid, kind text, place text, other bytea) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+  BEGIN
+    IF kind = 'answer' THEN
+      UPDATE idempotency_keys i SET answer = other WHERE i.ctid = place::tid AND i.organization_id = here;
+    ELSIF kind = 'mail' THEN
+      DELETE FROM outbox o WHERE o.id = place::uuid AND o.organization_id = here;
+    ELSE
+      UPDATE outbox o SET payload = NULL, gathered = '{}' WHERE o.id = place::uuid AND o.organization_id = here;
+    END IF;
+  END $$;
+
+  -- Who is to be erased now, of all organizations.
+  CREATE FUNCTION due_erasures(most integer) RETURNS TABLE (organization_id uuid, person_id uuid, keep_results boolean)
+    LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT e.organization_id, e.person_id, e.keep_results FROM erasures e WHERE e.due_at <= now()
+      AND NOT EXISTS (SELECT FROM holds h WHERE h.organization_id = e.organization_id AND h.user_id = e.person_id)
+    ORDER BY e.due_at LIMIT most
+  $$;
+`;

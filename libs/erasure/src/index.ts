@@ -1,0 +1,3 @@
+export { ErasedList, type ErasedPerson } from './erased-list.js';
+export { ErasureModule } from './erasure.module.js';
+export { type Erased, Erasure, type Wanted } from './erasure.js';
