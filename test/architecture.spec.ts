@@ -93,6 +93,7 @@ describe('imports', () => {
       billing: ['audit', 'database', 'people', 'rows', 'rules', 'scheduling'],
       scheduling: ['database', 'rules'],
       enquiries: ['concurrency', 'config', 'database', 'people', 'rows', 'rules', 'scheduling'],
+      erasure: ['audit', 'config', 'database', 'rules', 'storage'],
       images: ['concurrency', 'logging'],
       exports: ['config', 'database', 'storage'],
       database: ['concurrency', 'config', 'rules'],

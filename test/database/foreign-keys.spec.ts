@@ -22,6 +22,8 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'homework.student_id': LOOSE,
   'files.group_id': GROUP,
   'inbox_messages.from_user_id': LOOSE,
+  'erasures.person_id': LOOSE,
+  'holds.user_id': LOOSE,
   'invites.created_by': CALLER,
   'invites.user_id': 'the person is not yet of the organization',
   'joins.user_id': PERSON,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Invites } from '@app/people';
 import { loadEnv, Vault } from '@app/config';
 import { PrivateStorage } from '@app/storage';
+import { ErasureService } from '../../apps/worker/src/housekeeping/erasure.service.js';
 import { HousekeepingService } from '../../apps/worker/src/housekeeping/housekeeping.service.js';
 import { fixture } from '../support/process/fixture.js';
 import { OutboxFixture } from '../support/worker/worker.js';
@@ -45,6 +46,30 @@ describe('housekeeping', () => {
       })),
     );
   }
+
+  it('erases people once the days are over, but nobody who is held or has come back', async () => {
+    const { organizationId, make } = room;
+    const dataDir = mkdtempSync(join(tmpdir(), 'erased-'));
+    const leave = async (firstName: string, days: number) => {
+      const person = await make.student(organizationId, { user: { firstName }, status: 'archived', acceptedAt: daysAgo(99) });
+      await make.row('erasures', { organizationId, personId: person.id, dueAt: daysAgo(days) });
+      return person;
+    };
+    const [due, early, held, back] = [await leave('Due', 0.01), await leave('Early', -0.01), await leave('Held', 1), await leave('Back', 1)];
+    await make.row('holds', { organizationId, userId: held.id, reason: 'A dispute' });
+    await make.query(`UPDATE members SET status = 'pending' WHERE user_id = $1`, [back.id]);
+    const worker = await room.worker({ DATA_DIR: dataDir });
+    await worker.get(ErasureService).runOnce();
+    const left = await make.query<{ id: string }>('SELECT id FROM users WHERE id = ANY ($1) ORDER BY id', [[due.id, early.id, held.id, back.id]]);
+    expect(left.map(({ id }) => id)).toEqual([early.id, held.id, back.id].sort());
+    const asked = await make.query<{ id: string }>('SELECT person_id AS id FROM erasures ORDER BY 1');
+    expect(asked.map(({ id }) => id)).toEqual([early.id, held.id].sort());
+    const audited = await make.query(`SELECT details ->> 'gone' AS gone, request_id FROM audit_log WHERE operation = 'erase person'`);
+    expect(audited).toEqual([{ gone: 'true', request_id: 'worker' }]);
+    expect(readdirSync(join(dataDir, 'private', 'erased'))).toEqual([organizationId]);
+    await make.query('DELETE FROM holds; DELETE FROM erasures; DELETE FROM audit_log');
+    rmSync(dataDir, { recursive: true });
+  });
 
   it('lets booking requests expire that nobody has answered', async () => {
     const ask = (status: 'pending' | 'declined', days: number) =>

@@ -3,6 +3,7 @@ import type { DestinationStream } from 'pino';
 import { AccessModule } from '@app/access';
 import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
+import { ErasureModule } from '@app/erasure';
 import { LoggingModule } from '@app/logging';
 import { PublishingModule } from '@app/publishing';
 import { StorageModule } from '@app/storage';
@@ -12,6 +13,7 @@ import { EmailCourier } from './email/email.courier.js';
 import { EmailService } from './email/email.service.js';
 import { PasswordLinksService } from './email/password-links.service.js';
 import { EventsService } from './events/events.service.js';
+import { ErasureService } from './housekeeping/erasure.service.js';
 import { HousekeepingService } from './housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from './housekeeping/key-expiry.service.js';
 import { MetricsServer } from './metrics-server.js';
@@ -39,6 +41,7 @@ export class WorkerModule {
         DatabaseModule.forRoot('worker'),
         QueuesModule.forRoot(env),
         AccessModule,
+        ErasureModule,
         PublishingModule,
         StorageModule,
         WebhooksModule,
@@ -52,7 +55,7 @@ export class WorkerModule {
         ...[WebhooksService, WebhookCourier, WebhookHealthService],
         ScheduleService,
         EventsService,
-        ...[HousekeepingService, KeyExpiryService],
+        ...[HousekeepingService, KeyExpiryService, ErasureService],
       ],
     };
   }

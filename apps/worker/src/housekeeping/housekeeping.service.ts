@@ -7,6 +7,7 @@ import { Database, RETENTION_SETTINGS, type RetentionSetting } from '@app/databa
 import { Log } from '@app/logging';
 import { PrivateStorage } from '@app/storage';
 import { WebhookHealthService } from '../webhooks/webhook-health.service.js';
+import { ErasureService } from './erasure.service.js';
 import { KeyExpiryService } from './key-expiry.service.js';
 
 /** The minimum interval between purges (ms). Expired data is refused at once, purged or not. */
@@ -28,6 +29,7 @@ export class HousekeepingService {
     private readonly db: Database,
     private readonly invites: Invites,
     private readonly keyExpiry: KeyExpiryService,
+    private readonly erasures: ErasureService,
     private readonly webhookHealth: WebhookHealthService,
     private readonly storage: PrivateStorage,
     private readonly log: Log,
@@ -42,6 +44,7 @@ export class HousekeepingService {
     await this.makeCodes();
     await this.keyExpiry.runOnce();
     await this.webhookHealth.runOnce();
+    await this.erasures.runOnce();
     await this.db.lookUp(sql`SELECT purge_api_key_handovers()`);
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
     await this.mendTurns();

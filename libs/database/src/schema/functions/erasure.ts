@@ -8,7 +8,7 @@ export const erasure = /* sql */ `
   -- that the person was erased. Returns what the person was here, how many rows of each table went and changed, the documents
   -- to remove from the storage, and by what to know the person in what is sealed; or why not.
   CREATE FUNCTION erase_person(here uuid, person uuid, other uuid, keep_results boolean, tax_years integer) RETURNS jsonb
-    LANGUAGE plpgsql ${AS_OWNER} SET plan_cache_mode = force_custom_plan AS $$
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE
     alias uuid := other;
     login users;
@@ -25,6 +25,8 @@ export const erasure = /* sql */ `
     n bigint;
     kind text;
   BEGIN
+    -- Whether the login goes decides which index a statement follows.
+    PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
     PERFORM lock_people(ARRAY[person]);
     SELECT * INTO login FROM users u WHERE u.id = person;
     SELECT * INTO member FROM members m WHERE m.organization_id = here AND m.user_id = person;
@@ -100,11 +102,16 @@ ${ERASE_LOGIN}
     END IF;
   END $$;
 
-  -- Who is to be erased now, of all organizations.
+  -- Who is to be erased now, of all organizations. Whoever has come back is not.
   CREATE FUNCTION due_erasures(most integer) RETURNS TABLE (organization_id uuid, person_id uuid, keep_results boolean)
-    LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT e.organization_id, e.person_id, e.keep_results FROM erasures e WHERE e.due_at <= now()
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+  #variable_conflict use_column
+  BEGIN
+    DELETE FROM erasures e WHERE e.due_at <= now() AND EXISTS (
+      SELECT FROM members m WHERE m.organization_id = e.organization_id AND m.user_id = e.person_id AND m.status <> 'archived'
+      UNION ALL SELECT FROM parents p WHERE p.organization_id = e.organization_id AND p.user_id = e.person_id AND p.status <> 'archived');
+    RETURN QUERY SELECT e.organization_id, e.person_id, e.keep_results FROM erasures e WHERE e.due_at <= now()
       AND NOT EXISTS (SELECT FROM holds h WHERE h.organization_id = e.organization_id AND h.user_id = e.person_id)
-    ORDER BY e.due_at LIMIT most
-  $$;
+      ORDER BY e.due_at LIMIT most;
+  END $$;
 `;
