@@ -81,6 +81,8 @@ export const HISTORY: Record<string, Content> = {
   outbox: { secret: ['payload', 'gathered', 'leased_by', 'leased_until'] },
   webhook_endpoints: { secret: ['secret', 'previous_secret', 'previous_until'] },
   suppressions: {},
+  erasures: {},
+  holds: {},
   // Whoever knows the address of a hook may call it.
   rebuild_hooks: { secret: ['url', 'secret', 'previous_secret', 'previous_until'] },
 };
@@ -132,6 +134,7 @@ export const STATE_COLUMNS: ReadonlySet<string> = new Set([
   'billed_cents',
   'collecting',
   'rebilled',
+  'printed_for',
   'charged_pct',
   'taken_back',
   'taken_back_at',

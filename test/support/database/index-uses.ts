@@ -25,6 +25,7 @@ export const SERVES: Record<string, string> = {
   availabilities_day_keyset: 'deep pages of GET /v1/availabilities?day_of_week',
   blog_posts_scheduled: 'the worker publishes what is due',
   booking_requests_pending: 'the worker ends requests that nobody took up',
+  erasures_due: 'the worker erases whose days are over',
   invites_declined: 'no mail to somebody who has just declined',
   invoices_serial: 'the next number of an invoice',
   joins_waiting: 'who waits for an approval',
