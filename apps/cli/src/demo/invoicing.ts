@@ -1,7 +1,7 @@
 import { DAY } from './clock.js';
 import { pricesOf } from './prices.js';
 import { type School } from './school.js';
-import { allSessions, PAST_DAYS, type Session } from './sessions.js';
+import { allSessions, lessons, PAST_DAYS, type Session } from './sessions.js';
 
 /** Families are billed every four weeks; the last time was a week ago. What was taught since then is on drafts. */
 const RUN_DAYS = 28;
@@ -56,12 +56,15 @@ const EXTRAS = [
  * makes the same ones, because all of it depends on days before today.
  */
 export function* allInvoices(school: School): Generator<Invoice> {
-  const runs = linesByRun(school);
+  const runs = lessonsByRun(school);
+  const lessonAt = lessons(school);
+  const days = new Intl.DateTimeFormat('en-AU', { dateStyle: 'long', timeZone: school.profile.timeZone });
   let number = 0;
   for (let run = RUNS - 1; run >= -1; run--) {
     const families = [...(runs.get(run) ?? [])].sort(([one], [other]) => one - other);
     const issuedOn = run < 0 ? null : -LAST_RUN - run * RUN_DAYS;
-    for (const [place, [student, lines]] of families.entries()) {
+    for (const [place, [student, billed]] of families.entries()) {
+      const lines = billed.map(([index, cents]) => lineOf(lessonAt(index), cents, days));
       // From nine to five; the drafts are of today.
       const createdAt =
         issuedOn === null
@@ -80,19 +83,20 @@ export function* allInvoices(school: School): Generator<Invoice> {
   }
 }
 
-/** What students are to pay for the lessons of each run; -1 is what has not been billed yet. */
-function linesByRun(school: School): Map<number, Map<number, Line[]>> {
-  const runs = new Map<number, Map<number, Line[]>>();
-  const days = new Intl.DateTimeFormat('en-AU', { dateStyle: 'long', timeZone: school.profile.timeZone });
-  const dayOf = (at: number) => days.format(at);
+/** A lesson, by its index, and what it costs. */
+type Billed = [index: number, cents: number];
+
+/** The lessons that students are to pay with each run; -1 is what has not been billed yet. Their lines would take ten times the memory. */
+function lessonsByRun(school: School): Map<number, Map<number, Billed[]>> {
+  const runs = new Map<number, Map<number, Billed[]>>();
   const [today, billed] = [school.clock.at(0, 0), school.clock.at(-LAST_RUN, 0)];
   for (const [index, lesson] of allSessions(school)) {
     if (lesson.startsAt >= today) continue;
     for (const { student, billed: cents } of pricesOf(school, index, lesson).participants) {
       if (cents === 0) continue;
       const run = lesson.startsAt >= billed ? -1 : runOf(school, lesson.startsAt);
-      const families = runs.get(run) ?? new Map<number, Line[]>();
-      runs.set(run, families.set(student, [...(families.get(student) ?? []), lineOf(lesson, cents, dayOf)]));
+      const families = runs.get(run) ?? new Map<number, Billed[]>();
+      runs.set(run, families.set(student, [...(families.get(student) ?? []), [index, cents]]));
     }
   }
   return runs;
@@ -104,9 +108,9 @@ function runOf(school: School, at: number): number {
   return Math.min(run, RUNS - 1);
 }
 
-function lineOf({ id, late, subject, startsAt, minutes }: Session, cents: number, dayOf: (at: number) => string): Line {
+function lineOf({ id, late, subject, startsAt, minutes }: Session, cents: number, days: Intl.DateTimeFormat): Line {
   return {
-    description: late ? 'late cancellation' : `${subject.name} lesson on ${dayOf(startsAt)}, ${minutes} minutes`,
+    description: late ? 'late cancellation' : `${subject.name} lesson on ${days.format(startsAt)}, ${minutes} minutes`,
     quantity: 1,
     unit: cents,
     type: late ? 'fee' : 'session',
@@ -114,9 +118,9 @@ function lineOf({ id, late, subject, startsAt, minutes }: Session, cents: number
   };
 }
 
-type Billed = Pick<Invoice, 'student' | 'lines' | 'createdAt' | 'issuedOn'>;
+type Issued = Pick<Invoice, 'student' | 'lines' | 'createdAt' | 'issuedOn'>;
 
-function invoice(school: School, number: number, billed: Billed, run: number): Invoice {
+function invoice(school: School, number: number, billed: Issued, run: number): Invoice {
   const extra = EXTRAS[number % 8];
   const sum = billed.lines.reduce((total, { unit }) => total + unit, 0);
   const lines = extra && sum + extra.unit > 0 ? [...billed.lines, { ...extra, sessionId: null }] : billed.lines;

@@ -53,7 +53,7 @@ const CROWD = 5_000;
 
 /**
  * A demo organization. Stores nothing: computes each value (the 4711th student, the time of the 12th session) from the
- * seed, so that any table can be written on its own and, but for invoices, in bounded memory.
+ * seed, so that any table can be written on its own and, but for the indexes of lessons that are billed, in bounded memory.
  */
 export class School {
   readonly clock: Clock;

@@ -135,6 +135,12 @@ function* terms(school: School): Generator<[number, Session]> {
   }
 }
 
+/** All of them, by their index. */
+export function lessons(school: School): (index: number) => Session {
+  const ofSeries = new Map(terms(school));
+  return (index) => ofSeries.get(index) ?? session(school, index);
+}
+
 export function* allSessions(school: School): Generator<[number, Session]> {
   yield* each(school, sessionCount(school), session);
   yield* terms(school);

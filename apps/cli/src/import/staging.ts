@@ -17,8 +17,8 @@ export interface Staged {
 }
 
 /** Maximum rows per statement, and maximum text, because lines can be long. */
-const BATCH_ROWS = 2_000;
-const BATCH_CHARACTERS = 2_000_000;
+const BATCH_ROWS = 500;
+const BATCH_CHARACTERS = 100_000;
 
 const BLANK = /^\s*$/;
 
