@@ -6,6 +6,7 @@ import { createOrganizationFixture, type OrganizationFixture, parametersOf } fro
 import { copyOf, growOrganization } from './support/data/growth.js';
 import { callsOf, readsOf } from './support/database/function-reads.js';
 import { forgetKeyUsage, sentDuring, type Statement } from './support/database/read-statements.js';
+import { allowedFor } from './support/database/rows-allowed.js';
 import { GenericPlans } from './support/database/rows-read.js';
 import { TestApi } from './support/http/api.js';
 import { call, documentOf, filtersOf, keyedReads, listAt, nameOf, queryOf, type Route, sampleOf, type Schema } from './support/http/routes.js';
@@ -24,53 +25,21 @@ const FOR_PAIR = 1_100;
 const FOR_PAGE = 500;
 const MOST_PAGES = 300;
 
-/** What reads more: at most so many rows, and why. */
-const MORE: [answers: RegExp, most: number, reason: string][] = [
-  [/[?&]search/, 8_100, 'no index has parts of words: a search reads what all are called'],
-  [
-    /request-log\?.*(method|route|status|api_key_id)/,
-    2_100,
-    'the log, of at most 100,000 requests, has one index: a second one would double what a request costs',
-  ],
-  [/events\?.*(types|resource)/, 3_100, 'whoever follows the feed reads each event once, also those of other types'],
-  [/blog-posts\?.*(brand|status)/, 2_100, 'all posts of an organization, of which there are hundreds'],
-  [/questions.*[?&]curriculum_level_id/, 4_100, 'all questions: row-level security lets no index look into arrays'],
-  [/sessions\?.*student_id/, 1_100, 'all lessons of the student'],
-  [/tutors\/\{tutor_id\}\/earnings/, 1_600, 'what the tutor has earned in the period'],
-  [/tutors\?.*subject/, 1_800, 'those who teach the subject'],
-  [/coverage\/summary\?.*subject/, 2_600, 'those who teach the subject, and where they live'],
-  [/coverage\/summary\?.*postcode/, 7_100, 'the tutors, their profiles, and where they live'],
-  [
-    /coverage\/gaps$|coverage\/gaps\?min/,
-    27_000,
-    'the requests of half a year, with where their students live; the tutors; each pair of their places once',
-  ],
-  [/coverage\/gaps/, 3_400, 'the same of a subject'],
-  [
-    /recommended-tutors|^portal \/enquiries\/requests\/\{id\}/,
-    23_000,
-    'those who teach the subject, or all tutors if they are too few: each is given a score',
-  ],
-  [/^outbox_backlog/, 4_100, 'what waits is counted to 10,000'],
-  [/^sample_organization_bytes/, 60_000, 'samples of up to 50,000 pages of the 20 largest tables'],
-  [/^mend_turns/, 8_200, 'each turn, and the calls that an endpoint waits for: at most 10'],
-  [/^fill_webhooks/, 1_100, 'a thousand events for each endpoint that it looks at'],
-  [/GET \/v1\/users/, 2_100, 'those who have not accepted: row-level security lets no index help with what the organization supplied'],
-  [/webhook-endpoints|^portal \/webhooks/, 9_100, 'what waits for an endpoint is counted up to a thousand'],
-  [/^portal \/(activity|keys\/\{id\}$)/, 1_100, 'the chart is of the whole log, which has at most 100,000 requests: from its one index'],
-  [/^portal \/[^?]*download/, 10_000, 'all of the month'],
-  [/^portal \/people\/\{id\}\/remove/, 10_000, 'the staff, of whom one may take over, and the open invites of the organization'],
-  [/^portal \/people\/\{id\}/, 3_100, 'the open invites of the organization: who made them'],
-  [/^portal \/money\/families/, 1_100, 'what the family has paid'],
-  [/^portal (\/people|\/money|$)/, 3_300, 'what waits is counted up to a thousand of each kind'],
-];
-
 forgetKeyUsage();
 const api = await fixture(TestApi.start());
 const { make } = api;
 const school = await createOrganizationFixture(api, make);
 await make.row('questions', { catalogue: 'vcaa', topic: 'Quadratics' });
 await make.query(`INSERT INTO places (postcode, suburb, lat, lng) VALUES ('3056', 'Brunswick', -37.77, 144.96) ON CONFLICT DO NOTHING`);
+await make.query(
+  `INSERT INTO rebuild_hooks (target, organization_id, url, secret) VALUES ('organization:' || $1::uuid, $1, 'https://example.org/', 'x')`,
+  [school.id],
+);
+await make.query(
+  `INSERT INTO outbox (id, organization_id, topic, kind, recipient, status, finished_at)
+    SELECT gen_random_uuid(), $1, 'rebuild', 'post.published', 'organization:' || $1::uuid, status, now() FROM unnest('{sent,dead}'::text[]) status`,
+  [school.id],
+);
 await growOrganization(make, school.id);
 /** The records that most others refer to; the same of a copy that nothing else refers to. */
 const lone: OrganizationFixture = { ...school, path: await copied(school.path), query: await copied(school.query) };
@@ -108,8 +77,10 @@ async function queriesOf(route: Route): Promise<string[]> {
   );
   const cursor = queryOf(document, route).get('cursor');
   const start = cursor ? [`cursor=${String(cursor.examples![0])}`] : [];
-  const ways = ['', ...start, ...(listAt(route) ? start.map(() => `cursor=${MIDDLE}`) : [])];
+  const deep = cursor && listAt(route) ? [MIDDLE, END].map((place) => `cursor=${place}`) : [];
+  const ways = ['', ...start, ...deep.slice(0, 1)];
   const queries = [
+    ...deep.slice(1).map((end) => [end]),
     ...ways.flatMap((way) => ['', ...filters.flat()].map((filter) => [way, filter])),
     ...pairsOf(filters).map((pair) => [...start, ...pair]),
   ];
@@ -122,13 +93,14 @@ function pairsOf(filters: string[][]): string[][] {
   return filters.flatMap((one, index) => filters.slice(index + 1).flatMap((other) => ends(one).flatMap((a) => ends(other).map((b) => [a, b]))));
 }
 
-/** A cursor that {@link goTo} has said the place of. */
-const MIDDLE = 'm'.repeat(54);
+/** Cursors of the middle and near the end of a list: how much of it is older. */
+const [MIDDLE, END] = ['m', 'e'].map((letter) => letter.repeat(54)) as [string, string];
+const OLDER = { [MIDDLE]: 0.5, [END]: 0.02 };
 
-/** Has {@link MIDDLE} name the middle of the route's list. */
-async function goTo(route: Route): Promise<void> {
+/** Has the cursor name its place in the route's list. */
+async function goTo(cursor: string, route: Route): Promise<void> {
   const { source } = listAt(route)!;
-  const middle = sql`SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ${raw(`${source.alias}.created_at`)}) AS at
+  const middle = sql`SELECT percentile_disc(${OLDER[cursor]}::float8) WITHIN GROUP (ORDER BY ${raw(`${source.alias}.created_at`)}) AS at
     FROM ${source.table} WHERE ${source.sightOf({ organizationId: school.id } as Caller)}`;
   const [row] = await make.query<{ at: Date }>(middle.text, middle.values);
   vi.spyOn(Cursors.prototype, 'decode').mockReturnValue({ at: row!.at, id: school.id });
@@ -144,15 +116,13 @@ function shownIn(text: string): number {
 /** A file for what each answer reads, from which the figures of docs/decisions/scale.md are. */
 const REPORT = process.env.GROWTH_REPORT;
 
-/** How many rows an answer may read, unless {@link MORE} says more. */
+/** How many rows an answer may read, unless {@link allowedFor} says more. */
 function mostFor(query: string, answer: string): number {
   const filters = query.match(/[?&](?!cursor)\w+=/g) ?? [];
   return Math.max(FOR_EACH * shownIn(answer) + FOR_ANSWER, filters.length > 1 ? FOR_PAIR : 0);
 }
 
 const nameWith = (route: Route, query: string) => nameOf(route) + query.replaceAll(/=[^&]*/g, '');
-
-const allowedFor = (name: string, most: number): number => Math.max(most, MORE.find(([answers]) => answers.test(name))?.[1] ?? 0);
 
 /** What an answer's statements read too much, with their plans; null if they do not. */
 async function excess(plans: GenericPlans, name: string, at: string, statements: Statement[], most: number): Promise<string | null> {
@@ -187,7 +157,7 @@ describe('for the largest organization', () => {
     for (const route of keyedReads(api)) {
       for (const one of parametersOf(route).length > 0 ? [school, lone] : [school]) {
         for (const query of await queriesOf(route)) {
-          if (query.includes(MIDDLE)) await goTo(route);
+          for (const cursor of [MIDDLE, END]) if (query.includes(cursor)) await goTo(cursor, route);
           const { statements, answer } = await sentDuring('tutoring api', () => call(api, route, one, { query }));
           const at = `${nameOf(route)}${query}${one === lone ? ' (lone)' : ''}`;
           // Filters that exclude each other.

@@ -34,6 +34,8 @@ export const SERVES: Record<string, string> = {
   outbox_leased: 'a claim counts what an organization has leased',
   outbox_leases: 'a claim ends leases that are over',
   outbox_notices: 'notices to one address are gathered',
+  outbox_rebuilds: 'build hooks of brands: their deliveries and tests',
+  outbox_status: 'the operator’s list of messages, and the oldest of each topic for /metrics',
   outbox_turns_next: 'a claim finds whose turn it is',
   outbox_turns_owner: 'who writes a message looks for the turn of its organization',
   outbox_waiting: 'a claim takes the first that is due; a turn is put off to when the next is',
