@@ -93,9 +93,14 @@ export class OwnPostgres {
 
   /** Signals the server and all its backends. */
   signal(name: NodeJS.Signals): void {
+    for (const pid of this.processes()) process.kill(pid, name);
+  }
+
+  /** The server and all its backends. */
+  processes(): number[] {
     const server = readFileSync(join(this.urls.dataDirectory, 'postmaster.pid'), 'utf8').split('\n')[0]!;
     const backends = execFileSync('ps', ['-o', 'pid=', '--ppid', server], { encoding: 'utf8' }).split('\n');
-    for (const pid of [server, ...backends].map(Number).filter(Boolean)) process.kill(pid, name);
+    return [server, ...backends].map(Number).filter(Boolean);
   }
 
   async stop(): Promise<void> {
