@@ -15,6 +15,7 @@ import { Waiting } from './joining/waiting.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
 import { OffboardingSteps } from './membership/offboarding-steps.js';
+import { Erasures } from './membership/erasures.js';
 import { Inviting } from './membership/inviting.js';
 import { Managers } from './membership/managers.js';
 import { MembershipNotices } from './membership/membership-notices.js';
@@ -27,6 +28,7 @@ const ACCESS = [
   Approvals,
   Codes,
   Declining,
+  Erasures,
   Inviting,
   JoinedByCode,
   Joining,

@@ -13,6 +13,7 @@ const IN_FULL = [
   'key_expiring',
   'settings_changed',
   'person_readdressed',
+  'erasure_asked',
 ] as const;
 
 /** The mails to managers, which are gathered: each has a `line` for the mail that lists several. */
@@ -51,6 +52,7 @@ export const EMAIL_KINDS = [
   'new_browser_sign_in',
   'wrong_passwords',
   'membership_ended',
+  'erasure_coming',
   'written_in_your_name',
   'role_changed',
   'welcome',

@@ -56,6 +56,10 @@ export class SchoolForms {
     await make.query('UPDATE members SET approval_requested_at = now() WHERE user_id = $1', [waiting.id]);
     const child = await make.student(at);
     await make.parent(at, { children: [child.id] });
+    const left = () => make.member(at, { role: 'student', status: 'archived', acceptedAt: new Date('2026-01-01') });
+    await left();
+    await make.row('erasures', { organizationId: at, personId: (await left()).id, dueAt: new Date(Date.now() + HOUR) });
+    await make.row('holds', { organizationId: at, userId: (await left()).id, reason: 'A dispute' });
     await make.query(
       `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
      SELECT gen_random_uuid(), $1::uuid, sha256(convert_to($1::uuid::text || n, 'UTF8')), '\\x01', 0, 'x' FROM generate_series(1, 2) n`,

@@ -18,6 +18,8 @@ export const MAIL_KINDS: Record<string, string> = {
   approval_declined: 'Notice of a declined request',
   written_in_your_name: 'Notice of a message in somebody’s name',
   membership_ended: 'Notice to somebody who no longer belongs',
+  erasure_coming: 'Notice to somebody whose data is to be erased',
+  erasure_asked: 'Notice that somebody’s data is to be erased',
   member_removed: 'Notice that somebody was removed or has left',
   joins_undone: 'Notice that those who joined by a code were removed',
   role_changed: 'Notice of a new role',

@@ -9,6 +9,7 @@ import { pathId } from '../web/path-id.js';
 import { positionText, readPosition } from '../web/paging.js';
 import { CodesController } from './codes.controller.js';
 import { CodesService } from './codes.service.js';
+import { EraseController } from './erase.controller.js';
 import { InviteController } from './invite.controller.js';
 import { queryOf, readFilter } from './people.filter.js';
 import { PeopleService, provisionerOf } from './people.service.js';
@@ -177,7 +178,7 @@ function listOf({ slug, form }: Managed, userId: string | null = null): string {
 
 /** The order of the controllers: `people/codes`, `people/invites` and `people/invite` are pages, not people. */
 @Module({
-  controllers: [PeopleController, CodesController, InviteController, PersonController],
+  controllers: [PeopleController, CodesController, InviteController, EraseController, PersonController],
   providers: [CodesService, PeopleService, PersonService],
 })
 export class PeopleModule {}

@@ -68,6 +68,21 @@ export class MembershipNotices {
     });
   }
 
+  /** Queues the mails that somebody is to be erased: to the person, who can object, and to the owners. */
+  async erasureAsked(organizationId: string, by: ActorIds, userId: string, role: Role): Promise<void> {
+    const person = await this.tell(organizationId, 'erasure_coming', userId, role, null);
+    if (!person) return;
+    await this.managers.tell(organizationId, {
+      kind: 'erasure_asked',
+      page: `/people/${userId}/erase`,
+      role,
+      owners: true,
+      about: (nameOf) => ({
+        membership: { person: `${person.first_name} ${person.last_name}`, by: nameOf(by.userId) },
+      }),
+    });
+  }
+
   /**
    * Queues the mails about people who came by a code and were removed together. Those who have proven their address are
    * told, as the others may have entered anybody's; managers get one mail.

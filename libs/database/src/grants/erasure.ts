@@ -3,8 +3,8 @@ import type { Grants } from './grants.js';
 /** Who is to be forgotten, and how that is done. */
 export const erasure: Grants = {
   tables: {
-    erasures: {},
-    holds: {},
+    erasures: { portal: 'SELECT, INSERT, DELETE' },
+    holds: { portal: 'SELECT, INSERT, DELETE' },
   },
   functions: {
     // For all organizations; only the worker.
