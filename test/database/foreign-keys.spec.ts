@@ -54,7 +54,7 @@ const UNIQUE_EVERYWHERE: Record<string, string> = {
   'api_keys (key_hash)': SECRET,
   'blog_posts (brand, slug)': 'of posts of the platform alone',
   'event_changes (seq)': 'the order in which the platform numbers them',
-  'events (((number + 0)))': 'the platform numbers them',
+  'events (((number)::double precision))': 'the platform numbers them',
   'invites (secret_hash)': SECRET,
   'rebuild_hooks (target)': 'the organization, or the brand of the platform, is its name',
 };
