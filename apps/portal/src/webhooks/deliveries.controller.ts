@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { canonicalUuid, pageOf } from '@app/database';
+import { canonicalUuid, pageOf, parseDate } from '@app/database';
 import { startOfDay } from '@app/scheduling';
 import { DELIVERY_STATUSES, WebhookLog, Webhooks } from '@app/webhooks';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
@@ -74,7 +74,7 @@ function readFilters({ endpoint, status, type, since, before }: Record<string, u
     endpoint: typeof endpoint === 'string' ? canonicalUuid(endpoint) : null,
     status: DELIVERY_STATUSES.find((one) => one === status) ?? null,
     type: text(type, /^[a-z_.]{1,100}\*?$/),
-    since: day && !Number.isNaN(Date.parse(day)) ? day : null,
+    since: day && parseDate(day) ? day : null,
     before: readPosition(before),
   };
 }
