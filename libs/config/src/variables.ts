@@ -134,7 +134,7 @@ export const groups = {
     ),
     AUDIT_DAYS: about('How long the audit log is kept.', days(2_557)),
     TAX_YEARS: about(
-      'How long an issued invoice keeps the name on it after its student was erased, in years.',
+      'How old an issued invoice may be, in years, to keep the name on it when its student is erased.',
       integer(7, 1, 50),
     ),
     AUDIT_NETWORK_DAYS: about('How long it keeps sign-ins, and the networks that changes came from.', days(90)),
