@@ -23,7 +23,7 @@ const LEFT_ALONE = /^GET \/v1\/(me|ping|request-log|org\/join-link|events|webhoo
 const settingsOf = (place: string) => ({ DATA_DIR: join(base, place), ENCRYPTION_KEY: '5e'.repeat(32) });
 const envOf = ({ database }: TestApi, place: string) => loadEnv({ DATABASE_URL: database.applicationUrl, ...settingsOf(place) }, {});
 const exported = (api: TestApi, place: string, organizationId: string, folder: string) =>
-  exportOrganization({ env: envOf(api, place), url: api.database.ownerUrl, organizationId, folder: join(base, folder) });
+  exportOrganization({ env: envOf(api, place), url: api.database.ownerUrl, as: 'owner', organizationId, folder: join(base, folder) });
 const arrive = async (api: TestApi, place: string, folder: string) => {
   const manifest = await manifestOf(join(base, folder));
   return importExport(manifest!, { env: envOf(api, place), url: api.database.ownerUrl, folder: join(base, folder) });

@@ -3,6 +3,7 @@ import { blog } from './grants/blog.js';
 import { enquiries } from './grants/enquiries.js';
 import { erasure } from './grants/erasure.js';
 import { events } from './grants/events.js';
+import { exports } from './grants/exports.js';
 import { jobs } from './grants/jobs.js';
 import { lessons } from './grants/lessons.js';
 import { messages } from './grants/messages.js';
@@ -37,6 +38,7 @@ const AREAS = [
   jobs,
   webhooks,
   erasure,
+  exports,
 ];
 
 /** The rights of all areas. `migrate` applies them, and each process compares its own rights with them at start. */

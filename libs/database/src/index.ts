@@ -37,6 +37,7 @@ export { type VisibleColumn, visiblePerson } from './schema/visible-person.js';
 export { differentFunctions } from './schema/functions.js';
 export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, RESULT, SESSION } from './schema/states.js';
 export { type SessionSetting, settingFaults, settingsOf, type SettledRole } from './session-settings.js';
+export { DERIVED_COLUMNS, EXPORTED_DATA, EXPORTED_HISTORY, NOT_EXPORTED, STATE_COLUMNS } from './schema/contents.js';
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';

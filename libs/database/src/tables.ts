@@ -28,6 +28,9 @@ export interface Tables {
     category: 'parking' | 'tolls' | 'materials' | 'training' | 'other' | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
   };
+  exports: {
+    status: 'asked' | 'waiting' | 'preparing' | 'ready' | 'downloaded' | 'expired' | 'called_off';
+  };
   files: {
     scope: 'private' | 'classroom' | 'group' | 'personal' | 'org';
     resourceType: 'file' | 'link' | 'video' | 'google_drive';
@@ -152,6 +155,9 @@ export const VALUES = {
     category: ['parking', 'tolls', 'materials', 'training', 'other'],
     status: ['logged', 'approved', 'rejected', 'reimbursed'],
   },
+  exports: {
+    status: ['asked', 'waiting', 'preparing', 'ready', 'downloaded', 'expired', 'called_off'],
+  },
   files: {
     scope: ['private', 'classroom', 'group', 'personal', 'org'],
     resource_type: ['file', 'link', 'video', 'google_drive'],
@@ -270,6 +276,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   event_floors: 'organization_id number id'.split(' '),
   events: 'id organization_id number type resource resource_id timestamp data'.split(' '),
   expense_claims: 'id organization_id tutor_id expense_date amount_cents status created_at'.split(' '),
+  exports: 'id organization_id status tries sent created_at'.split(' '),
   files: 'id organization_id scope title resource_type created_at'.split(' '),
   holds: 'organization_id user_id reason created_at'.split(' '),
   homework: 'id assigned_by title homework_type scope files created_at'.split(' '),

@@ -3,18 +3,24 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client } from 'pg';
 import type { Env } from '@app/config';
-import { inLongTransaction } from '@app/database';
+import { EXPORTED_DATA, EXPORTED_HISTORY, inLongTransaction } from '@app/database';
 import { STORES } from '@app/storage';
 import { FORMAT, type Manifest, MANIFEST, type ManifestFile, type ManifestTable } from './manifest.js';
-import { type Source, sourcesOf } from './statements.js';
 
 /** Rows that are asked for at once. */
 const PORTION = 2_000;
 
+/** The functions that open the rows of a table and count them: the worker's work only while an owner's export is being prepared. */
+const FUNCTIONS = {
+  owner: { open: 'open_rows', totals: 'totals_of' },
+  worker: { open: 'open_export', totals: 'totals_of_export' },
+};
+
 export interface ExportOptions {
   env: Env;
-  /** The owner's URL. Forced row-level security applies to the owner during an export, too. */
+  /** Of this role. Forced row-level security applies to the owner during an export, too. */
   url: string;
+  as: keyof typeof FUNCTIONS;
   organizationId: string;
   /** Is created; may exist if it is empty. */
   folder: string;
@@ -65,10 +71,9 @@ class Exporting {
     const documents = await STORES.documents[0](env);
     const imagesUrl = images.urlOf('');
 
-    const { data, history } = await sourcesOf(client);
     const tables: ManifestTable[] = [];
-    for (const source of data) tables.push(await this.table(source, imagesUrl));
-    for (const source of history) tables.push(await this.table(source, null));
+    for (const table of Object.keys(EXPORTED_DATA)) tables.push(await this.table(table, imagesUrl));
+    for (const table of Object.keys(EXPORTED_HISTORY)) tables.push(await this.table(table, null));
 
     const { rows: uploads } = await client.query<{ id: string }>(
       'SELECT id FROM uploads WHERE organization_id = $1 ORDER BY id',
@@ -99,21 +104,22 @@ class Exporting {
   }
 
   /** @param imagesUrl what the addresses of images in an import begin with; null for a table that is not imported */
-  private async table({ table, rows, sums }: Source, imagesUrl: string | null): Promise<ManifestTable> {
+  private async table(table: string, imagesUrl: string | null): Promise<ManifestTable> {
     const imported = imagesUrl !== null;
-    const file = await this.file(`${imported ? '' : 'history/'}${table}.ndjson`, this.lines(table, rows, imagesUrl));
-    const { rows: totals } = await this.client.query<Pick<ManifestTable, 'rows' | 'sums'>>(sums, [
-      this.options.organizationId,
-    ]);
+    const file = await this.file(`${imported ? '' : 'history/'}${table}.ndjson`, this.lines(table, imagesUrl));
+    const { rows: totals } = await this.client.query<Pick<ManifestTable, 'rows' | 'sums'>>(
+      `SELECT rows, sums FROM ${FUNCTIONS[this.options.as].totals}($1)`,
+      [table],
+    );
     return { table, imported, ...totals[0]!, ...file };
   }
 
-  private async *lines(table: string, rows: string, imagesUrl: string | null): AsyncGenerator<Buffer> {
+  private async *lines(table: string, imagesUrl: string | null): AsyncGenerator<Buffer> {
     const { client, images } = this;
-    const { organizationId, onProgress } = this.options;
-    await client.query(`DECLARE rows NO SCROLL CURSOR FOR ${rows}`, [organizationId]);
+    const { as, onProgress } = this.options;
+    await client.query(`SELECT ${FUNCTIONS[as].open}($1)`, [table]);
     for (let done = 0; ;) {
-      const { rows: portion } = await client.query<{ line: string }>(`FETCH ${PORTION} FROM rows`);
+      const { rows: portion } = await client.query<{ line: string }>(`FETCH ${PORTION} FROM exported`);
       done += portion.length;
       onProgress?.(table, done);
       if (portion.length === 0) break;
@@ -121,7 +127,7 @@ class Exporting {
       if (imagesUrl !== null) imagesIn(text, imagesUrl).forEach((path) => images.add(path));
       yield Buffer.from(text);
     }
-    await client.query('CLOSE rows');
+    await client.query('CLOSE exported');
   }
 
   private async file(path: string, content: AsyncIterable<Buffer>): Promise<ManifestFile> {

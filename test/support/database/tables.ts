@@ -203,6 +203,23 @@ export interface Tables {
     approvedAt: Date | null;
     createdAt: Date;
   };
+  exports: {
+    id: string;
+    organizationId: string;
+    status: 'asked' | 'waiting' | 'preparing' | 'ready' | 'downloaded' | 'expired' | 'called_off';
+    apiKeyId: string | null;
+    createdBy: string | null;
+    confirmedBy: string | null;
+    confirmedAt: Date | null;
+    readyAt: Date | null;
+    endedAt: Date | null;
+    expiresAt: Date | null;
+    leasedUntil: Date | null;
+    tries: number;
+    bytes: number | null;
+    sent: number;
+    createdAt: Date;
+  };
   files: {
     id: string;
     organizationId: string;

@@ -43,6 +43,7 @@ export function addDataCommands(program: Command): void {
         exportOrganization({
           env,
           url: env.migrationUrl,
+          as: 'owner',
           organizationId: await organizationId(org),
           folder,
           onProgress: (what, done) => progress.show(`${what}: ${done}`),

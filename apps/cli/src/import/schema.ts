@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { STATE_COLUMNS } from '@app/exports';
+import { STATE_COLUMNS } from '@app/database';
 import { type FileFormat, IMPORT, ORGANIZATION_COLUMNS, type TableRules } from './tables.js';
 import { describeRule } from './words.js';
 

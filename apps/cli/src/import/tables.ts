@@ -1,12 +1,11 @@
-import { normalizeEmail } from '@app/database';
-import { DATA, DERIVED_COLUMNS, STATE_COLUMNS } from '@app/exports';
+import { DERIVED_COLUMNS, EXPORTED_DATA, normalizeEmail, STATE_COLUMNS } from '@app/database';
 import { type ReadValue, readEmail, readHoursByDay } from './values.js';
 
 /** Tables that only exports have. */
 const ONLY_EXPORTED = ['organizations', 'isochrones', 'uploads', 'payment_allocations'];
 
 /** The importable tables, each after those that it refers to. Files are named after their table. */
-export const TABLES = Object.keys(DATA).filter((table) => !ONLY_EXPORTED.includes(table));
+export const TABLES = Object.keys(EXPORTED_DATA).filter((table) => !ONLY_EXPORTED.includes(table));
 
 /** Columns that files cannot set: the import's target determines the organization, and the others are derived. */
 export const KEPT_COLUMNS: ReadonlySet<string> = new Set([...DERIVED_COLUMNS, ...STATE_COLUMNS]);
@@ -140,7 +139,7 @@ const madeHere = ({ made_here: made }: Record<string, unknown>, organizationId: 
 
 /** What an installation of this service has exported: complete, so that nothing is worked out. */
 export const EXPORT: FileFormat = {
-  tables: Object.keys(DATA),
+  tables: Object.keys(EXPORTED_DATA),
   kept: DERIVED_COLUMNS,
   rules: {
     ...TABLE_RULES,

@@ -5,6 +5,7 @@ import { enquiries } from './enquiries.js';
 import { erasures } from './erasures.js';
 import { type Emitter, emitters, tellings, tellTriggers } from './emits.js';
 import { type EventType, eventTypes, events } from './events.js';
+import { exports } from './exports.js';
 import { jobs } from './jobs.js';
 import { lessons } from './lessons.js';
 import { messages } from './messages.js';
@@ -32,6 +33,7 @@ export const AREAS = {
   jobs,
   webhooks,
   erasures,
+  exports,
 };
 
 /** What can happen to records, from what their tables declare. */

@@ -91,6 +91,7 @@ export const UNTOLD = {
       'rebuild_hooks',
     ],
   ],
+  'Owners are mailed of it': ['exports'],
   'Counters and copies; what they copy tells': [
     'list_counts',
     'session_students',

@@ -2,6 +2,7 @@ import { account } from './functions/account.js';
 import { blog } from './functions/blog.js';
 import { erasure } from './functions/erasure.js';
 import { events } from './functions/events.js';
+import { exports } from './functions/exports.js';
 import { jobs } from './functions/jobs.js';
 import { joining } from './functions/joining.js';
 import { messages } from './functions/messages.js';
@@ -31,6 +32,7 @@ const FUNCTIONS = [
   events,
   jobs,
   turns,
+  exports,
   webhooks,
   erasure,
   repair,

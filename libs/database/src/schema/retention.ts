@@ -49,6 +49,7 @@ export const RETENTION: Retention[] = [
   { table: 'password_link_requests', column: 'requested_at', days: 1 },
   { table: 'sign_in_attempts', column: 'minute', days: 1 },
   { table: 'suppressions', column: 'created_at', days: 90, where: `coalesce(suppressed_until, '-infinity') < now()` },
+  { table: 'exports', column: 'ended_at', days: 365 },
   { table: 'worker_heartbeats', column: 'seen_at', days: 1, by: 'the heartbeats of others' },
 ];
 

@@ -54,3 +54,12 @@ export const INBOX = states(['unread', 'read', 'archived'], {
   read: { from: ['unread'], to: 'read' },
   archive: { from: ['unread', 'read'], to: 'archived' },
 });
+
+/** The states of an export. */
+export const EXPORT = states(['asked', 'waiting', 'preparing', 'ready', 'downloaded', 'expired', 'called_off'], {
+  confirm: { from: ['asked'], to: 'waiting' },
+  prepare: { from: ['waiting'], to: 'preparing' },
+  finish: { from: ['preparing'], to: 'ready' },
+  download: { from: ['ready'], to: 'downloaded' },
+  call_off: { from: ['asked', 'waiting', 'ready'], to: 'called_off' },
+});

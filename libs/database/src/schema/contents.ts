@@ -15,9 +15,9 @@ const SEEN_CONVERSATION = SHOWN('organization_conversations', 'conversation_id')
  * The tables of an organization's data, each after those that it refers to. Importing them into an empty installation makes
  * it what it was. Row-level security shows of people, results and conversations what the organization may see of them.
  */
-export const DATA: Record<string, Content> = {
+export const EXPORTED_DATA: Record<string, Content> = {
   organizations: { own: 't.id = $1' },
-  // Everybody whom a row names: see people.ts.
+  // Everybody whom a row names: see functions/exports.ts.
   users: {},
   rate_bands: {},
   tutor_tiers: {},
@@ -70,7 +70,7 @@ export const DATA: Record<string, Content> = {
  * What has happened here, to be read: an import leaves it alone. Without the texts of mails, because they hold links, and
  * without what a browser was found by.
  */
-export const HISTORY: Record<string, Content> = {
+export const EXPORTED_HISTORY: Record<string, Content> = {
   api_keys: { secret: ['key_hash', 'form_token'] },
   invites: { secret: ['secret_hash', 'proof_hash', 'sealed'] },
   joins: {},
@@ -88,7 +88,7 @@ export const HISTORY: Record<string, Content> = {
 };
 
 /** The tables that no export holds, by reason. */
-export const LEFT_OUT = {
+export const NOT_EXPORTED = {
   'Derived from other rows, and derived again': [
     ...['list_counts', 'organization_results', 'organization_conversations', 'session_students', 'outbox_turns'],
   ],
@@ -97,7 +97,7 @@ export const LEFT_OUT = {
     ...['credentials', 'passkeys', 'device_cookies', 'portal_sessions', 'password_links', 'password_link_requests'],
     'sign_in_attempts',
   ],
-  'Of the installation': ['places', 'worker_heartbeats', 'event_changes', 'event_counter', 'event_floors', 'webhook_progress'],
+  'Of the installation': ['places', 'worker_heartbeats', 'event_changes', 'event_counter', 'event_floors', 'webhook_progress', 'exports'],
 } as const; // prettier-ignore
 
 /** Columns of data that follow from other rows, or that only the person themselves can prove. */
