@@ -95,7 +95,7 @@ describe('imports', () => {
       enquiries: ['concurrency', 'config', 'database', 'people', 'rows', 'rules', 'scheduling'],
       erasure: ['audit', 'config', 'database', 'rules', 'storage'],
       images: ['concurrency', 'logging'],
-      exports: ['config', 'database', 'storage'],
+      exports: ['audit', 'config', 'database', 'people', 'rules', 'storage'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       messaging: ['database', 'jobs', 'people', 'rules'],

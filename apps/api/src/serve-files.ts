@@ -1,11 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
+import { ExportLinks } from '@app/exports';
 import { PrivateStorage } from '@app/storage';
 import { type Document, FileLinks } from '@app/teaching';
 import { ApiError, RouteTable } from './http/kit.js';
-
-const ROUTE = '/files/:link';
 
 /** Uploaded by somebody: nothing of it runs, nobody guesses what it is, and no cache keeps it. */
 const HEADERS = {
@@ -17,11 +16,22 @@ const HEADERS = {
   'Accept-Ranges': 'bytes',
 };
 
-/** Serves uploaded documents to whoever has a link that still holds. */
+/** What a link leads to. */
+type Opened = Document & {
+  /** Is told what has been sent: bytes from `start` on. */
+  sent?: (start: number, bytes: number) => Promise<void>;
+};
+
+/** Serves uploaded documents and exports to whoever has a link that still holds. */
 export function serveFiles(app: NestExpressApplication): void {
-  const [links, storage] = [app.get(FileLinks), app.get(PrivateStorage)];
+  serveAt(app, '/files/:link', (link) => app.get(FileLinks).open(link));
+  serveAt(app, '/exports/:link', (link) => app.get(ExportLinks).open(link));
+}
+
+function serveAt(app: NestExpressApplication, route: string, open: (link: string) => Promise<Opened | null>): void {
+  const storage = app.get(PrivateStorage);
   const serve = async (request: Request, response: Response): Promise<void> => {
-    const document = await links.open(String(request.params.link));
+    const document = await open(String(request.params.link));
     if (!document) throw notFound();
     const range = rangeOf(request, document.size);
     if (range === 'unsatisfiable') {
@@ -44,16 +54,27 @@ export function serveFiles(app: NestExpressApplication): void {
       response.end();
       return;
     }
+    let sent = 0;
+    const counted = async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        yield piece;
+        sent += piece.length;
+      }
+    };
     // Either side may break off: the client sees it by the length.
-    await pipeline(bytes, response).catch(() => response.destroy());
+    const whole = await pipeline(bytes, counted, response).then(
+      () => true,
+      () => response.destroy() && false,
+    );
+    if (sent > 0) await document.sent?.(start, whole ? sent : Math.min(sent, end - start));
   };
   app
     .getHttpAdapter()
     .getInstance()
-    .get(ROUTE, (request: Request, response: Response, next: NextFunction) => {
+    .get(route, (request: Request, response: Response, next: NextFunction) => {
       serve(request, response).catch(next);
     });
-  app.get(RouteTable).addPage(ROUTE);
+  app.get(RouteTable).addPage(route);
 }
 
 /** The part that is asked for; null for all of it, as for several parts. */

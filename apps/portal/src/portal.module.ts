@@ -7,6 +7,7 @@ import { AccountModule } from './account/account.module.js';
 import { ActivityModule } from './activity/activity.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { EnquiriesModule } from './enquiries/enquiries.module.js';
+import { ExportsModule } from './exports/exports.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeModule } from './home/home.module.js';
@@ -59,6 +60,7 @@ export class PortalModule {
         OutboxModule,
         WebhooksModule,
         SettingsModule,
+        ExportsModule,
       ],
     };
   }

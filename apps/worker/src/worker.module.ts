@@ -4,6 +4,7 @@ import { AccessModule } from '@app/access';
 import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { ErasureModule } from '@app/erasure';
+import { ExportsModule } from '@app/exports';
 import { LoggingModule } from '@app/logging';
 import { PublishingModule } from '@app/publishing';
 import { StorageModule } from '@app/storage';
@@ -14,6 +15,7 @@ import { EmailService } from './email/email.service.js';
 import { PasswordLinksService } from './email/password-links.service.js';
 import { EventsService } from './events/events.service.js';
 import { ErasureService } from './housekeeping/erasure.service.js';
+import { ExportsService } from './exports/exports.service.js';
 import { HousekeepingService } from './housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from './housekeeping/key-expiry.service.js';
 import { MetricsServer } from './metrics-server.js';
@@ -42,6 +44,7 @@ export class WorkerModule {
         QueuesModule.forRoot(env),
         AccessModule,
         ErasureModule,
+        ExportsModule,
         PublishingModule,
         StorageModule,
         WebhooksModule,
@@ -56,6 +59,8 @@ export class WorkerModule {
         ScheduleService,
         EventsService,
         ...[HousekeepingService, KeyExpiryService, ErasureService],
+        ExportsService,
+        ...[HousekeepingService, KeyExpiryService],
       ],
     };
   }

@@ -41,7 +41,8 @@ export class Vault {
       | 'join code hashes'
       | 'attempt limits'
       | 'API key hand-overs'
-      | `links of ${'keys' | 'managers'} to files`,
+      | `links of ${'keys' | 'managers'} to files`
+      | 'links of owners to exports',
   ): Buffer {
     const key =
       this.keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', this.env.need('ENCRYPTION_KEY'), '', purpose, 32));

@@ -35,7 +35,7 @@ export { type Emitter } from './schema/emits.js';
 export { type EventType, UNTOLD } from './schema/events.js';
 export { type VisibleColumn, visiblePerson } from './schema/visible-person.js';
 export { differentFunctions } from './schema/functions.js';
-export { BOOKING_REQUEST, CLAIM, INBOX, INVOICE, LEAD, RESULT, SESSION } from './schema/states.js';
+export { BOOKING_REQUEST, CLAIM, EXPORT, INBOX, INVOICE, LEAD, RESULT, SESSION } from './schema/states.js';
 export { type SessionSetting, settingFaults, settingsOf, type SettledRole } from './session-settings.js';
 export { DERIVED_COLUMNS, EXPORTED_DATA, EXPORTED_HISTORY, NOT_EXPORTED, STATE_COLUMNS } from './schema/contents.js';
 export { SideConnection } from './side-connection.js';

@@ -46,6 +46,8 @@ export async function exportOrganization(options: ExportOptions): Promise<Manife
 class Exporting {
   /** Paths of our own images that a text names. */
   private readonly images = new Set<string>();
+  /** The rows of small tables, which the manifest and the files need. */
+  private readonly kept: Record<string, { id: string }[]> = { organizations: [], uploads: [] };
 
   constructor(
     private readonly client: Client,
@@ -60,13 +62,7 @@ class Exporting {
         set_config('cursor_tuple_fraction', '1', true)`,
       [organizationId],
     );
-    const { rows } = await client.query<Manifest['organization'] & { now: Date }>(
-      'SELECT id, slug, name, now() FROM organizations WHERE id = $1',
-      [organizationId],
-    );
-    const [found] = rows;
-    if (!found) throw new Error(`There is no organization ${organizationId}`);
-    const { now, ...organization } = found;
+    const { rows } = await client.query<{ now: Date }>('SELECT now()');
     const images = await STORES.images[0](env);
     const documents = await STORES.documents[0](env);
     const imagesUrl = images.urlOf('');
@@ -74,11 +70,9 @@ class Exporting {
     const tables: ManifestTable[] = [];
     for (const table of Object.keys(EXPORTED_DATA)) tables.push(await this.table(table, imagesUrl));
     for (const table of Object.keys(EXPORTED_HISTORY)) tables.push(await this.table(table, null));
+    const [organization] = this.kept.organizations as Manifest['organization'][];
+    if (!organization) throw new Error(`There is no organization ${organizationId}`);
 
-    const { rows: uploads } = await client.query<{ id: string }>(
-      'SELECT id FROM uploads WHERE organization_id = $1 ORDER BY id',
-      [organizationId],
-    );
     const missing: string[] = [];
     const files: ManifestFile[] = [];
     const copy = async (path: string, stored: Promise<AsyncIterable<Buffer> | null>) => {
@@ -87,13 +81,14 @@ class Exporting {
       else missing.push(path);
       this.options.onProgress?.('files', files.length);
     };
-    for (const { id } of uploads) await copy(`documents/${id}`, documents.read(`${organizationId}/${id}`));
+    for (const { id } of this.kept.uploads ?? [])
+      await copy(`documents/${id}`, documents.read(`${organizationId}/${id}`));
     for (const path of [...this.images].sort()) await copy(`images/${path}`, images.read(path));
 
     const manifest: Manifest = {
       format: FORMAT,
-      organization,
-      exported_at: now.toISOString(),
+      organization: { id: organizationId, slug: organization.slug, name: organization.name },
+      exported_at: rows[0]!.now.toISOString(),
       images_url: imagesUrl,
       tables,
       files,
@@ -123,6 +118,7 @@ class Exporting {
       done += portion.length;
       onProgress?.(table, done);
       if (portion.length === 0) break;
+      this.kept[table]?.push(...portion.map(({ line }) => JSON.parse(line) as { id: string }));
       const text = portion.map(({ line }) => `${line}\n`).join('');
       if (imagesUrl !== null) imagesIn(text, imagesUrl).forEach((path) => images.add(path));
       yield Buffer.from(text);

@@ -1,2 +1,6 @@
+export { type ExportFile, ExportLinks, pathOf } from './export-links.js';
 export { exportOrganization, type ExportOptions } from './exporting.js';
+export { Exports, type ExportStatus, type ListedExport } from './exports.js';
+export { ExportsModule } from './exports.module.js';
 export { FORMAT, type Manifest, MANIFEST, type ManifestFile, type ManifestTable } from './manifest.js';
+export { zipFolder } from './zip.js';

@@ -14,6 +14,8 @@ const IN_FULL = [
   'settings_changed',
   'person_readdressed',
   'erasure_asked',
+  'export_asked',
+  'export_ready',
 ] as const;
 
 /** The mails to managers, which are gathered: each has a `line` for the mail that lists several. */
@@ -120,6 +122,12 @@ export interface WebhookInMail {
   reason: 'gone' | 'failing' | 'maker_left' | null;
 }
 
+/** An export of the organization's data. */
+export interface ExportInMail {
+  /** Who asked for it or, once it is ready, confirmed it. */
+  by: string | null;
+}
+
 /** A setting that somebody changed; null for none. */
 export interface SettingInMail {
   name: string;
@@ -147,6 +155,7 @@ export interface EmailPayload {
   /** Who changed settings (null for an operator), and each of them in full. */
   settings?: { by: string | null; changes: SettingInMail[] };
   webhook?: WebhookInMail;
+  exported?: ExportInMail;
   /** In a notice to managers, which may be gathered with others: its kind, and the organization's page in the portal. */
   notice?: { kind: NoticeKind; home: string };
 }
@@ -163,7 +172,7 @@ export interface EmailLink {
 
 export interface Email extends Pick<
   EmailPayload,
-  'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'settings' | 'webhook' | 'notice'
+  'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'settings' | 'webhook' | 'exported' | 'notice'
 > {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */

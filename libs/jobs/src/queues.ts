@@ -18,6 +18,8 @@ export const QUEUES = {
   publishing: { job: 'publish-due', everyMs: 2_000 },
   /** An event can be read within a second of its commit. */
   events: { job: 'number', everyMs: 500 },
+  /** An export takes minutes; whoever confirmed it is mailed. */
+  exports: { job: 'prepare', everyMs: 5_000 },
   housekeeping: { job: 'round', everyMs: 15_000 },
 } as const satisfies Record<string, Recurring>;
 

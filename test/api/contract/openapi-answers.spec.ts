@@ -35,6 +35,7 @@ describe('the OpenAPI document', () => {
       'no_sender',
       'maker_left',
       'tested_recently',
+      'export_open',
       'not_replayable',
       'session_overlap',
       'still_referenced',

@@ -26,6 +26,8 @@ const BY_NAME: Record<string, unknown> = {
 
 /** Values that the sample of another column asks for. */
 const BY_TABLE: Record<string, (row: Row) => Row> = {
+  // An organization has one that is open.
+  exports: () => ({ status: 'expired' }),
   webhook_endpoints: () => ({ url: 'https://receiver.example.org/hook' }),
   locations: ({ suburb, state, postcode }) => (suburb || state || postcode ? {} : { label: 'Library' }),
   files: ({ upload_id }) => ({ scope: 'org', file_url: upload_id ? null : 'https://files.example.org/sample.pdf' }),

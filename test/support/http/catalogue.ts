@@ -238,7 +238,10 @@ const OURS = `
   POST /v1/webhook-endpoints/{endpoint_id}/test | test_webhook_endpoint | webhooks:write | | WebhookDelivery
   GET /v1/webhook-deliveries | list_webhook_deliveries | webhooks:write+read | endpoint_id, status, since, limit, offset | Page<WebhookDelivery>
   GET /v1/webhook-deliveries/{delivery_id} | get_webhook_delivery | webhooks:write+read | | WebhookDelivery
-  POST /v1/webhook-deliveries/{delivery_id}/replay | replay_webhook_delivery | webhooks:write+read | | WebhookDelivery`;
+  POST /v1/webhook-deliveries/{delivery_id}/replay | replay_webhook_delivery | webhooks:write+read | | WebhookDelivery
+  GET /v1/exports | list_exports | exports:write | status, limit, offset | Page<Export>
+  POST /v1/exports | create_export | exports:write | | Export
+  GET /v1/exports/{export_id} | get_export | exports:write | | Export`;
 
 /** Query parameters of our own, of lists of the contract. */
 const FILTERS: Record<string, string[]> = {

@@ -142,6 +142,8 @@ const OURS = `
   ChangedOrganization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
     phone: string or null, created_at: string or null, moved_sessions: integer
+  Export id: string, status: string, created_at: string, confirmed_at: string or null, ready_at: string or null, ended_at: string or null,
+    expires_at: string or null, size_bytes: integer or null
   SettledPrices dry_run: boolean, sessions: integer, changed: SettledSession[]
   ReplacedRateCells created: string[], changed: string[], deleted: string[]
   SettledSession session_id: string, before: any, after: SessionPrices

@@ -26,6 +26,8 @@ export const MAIL_KINDS: Record<string, string> = {
   manager_added: 'Notice of a new owner or admin',
   manager_waits: 'Request to approve an admin',
   invite_declined: 'Notice of a declined invitation',
+  export_asked: 'Notice that a program asks for all data',
+  export_ready: 'Notice that an export can be downloaded',
   settings_changed: 'Notice of changed settings',
   key_created: 'API key created',
   key_replaced: 'API key replaced',

@@ -45,6 +45,11 @@ function formatsIn(timeZone: string) {
       if (size < DAY) return relative.format(Math.trunc(ms / HOUR), 'hour');
       return size < 30 * DAY ? relative.format(Math.trunc(ms / DAY), 'day') : date.format(time);
     },
+    /** `1.2 MB` */
+    size: (bytes: number): string =>
+      bytes < 1e6
+        ? `${Math.ceil(bytes / 1e3)} kB`
+        : `${(bytes / 1e6).toLocaleString('en-AU', { maximumFractionDigits: 1 })} MB`,
     number: (value: number): string => value.toLocaleString('en-AU'),
     /** `1 key`, `2 keys` */
     count: (value: number, one: string, many = `${one}s`): string =>

@@ -75,7 +75,7 @@ function nameOf({ organizationName }: EmailPayload): string {
 }
 
 function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
-  const { role, key, signIn, membership, settings, webhook, timeZone } = payload;
+  const { role, key, signIn, membership, settings, webhook, exported, timeZone } = payload;
   if (kind.startsWith('key_') && !key) throw new Error(`A mail "${kind}" without a key`);
   return {
     organization: nameOf(payload),
@@ -92,6 +92,7 @@ function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
       : null,
     key: key ? keyInWords(key, timeZone) : null,
     webhook: webhook ? { host: webhook.host, why: webhook.reason ? DISABLED[webhook.reason] : '' } : null,
+    exported: exported ? { by: personName(exported.by ?? '') || 'An owner' } : null,
     settings: settings
       ? {
           by: personName(settings.by ?? '') || 'An operator of this service',

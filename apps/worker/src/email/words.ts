@@ -17,6 +17,7 @@ export interface Subject {
   key: KeyWords | null;
   settings: { by: string; changes: string } | null;
   webhook: { host: string; why: string } | null;
+  exported: { by: string } | null;
 }
 
 export interface KeyWords {

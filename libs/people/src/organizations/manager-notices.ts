@@ -24,7 +24,9 @@ export interface ManagerNotice {
   /** These are not mailed: who did it, and whom it is about. */
   except?: (string | null)[];
   /** What the mail is about. @param nameOf the name of a manager; null for anybody else */
-  about?: (nameOf: (id: string | null) => string | null) => Pick<Email, 'key' | 'membership' | 'settings' | 'webhook'>;
+  about?: (
+    nameOf: (id: string | null) => string | null,
+  ) => Pick<Email, 'key' | 'membership' | 'settings' | 'webhook' | 'exported'>;
 }
 
 /** Mails to everyone who manages an organization. None is ever left out; several within ten minutes become one. */

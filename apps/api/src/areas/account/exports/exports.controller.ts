@@ -1,0 +1,30 @@
+import { Exports } from '@app/exports';
+import { listController, recordController, writeController } from '../../../http/kit.js';
+import { EXPORTS } from './exports.view.js';
+
+export const EXPORTS_CONTROLLERS = [
+  listController(EXPORTS),
+  recordController({
+    ...EXPORTS,
+    id: 'get_export',
+    path: 'v1/exports/:export_id',
+    summary: 'Returns one export',
+    description: 'The file itself is for owners, in the portal.',
+  }),
+  writeController({
+    id: 'create_export',
+    route: 'POST /v1/exports',
+    scope: 'exports:write',
+    summary: 'Asks for an export of all data of the organization',
+    description:
+      'All owners are mailed. Once one of them has confirmed it in the portal, it is prepared; owners can download it there, once, within 7 days. ' +
+      'While there is one that has not ended, another is a 409 `export_open`.',
+    conflicts: ['export_open'],
+    rules: [Exports],
+    answers: EXPORTS,
+    idName: 'export_id',
+    async run({ organizationId, caller }, exports) {
+      return { id: await exports.ask(organizationId, caller.keyId) };
+    },
+  }),
+];

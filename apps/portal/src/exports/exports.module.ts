@@ -1,0 +1,88 @@
+import { Controller, Get, Module, Param, Post } from '@nestjs/common';
+import { Env } from '@app/config';
+import { ExportLinks, Exports, ExportsModule as Rules } from '@app/exports';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { FormOperations } from '../web/operations.js';
+import { PageError } from '../web/page-error.js';
+import { type Page, page, type SeeOther, seeOther } from '../web/pages.js';
+import { pathId } from '../web/path-id.js';
+
+/** Only owners take all data along. */
+function asOwner(organization: Managed): Managed {
+  if (organization.role !== 'owner') throw PageError.notFound();
+  return organization;
+}
+
+/** Exports of all data of an organization. */
+@Controller('o/:slug/exports')
+@ForManagers()
+@ConfirmIdentity()
+class ExportsController {
+  constructor(
+    private readonly operations: FormOperations,
+    private readonly exports: Exports,
+    private readonly links: ExportLinks,
+    private readonly env: Env,
+  ) {}
+
+  @Get()
+  @InNavigation({ label: 'Export', summary: 'All data of your organization, in one file.', order: 75 })
+  async show(@Managing() { organizationId, role }: Managed): Promise<Page> {
+    return page('exports/exports', { owner: role === 'owner', exports: await this.exports.list(organizationId) });
+  }
+
+  @Post()
+  order(@Managing() organization: Managed): Promise<SeeOther> {
+    const { organizationId, slug, by } = asOwner(organization);
+    return this.operations.answer(
+      organization,
+      'order_export',
+      {},
+      async () => ({ audit: { export_id: await this.exports.order(organizationId, by.userId) } }),
+      `/o/${slug}/exports`,
+      'The export is being prepared. All owners will be mailed when it can be downloaded.',
+    );
+  }
+
+  @Post(':export_id/confirm')
+  confirm(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
+    const { organizationId, slug, by } = asOwner(organization);
+    return this.operations.answer(
+      organization,
+      'confirm_export',
+      {},
+      async () => ({
+        changed: await this.exports.confirm(organizationId, by.userId, pathId(id)),
+        audit: { export_id: pathId(id) },
+      }),
+      `/o/${slug}/exports`,
+      'The export is being prepared. All owners will be mailed when it can be downloaded.',
+    );
+  }
+
+  @Post(':export_id/call-off')
+  callOff(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
+    const { organizationId, slug } = asOwner(organization);
+    return this.operations.answer(
+      organization,
+      'call_off_export',
+      {},
+      async () => ({
+        changed: await this.exports.callOff(organizationId, pathId(id)),
+        audit: { export_id: pathId(id) },
+      }),
+      `/o/${slug}/exports`,
+      'The export was called off. If there was a file, it is deleted.',
+    );
+  }
+
+  /** Leads to the file, which the API serves for 15 minutes, to this person. */
+  @Get(':export_id/file')
+  async download(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
+    const { organizationId, by } = asOwner(organization);
+    return seeOther(this.env.apiUrl + (await this.links.of(organizationId, by.userId, pathId(id))));
+  }
+}
+
+@Module({ imports: [Rules], controllers: [ExportsController] })
+export class ExportsModule {}

@@ -1,0 +1,96 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Process, Processor } from '@nestjs/bull';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { NIL } from 'uuid';
+import { Env } from '@app/config';
+import { Database } from '@app/database';
+import { exportOrganization, Exports, MANIFEST, pathOf, zipFolder } from '@app/exports';
+import { Log } from '@app/logging';
+import { PrivateStorage } from '@app/storage';
+
+/** An export whose worker has said nothing for so long is prepared anew. */
+const LEASE = '5 minutes';
+const RENEW_EVERY_MS = 60_000;
+
+interface Claimed {
+  id: string;
+  organizationId: string;
+}
+
+/** Prepares the exports that owners have confirmed, one at a time, and deletes the files of those that have ended. */
+@Processor('exports')
+export class ExportsService implements OnApplicationShutdown {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly db: Database,
+    private readonly exports: Exports,
+    private readonly storage: PrivateStorage,
+    private readonly log: Log,
+    private readonly env: Env,
+  ) {}
+
+  /** What it was preparing is prepared by the next worker, once the lease is over. */
+  onApplicationShutdown(): void {
+    this.stopping.abort();
+  }
+
+  @Process('prepare')
+  async runOnce(): Promise<{ prepared: number }> {
+    await this.deleteFiles();
+    for (let prepared = 0; ; prepared++) {
+      const [claimed] = await this.db.lookUp<Claimed>(
+        sql`SELECT id, organization_id AS "organizationId" FROM claim_export(${LEASE}::interval)`,
+      );
+      if (!claimed) return { prepared };
+      try {
+        await this.prepare(claimed);
+      } catch (error) {
+        if (!this.stopping.signal.aborted) throw error;
+        return { prepared };
+      }
+    }
+  }
+
+  private async prepare({ id, organizationId }: Claimed): Promise<void> {
+    const base = await mkdtemp(join(tmpdir(), 'tutoring-export-'));
+    const renewal = setInterval(() => void this.renew(organizationId, id), RENEW_EVERY_MS);
+    const { signal } = this.stopping;
+    try {
+      const [folder, archive] = [join(base, 'data'), join(base, 'export.zip')];
+      const manifest = await exportOrganization({
+        ...{ env: this.env, url: this.env.urlOf('worker'), as: 'worker', organizationId, folder },
+        onProgress: () => signal.throwIfAborted(),
+      });
+      const paths = [...manifest.tables, ...manifest.files].map(({ path }) => path);
+      const size = await zipFolder(folder, [...paths, MANIFEST], archive, signal);
+      const open = () => createReadStream(archive);
+      await this.storage.put(pathOf(organizationId, id), { contentType: 'application/zip', size, open, chunks: open });
+      const kept = await this.db.transaction({ organizationId }, () => this.exports.finish(organizationId, id, size));
+      if (!kept) await this.storage.remove(pathOf(organizationId, id));
+    } finally {
+      clearInterval(renewal);
+      await rm(base, { recursive: true, force: true });
+    }
+  }
+
+  private async renew(organizationId: string, id: string): Promise<void> {
+    const renewing = this.db.transaction({ organizationId }, () =>
+      this.db.query(sql`UPDATE exports SET leased_until = now() + ${LEASE}::interval
+        WHERE organization_id = ${organizationId} AND id = ${id} AND status = 'preparing'`),
+    );
+    await renewing.catch((error: unknown) => this.log.failure(error, null, 'export_not_renewed'));
+  }
+
+  /** First the bytes: a file that cannot be deleted is tried again. */
+  private async deleteFiles(): Promise<void> {
+    await this.db.transaction({ organizationId: NIL }, async () => {
+      for (const { path } of await this.db.query<{ path: string }>(sql`SELECT path FROM end_exports() path`))
+        await this.storage.remove(path);
+    });
+  }
+}
