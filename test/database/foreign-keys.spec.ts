@@ -44,6 +44,8 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'student_group_members.user_id': LOOSE,
   'student_groups.tutor_id': DERIVED,
   'webhook_endpoints.created_by': CALLER,
+  'exports.created_by': CALLER,
+  'exports.confirmed_by': CALLER,
 };
 
 const SECRET = 'a hash: whoever has the secret does not say whose it is';

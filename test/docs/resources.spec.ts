@@ -57,6 +57,7 @@ const RESOURCES: Record<string, Resource> = {
     api: { create: 'PUT /v1/tutors/{tutor_id}/time-off', change: 'PUT /v1/tutors/{tutor_id}/time-off', end: 'PUT /v1/tutors/{tutor_id}/time-off', list: 'GET /v1/tutors/{tutor_id}/time-off' },
     why: { read: ROWS_OF_OTHERS },
   },
+  exports: { portal: 'create end list', cli: 'create', why: { change: 'it is called off, and asked for anew', end: 'an owner calls it off' } },
   'webhook-endpoints': { portal: 'create read change end list', cli: 'create change end list' },
   sessions: { portal: 'read change list', tables: ['sessions'] },
   'lesson-participants': { portal: 'list', tables: ['lesson_participants'], api: { create: 'POST /v1/sessions', end: 'PATCH /v1/lesson-participants/{participant_id}' } },

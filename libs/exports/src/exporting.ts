@@ -10,17 +10,17 @@ import { FORMAT, type Manifest, MANIFEST, type ManifestFile, type ManifestTable 
 /** Rows that are asked for at once. */
 const PORTION = 2_000;
 
-/** The functions that open the rows of a table and count them: the worker's work only while an owner's export is being prepared. */
-const FUNCTIONS = {
-  owner: { open: 'open_rows', totals: 'totals_of' },
-  worker: { open: 'open_export', totals: 'totals_of_export' },
+/** How the rows of a table are opened and counted: the worker may only while an export that an owner has confirmed is being prepared. */
+const READS = {
+  owner: { open: 'SELECT open_rows($1)', totals: 'SELECT rows, sums FROM totals_of($1)' },
+  worker: { open: 'SELECT open_export($1)', totals: 'SELECT rows, sums FROM totals_of_export($1)' },
 };
 
 export interface ExportOptions {
   env: Env;
   /** Of this role. Forced row-level security applies to the owner during an export, too. */
   url: string;
-  as: keyof typeof FUNCTIONS;
+  as: keyof typeof READS;
   organizationId: string;
   /** Is created; may exist if it is empty. */
   folder: string;
@@ -103,7 +103,7 @@ class Exporting {
     const imported = imagesUrl !== null;
     const file = await this.file(`${imported ? '' : 'history/'}${table}.ndjson`, this.lines(table, imagesUrl));
     const { rows: totals } = await this.client.query<Pick<ManifestTable, 'rows' | 'sums'>>(
-      `SELECT rows, sums FROM ${FUNCTIONS[this.options.as].totals}($1)`,
+      READS[this.options.as].totals,
       [table],
     );
     return { table, imported, ...totals[0]!, ...file };
@@ -112,7 +112,7 @@ class Exporting {
   private async *lines(table: string, imagesUrl: string | null): AsyncGenerator<Buffer> {
     const { client, images } = this;
     const { as, onProgress } = this.options;
-    await client.query(`SELECT ${FUNCTIONS[as].open}($1)`, [table]);
+    await client.query(READS[as].open, [table]);
     for (let done = 0; ;) {
       const { rows: portion } = await client.query<{ line: string }>(`FETCH ${PORTION} FROM exported`);
       done += portion.length;

@@ -40,7 +40,11 @@ const READ = [
   '/o/:slug/people/codes',
   '/o/:slug/outbox',
   '/o/:slug/webhooks/:endpoint_id',
+  '/o/:slug/exports',
 ];
+
+/** It leads to a file, and has no form. */
+const FILE = '/o/:slug/exports/:export_id/file';
 
 /** Requests of the passkey script. */
 const SCRIPTED = ['/account/passkeys', '/account/passkeys/options'];
@@ -53,6 +57,7 @@ const STATE = `
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
   UNION ALL SELECT 'hook', to_jsonb(h) FROM rebuild_hooks h WHERE organization_id = $1
   UNION ALL SELECT 'endpoint', to_jsonb(w) FROM webhook_endpoints w WHERE organization_id = $1
+  UNION ALL SELECT 'export', to_jsonb(e) FROM exports e WHERE organization_id = $1
   UNION ALL SELECT 'suppression', to_jsonb(s) FROM suppressions s WHERE organization_id = $1
   UNION ALL SELECT 'erasure', to_jsonb(e) FROM erasures e WHERE organization_id = $1
   UNION ALL SELECT 'hold', to_jsonb(h) FROM holds h WHERE organization_id = $1
@@ -83,7 +88,7 @@ describe('every route', () => {
   it('has a page, which asks too unless it is there to be read', () => {
     const pages = new Set([...forms].map(({ handler }) => table.pageOf(handler)));
     const asking = confirming.filter(({ method }) => method === 'GET').map(({ path }) => path);
-    expect([...pages].sort()).toEqual([...asking, ...READ].sort());
+    expect([...pages, FILE].sort()).toEqual([...asking, ...READ].sort());
   });
 });
 
@@ -91,7 +96,7 @@ it.each([
   ['never', 'NULL'],
   ['15 minutes ago', `now() - interval '15 minutes'`],
 ])('somebody who confirmed %s sends no such form, and opens no such page', async (_when, at) => {
-  const owners = [await schools.open({ hook: true }), await schools.open({ hook: false })];
+  const owners = await Promise.all(['', '/build-hook/add', '/exports'].map((path) => schools.open(path)));
   for (const owner of owners) {
     const before = await make.query(STATE, [owner.organization.id, owner.user.id]);
     const sent = new Map<Route, Sent[]>();
@@ -122,7 +127,7 @@ it.each([
 
 it('somebody who has just confirmed opens every such page, and every such form does its work', async () => {
   for (const route of forms) {
-    const owner = await schools.open({ hook: !route.path.endsWith('/build-hook/add') });
+    const owner = await schools.open(route.path);
     await confirm(owner, `now() - interval '14 minutes 30 seconds'`);
     const page = table.pageOf(route.handler)!;
     for (const path of await schools.pathsOf(page, owner)) expect([path, (await portal.get(path, owner.cookie)).status]).toEqual([path, 200]);

@@ -16,6 +16,7 @@ const IDS: Record<string, string> = {
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   endpoint_id: 'SELECT id FROM webhook_endpoints WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   delivery_id: `SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND topic = 'webhook' AND finished_at IS NOT NULL AND event_id IS NULL`,
+  export_id: 'SELECT id FROM exports WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   // Of the page after leaving.
   organization_id: 'SELECT organization_id AS id FROM members WHERE user_id = $2 AND organization_id <> $1',
@@ -43,8 +44,8 @@ export class SchoolForms {
     this.table = portal.app.get(RouteTable);
   }
 
-  /** An organization in which every form has something to change. */
-  async open({ hook }: { hook: boolean }): Promise<Someone> {
+  /** An organization in which every form has something to change. @param path of a form that is there only without something */
+  async open(path = ''): Promise<Someone> {
     const { portal } = this;
     const { make } = portal;
     const owner = await portal.someone('owner');
@@ -88,14 +89,15 @@ export class SchoolForms {
     await portal.post(`${base}/keys`, { ...TYPED, form_token: randomUUID() }, owner.cookie).expect(303);
     await webhooks(make, at);
     await delivery(make, at);
-    if (hook) await portal.post(`${base}/build-hook/add`, TYPED, owner.cookie).expect(200);
+    if (!path.endsWith('/exports')) await make.row('exports', { organizationId: at, status: 'asked' });
+    if (!path.endsWith('/build-hook/add')) await portal.post(`${base}/build-hook/add`, TYPED, owner.cookie).expect(200);
     return owner;
   }
 
   /** An organization with something for every form of its managers. */
   async full(route: Route): Promise<Someone> {
     const { make } = this.portal;
-    const owner = await this.open({ hook: !route.path.endsWith('/build-hook/add') });
+    const owner = await this.open(route.path);
     const organizationId = owner.organization.id;
     const tutor = await make.tutor(organizationId);
     const student = await make.student(organizationId);

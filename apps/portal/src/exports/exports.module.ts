@@ -16,7 +16,6 @@ function asOwner(organization: Managed): Managed {
 /** Exports of all data of an organization. */
 @Controller('o/:slug/exports')
 @ForManagers()
-@ConfirmIdentity()
 class ExportsController {
   constructor(
     private readonly operations: FormOperations,
@@ -32,6 +31,7 @@ class ExportsController {
   }
 
   @Post()
+  @ConfirmIdentity()
   order(@Managing() organization: Managed): Promise<SeeOther> {
     const { organizationId, slug, by } = asOwner(organization);
     return this.operations.answer(
@@ -44,7 +44,8 @@ class ExportsController {
     );
   }
 
-  @Post(':export_id/confirm')
+  @Post(':export_id/prepare')
+  @ConfirmIdentity()
   confirm(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
     const { organizationId, slug, by } = asOwner(organization);
     return this.operations.answer(
@@ -61,6 +62,7 @@ class ExportsController {
   }
 
   @Post(':export_id/call-off')
+  @ConfirmIdentity()
   callOff(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
     const { organizationId, slug } = asOwner(organization);
     return this.operations.answer(
@@ -78,6 +80,7 @@ class ExportsController {
 
   /** Leads to the file, which the API serves for 15 minutes, to this person. */
   @Get(':export_id/file')
+  @ConfirmIdentity('/o/:slug/exports')
   async download(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
     const { organizationId, by } = asOwner(organization);
     return seeOther(this.env.apiUrl + (await this.links.of(organizationId, by.userId, pathId(id))));

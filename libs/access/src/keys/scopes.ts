@@ -17,7 +17,7 @@ export const SCOPES = {
   'webhooks:write':
     'See webhook endpoints, replace their secrets, test and delete them; with read, create and change them, and see and replay ' +
     'their deliveries',
-  'exports:write': 'Ask for an export of all data, which an owner has to confirm, and see what became of it',
+  'exports:write': 'Ask for an export of all data, which an owner has to confirm and to fetch',
   write:
     'Everything that payments:write, tutors:write, payroll:write, coursework:write, messages:write and leads:write allow. ' +
     'Does not include sessions:write, accounts:write, students:write, settings:write, webhooks:write, exports:write or blog:write',

@@ -8,7 +8,6 @@ export const EXPORTS = list({
   description:
     '`asked`: an owner has to confirm it; `waiting`, `preparing`; `ready`: owners can download it until `expires_at`; `downloaded`, `expired` or ' +
     '`called_off`: it has ended, and its file is deleted.',
-  scopes: ['exports:write'],
   view: new View('Export', {
     id: uuid('e.id'),
     status: oneOf('e.status', VALUES.exports.status),

@@ -9,14 +9,14 @@ import { Test } from '@nestjs/testing';
 import pg from 'pg';
 import yauzl from 'yauzl';
 import { loadEnv } from '@app/config';
-import { manifestOf } from '../../apps/cli/src/import/exported.js';
-import { ExportsService } from '../../apps/worker/src/exports/exports.service.js';
-import { WorkerModule } from '../../apps/worker/src/worker.module.js';
-import { createOrganizationFixture } from '../support/data/fixtures.js';
-import { TestApi } from '../support/http/api.js';
-import { type Someone, TestPortal } from '../support/portal/portal.js';
-import { fixture } from '../support/process/fixture.js';
-import { logTo } from '../support/process/log-to.js';
+import { manifestOf } from '../../../apps/cli/src/import/exported.js';
+import { ExportsService } from '../../../apps/worker/src/exports/exports.service.js';
+import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
+import { createOrganizationFixture } from '../../support/data/fixtures.js';
+import { TestApi } from '../../support/http/api.js';
+import { type Someone, TestPortal } from '../../support/portal/portal.js';
+import { fixture } from '../../support/process/fixture.js';
+import { logTo } from '../../support/process/log-to.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'tutoring-exports-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -30,6 +30,8 @@ const env = loadEnv({ ...settings, DATABASE_URL: api.database.applicationUrl, WO
 const worker = await fixture(Test.createTestingModule({ imports: [WorkerModule.forRoot(env, logTo([]))] }).compile());
 const { make } = api;
 const prepare = () => worker.get(ExportsService).runOnce();
+
+const EXPORTS = '/v1/exports';
 
 let school: string;
 let owner: Someone;
@@ -74,17 +76,17 @@ async function unpack(bytes: Buffer, into: string): Promise<void> {
 
 it('a key asks, an owner confirms, the worker prepares, and an owner fetches it once', async () => {
   const headers = await headersOf('exports:write');
-  const ask = () => fetch(`${origin}/v1/exports`, { method: 'POST', headers });
+  const ask = () => fetch(origin + EXPORTS, { method: 'POST', headers });
   const asked = await ask();
   const { id, status } = (await asked.json()) as { id: string; status: string };
   expect([asked.status, status]).toEqual([201, 'asked']);
   expect(await (await ask()).json()).toMatchObject({ error: { code: 'export_open' } });
   expect(await prepare()).toEqual({ prepared: 0 });
 
-  await portal.post(`${base}/${id}/confirm`, {}, owner.cookie).expect(303);
+  await portal.post(`${base}/${id}/prepare`, {}, owner.cookie).expect(303);
   expect(await prepare()).toEqual({ prepared: 1 });
   expect(await notices()).toMatchObject([{ kind: 'export_asked' }, { kind: 'export_ready' }]);
-  const record = await fetch(`${origin}/v1/exports/${id}`, { headers });
+  const record = await fetch(`${origin}${EXPORTS}/${id}`, { headers: await headersOf('read') });
   expect(await record.json()).toMatchObject({ status: 'ready' });
 
   const link = await linkOf(id);
@@ -120,7 +122,7 @@ it('is for owners alone, also the link', async () => {
   await portal.post(base, {}, admin.cookie).expect(404);
   const id = await readyExport();
   const link = await linkOf(id);
-  for (const path of [`${base}/${id}/confirm`, `${base}/${id}/call-off`]) await portal.post(path, {}, admin.cookie).expect(404);
+  for (const path of [`${base}/${id}/prepare`, `${base}/${id}/call-off`]) await portal.post(path, {}, admin.cookie).expect(404);
   await portal.get(`${base}/${id}/file`, admin.cookie).expect(404);
   expect((await portal.get(base, admin.cookie).expect(200)).text).toContain('Only owners can');
   await make.query(`UPDATE members SET role = 'admin' WHERE user_id = $1`, [owner.user.id]);
