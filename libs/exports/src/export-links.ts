@@ -16,8 +16,8 @@ export interface ExportFile {
   sent: (start: number, bytes: number) => Promise<void>;
 }
 
-/** The path of an export's file in the private storage. */
-export const pathOf = (organizationId: string, id: string) => `${organizationId}/exports/${id}`;
+/** The path of an export's file in the private storage: each worker that has begun to prepare it has its own. */
+export const pathOf = (organizationId: string, id: string, tries: number) => `${organizationId}/exports/${id}-${tries}`;
 
 /** Links for owners to the files of exports. The API serves them: the portal need not reach the storage. */
 @Injectable()
@@ -45,16 +45,21 @@ export class ExportLinks {
     const found = await this.find(organizationId, userId!, id!);
     return (
       found && {
-        ...{ path: pathOf(organizationId, id!), name: found.name, contentType: 'application/zip', size: found.size },
+        ...{
+          path: pathOf(organizationId, id!, found.tries),
+          name: found.name,
+          contentType: 'application/zip',
+          size: found.size,
+        },
         sent: (start, bytes) => this.note(organizationId, userId!, id!, start, start + bytes),
       }
     );
   }
 
   private async find(organizationId: string, userId: string, id: string) {
-    const [rows] = await this.db.read<[{ name: string; size: number }]>(
+    const [rows] = await this.db.read<[{ name: string; size: number; tries: number }]>(
       { organizationId },
-      sql`SELECT o.slug || '-' || to_char(e.ready_at, 'YYYY-MM-DD') || '.zip' AS name, e.bytes::float8 AS size
+      sql`SELECT o.slug || '-' || to_char(e.ready_at, 'YYYY-MM-DD') || '.zip' AS name, e.bytes::float8 AS size, e.tries
         FROM exports e JOIN organizations o ON o.id = e.organization_id
         WHERE e.organization_id = ${organizationId} AND e.id = ${id} AND e.status = 'ready' AND e.expires_at > now()
           AND EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}

@@ -77,11 +77,12 @@ export class Exports {
     });
   }
 
-  /** The worker has stored the file. @returns false if the export is not being prepared any more */
-  async finish(organizationId: string, id: string, bytes: number): Promise<boolean> {
+  /** The worker has stored the file. @returns false if the export is not being prepared any more, or by another worker */
+  async finish(organizationId: string, id: string, tries: number, bytes: number): Promise<boolean> {
     const [ready] = await this.db.query<{ by: string | null }>(sql`
       UPDATE exports SET status = 'ready', ready_at = now(), expires_at = now() + ${KEPT}, bytes = ${bytes}, leased_until = NULL
-      WHERE organization_id = ${organizationId} AND id = ${id} AND status = 'preparing' RETURNING confirmed_by AS by`);
+      WHERE organization_id = ${organizationId} AND id = ${id} AND status = 'preparing' AND tries = ${tries}
+      RETURNING confirmed_by AS by`);
     if (!ready) return false;
     await this.notices.tell(organizationId, {
       ...{ kind: 'export_ready', page: '/exports', owners: true },

@@ -133,7 +133,7 @@ it('ends when it is called off, and when nobody has confirmed or fetched it for 
   const called = await readyExport();
   await portal.post(`${base}/${called}/call-off`, {}, owner.cookie).expect(303);
   const late = await readyExport();
-  expect(await files()).toEqual([late]);
+  expect(await files()).toEqual([`${late}-1`]);
   await make.query(`UPDATE exports SET expires_at = now() - interval '1 second' WHERE id = $1`, [late]);
   await prepare();
   expect([await stateOf(called), await stateOf(late), await files()]).toEqual(['called_off', 'expired', []]);

@@ -19,6 +19,7 @@ const RENEW_EVERY_MS = 60_000;
 interface Claimed {
   id: string;
   organizationId: string;
+  tries: number;
 }
 
 /** Prepares the exports that owners have confirmed, one at a time, and deletes the files of those that have ended. */
@@ -44,7 +45,7 @@ export class ExportsService implements OnApplicationShutdown {
     await this.deleteFiles();
     for (let prepared = 0; ; prepared++) {
       const [claimed] = await this.db.lookUp<Claimed>(
-        sql`SELECT id, organization_id AS "organizationId" FROM claim_export(${LEASE}::interval)`,
+        sql`SELECT id, organization_id AS "organizationId", tries FROM claim_export(${LEASE}::interval)`,
       );
       if (!claimed) return { prepared };
       try {
@@ -56,7 +57,7 @@ export class ExportsService implements OnApplicationShutdown {
     }
   }
 
-  private async prepare({ id, organizationId }: Claimed): Promise<void> {
+  private async prepare({ id, organizationId, tries }: Claimed): Promise<void> {
     const base = await mkdtemp(join(tmpdir(), 'tutoring-export-'));
     const renewal = setInterval(() => void this.renew(organizationId, id), RENEW_EVERY_MS);
     const { signal } = this.stopping;
@@ -67,11 +68,14 @@ export class ExportsService implements OnApplicationShutdown {
         onProgress: () => signal.throwIfAborted(),
       });
       const paths = [...manifest.tables, ...manifest.files].map(({ path }) => path);
+      const path = pathOf(organizationId, id, tries);
       const size = await zipFolder(folder, [...paths, MANIFEST], archive, signal);
       const open = () => createReadStream(archive);
-      await this.storage.put(pathOf(organizationId, id), { contentType: 'application/zip', size, open, chunks: open });
-      const kept = await this.db.transaction({ organizationId }, () => this.exports.finish(organizationId, id, size));
-      if (!kept) await this.storage.remove(pathOf(organizationId, id));
+      await this.storage.put(path, { contentType: 'application/zip', size, open, chunks: open });
+      const kept = await this.db.transaction({ organizationId }, () =>
+        this.exports.finish(organizationId, id, tries, size),
+      );
+      if (!kept) await this.storage.remove(path);
     } finally {
       clearInterval(renewal);
       await rm(base, { recursive: true, force: true });

@@ -253,6 +253,13 @@ export const ERASING: Record<string, Erasing> = {
     empties: { network: { of: ['user_id'] } },
     keeps: { [CODES]: ['operation', 'request_id', 'result', 'details'] },
   },
+  exports: {
+    own: ANYWHERE,
+    names: { created_by: 'emptied', confirmed_by: 'emptied' },
+    // The worker deletes the file that is ready, and begins again with what it prepares.
+    first: `UPDATE exports t SET status = CASE t.status WHEN 'ready' THEN 'called_off' ELSE 'waiting' END, leased_until = NULL,
+      ended_at = CASE t.status WHEN 'ready' THEN now() END WHERE ${MINE} AND t.status IN ('ready', 'preparing')`,
+  },
   erasures: { names: { person_id: 'goes' }, own: ANYWHERE },
   holds: { names: { user_id: 'goes' }, own: ANYWHERE },
   members: {

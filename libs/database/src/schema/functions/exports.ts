@@ -114,18 +114,18 @@ export const exports = /* sql */ `
   $$;
 
   -- The next export to prepare, whoever's it is: one that waits, or whose worker has not been heard of.
-  CREATE FUNCTION claim_export(lease interval) RETURNS TABLE (id uuid, organization_id uuid) LANGUAGE sql ${AS_OWNER} AS $$
+  CREATE FUNCTION claim_export(lease interval) RETURNS TABLE (id uuid, organization_id uuid, tries integer) LANGUAGE sql ${AS_OWNER} AS $$
     UPDATE exports e SET status = 'preparing', leased_until = now() + lease, tries = e.tries + 1
     WHERE e.id = (SELECT x.id FROM exports x
       WHERE x.status = 'waiting' OR (x.status = 'preparing' AND x.leased_until < now())
       ORDER BY x.confirmed_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING e.id, e.organization_id
+    RETURNING e.id, e.organization_id, e.tries
   $$;
 
   -- Ends exports that nobody has confirmed or fetched in time. @returns the files of those that have ended, which the caller deletes
   CREATE FUNCTION end_exports() RETURNS SETOF text LANGUAGE sql ${AS_OWNER} AS $$
     UPDATE exports SET status = 'expired', ended_at = now() WHERE status IN ('asked', 'ready') AND expires_at < now();
     UPDATE exports SET bytes = NULL WHERE bytes IS NOT NULL AND status IN ('downloaded', 'expired', 'called_off')
-    RETURNING organization_id || '/exports/' || id
+    RETURNING organization_id || '/exports/' || id || '-' || tries
   $$;
 `;
