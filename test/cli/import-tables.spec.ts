@@ -14,6 +14,8 @@ const NEVER: Record<string, string> = {
   refusals: MADE_HERE,
   events: MADE_HERE,
   exports: MADE_HERE,
+  erasures: MADE_HERE,
+  holds: MADE_HERE,
   event_changes: MADE_HERE,
   event_floors: MADE_HERE,
   idempotency_keys: MADE_HERE,

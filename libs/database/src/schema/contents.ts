@@ -64,6 +64,8 @@ export const EXPORTED_DATA: Record<string, Content> = {
   mileage_trips: {},
   expense_claims: {},
   blog_posts: {},
+  erasures: {},
+  holds: {},
 };
 
 /**
@@ -81,8 +83,6 @@ export const EXPORTED_HISTORY: Record<string, Content> = {
   outbox: { secret: ['payload', 'gathered', 'leased_by', 'leased_until'] },
   webhook_endpoints: { secret: ['secret', 'previous_secret', 'previous_until'] },
   suppressions: {},
-  erasures: {},
-  holds: {},
   // Whoever knows the address of a hook may call it.
   rebuild_hooks: { secret: ['url', 'secret', 'previous_secret', 'previous_until'] },
 };
