@@ -64,7 +64,10 @@ function serveAt(app: NestExpressApplication, route: string, open: (link: string
     // Either side may break off: the client sees it by the length.
     const whole = await pipeline(bytes, counted, response).then(
       () => true,
-      () => response.destroy() && false,
+      () => {
+        response.destroy();
+        return false;
+      },
     );
     if (sent > 0) await document.sent?.(start, whole ? sent : Math.min(sent, end - start));
   };
