@@ -79,7 +79,7 @@ describe('the schema', () => {
       const others = (settings as string[]).filter((setting) => setting !== 'enable_seqscan=off');
       // What the worker exports is what its organization sees.
       const exports = ['open_export', 'totals_of_export'].includes(name as string);
-      const pinned = exports ? ['search_path=public, pg_temp'] : ['search_path=public, maintenance, pg_temp', 'jit=off'];
+      const pinned = exports ? ['search_path=public, pg_temp', 'jit=off'] : ['search_path=public, maintenance, pg_temp', 'jit=off'];
       expect(others, name as string).toEqual(pinned);
     }
   });

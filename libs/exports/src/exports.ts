@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, EXPORT, type Tables, transition } from '@app/database';
 import { ManagerNotices } from '@app/people';
@@ -25,8 +25,6 @@ export interface ListedExport {
   bytes: number | null;
 }
 
-const OPEN = sql`status IN ('asked', 'waiting', 'preparing', 'ready')`;
-
 /**
  * Exports that an organization asks for: a key asks and an owner confirms, or an owner asks; the worker prepares the file; an owner
  * fetches it. All owners are mailed. Each rule runs inside the ambient transaction.
@@ -38,27 +36,30 @@ export class Exports {
     private readonly notices: ManagerNotices,
   ) {}
 
-  /** A key asks. @returns the id @throws Refused while another one is open */
-  async ask(organizationId: string, apiKeyId: string): Promise<string> {
-    const id = await this.make(organizationId, sql`id, organization_id, api_key_id, expires_at`, (id) => {
-      return sql`${id}, ${organizationId}, ${apiKeyId}, now() + ${KEPT}`;
-    });
+  /** A key asks. Again, while one is open: that one, and nobody is mailed. */
+  async ask(organizationId: string, apiKeyId: string): Promise<{ id: string; changed: boolean }> {
+    const open = await this.open(organizationId);
+    if (open) return { id: open, changed: false };
+    const id = uuidv7();
+    await this.db.query(sql`INSERT INTO exports (id, organization_id, api_key_id, expires_at)
+      VALUES (${id}, ${organizationId}, ${apiKeyId}, now() + ${KEPT})`);
     const [key] = await this.db.query<{ name: string }>(
       sql`SELECT name FROM api_keys WHERE organization_id = ${organizationId} AND id = ${apiKeyId}`,
     );
     await this.notices.tell(organizationId, {
       ...{ kind: 'export_asked', page: '/exports', owners: true, about: () => ({ exported: { by: key!.name } }) },
     });
-    return id;
+    return { id, changed: true };
   }
 
   /** An owner asks, and confirms by it. @returns the id @throws Refused while another one is open */
   async order(organizationId: string, userId: string): Promise<string> {
-    return this.make(
-      organizationId,
-      sql`id, organization_id, status, created_by, confirmed_by, confirmed_at`,
-      (id) => sql`${id}, ${organizationId}, 'waiting', ${userId}, ${userId}, now()`,
-    );
+    if (await this.open(organizationId))
+      throw Refused.conflict('export_open', 'There is an export already. Fetch it, or call it off, first.');
+    const id = uuidv7();
+    await this.db.query(sql`INSERT INTO exports (id, organization_id, status, created_by, confirmed_by, confirmed_at)
+      VALUES (${id}, ${organizationId}, 'waiting', ${userId}, ${userId}, now())`);
+    return id;
   }
 
   /** An owner confirms what a key has asked for. @returns whether anything changed @throws Refused */
@@ -106,12 +107,12 @@ export class Exports {
     return rows;
   }
 
-  private async make(organizationId: string, columns: Sql, values: (id: string) => Sql): Promise<string> {
-    const id = uuidv7();
+  /** The export that has not ended, which there is one of at most. */
+  private async open(organizationId: string): Promise<string | null> {
     await this.db.lock(`export of ${organizationId}`);
-    const [open] = await this.db.query(sql`SELECT FROM exports WHERE organization_id = ${organizationId} AND ${OPEN}`);
-    if (open) throw Refused.conflict('export_open', 'There is an export already. Fetch it, or call it off, first.');
-    await this.db.query(sql`INSERT INTO exports (${columns}) VALUES (${values(id)})`);
-    return id;
+    const [open] = await this.db.query<{ id: string }>(sql`
+      SELECT id FROM exports WHERE organization_id = ${organizationId}
+        AND status IN ('asked', 'waiting', 'preparing', 'ready')`);
+    return open?.id ?? null;
   }
 }

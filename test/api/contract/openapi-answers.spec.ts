@@ -35,7 +35,6 @@ describe('the OpenAPI document', () => {
       'no_sender',
       'maker_left',
       'tested_recently',
-      'export_open',
       'not_replayable',
       'session_overlap',
       'still_referenced',

@@ -14,6 +14,7 @@ const IDS: Record<string, string> = {
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,
   invite_id: 'SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  export_id: 'SELECT id FROM exports WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   lead_id: 'SELECT id FROM leads WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   file_id: 'SELECT id FROM files WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
@@ -59,6 +60,7 @@ const STATE = `
   UNION ALL SELECT 'invite', to_jsonb(i) FROM invites i WHERE organization_id = $1
   UNION ALL SELECT 'lead', to_jsonb(l) FROM leads l WHERE organization_id = $1
   UNION ALL SELECT 'booking request', to_jsonb(b) FROM booking_requests b WHERE organization_id = $1
+  UNION ALL SELECT 'export', to_jsonb(e) FROM exports e WHERE organization_id = $1
   UNION ALL SELECT 'inbox', to_jsonb(i) FROM inbox_messages i WHERE organization_id = $1
   UNION ALL SELECT 'endpoint', to_jsonb(w) FROM webhook_endpoints w WHERE organization_id = $1
   UNION ALL SELECT 'outbox', to_jsonb(o) FROM outbox o WHERE organization_id = $1
@@ -89,6 +91,7 @@ beforeAll(async () => {
   const file = { organizationId: foreign.provisioning.id, scope: 'org', title: 'Surds', resourceType: 'file', uploadId } as const;
   await joining.portal.make.row('files', file);
   await joining.portal.make.row('inbox_messages', { organizationId: foreign.provisioning.id, message: 'Hello' });
+  await joining.portal.make.row('exports', { organizationId: foreign.provisioning.id, status: 'asked' });
   await ask(
     `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
      SELECT gen_random_uuid(), $2, '\\x01', '\\x01', 0, 'x' WHERE $1::uuid IS NOT NULL RETURNING id`,

@@ -15,6 +15,7 @@ const IDS: Record<string, string> = {
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1',
   lesson_id: 'SELECT id FROM sessions WHERE organization_id = $1',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1',
+  export_id: 'SELECT id FROM exports WHERE organization_id = $1',
   endpoint_id: 'SELECT id FROM webhook_endpoints WHERE organization_id = $1',
   delivery_id: `SELECT id FROM outbox WHERE organization_id = $1 AND topic = 'webhook'`,
   // An upload is answered by a link of its own each time.

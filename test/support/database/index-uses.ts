@@ -26,6 +26,8 @@ export const SERVES: Record<string, string> = {
   blog_posts_scheduled: 'the worker publishes what is due',
   booking_requests_pending: 'the worker ends requests that nobody took up',
   erasures_due: 'the worker erases whose days are over',
+  exports_files: 'the worker deletes the files of exports that have ended',
+  exports_next: 'the worker prepares the exports that wait',
   invites_declined: 'no mail to somebody who has just declined',
   invoices_serial: 'the next number of an invoice',
   joins_waiting: 'who waits for an approval',

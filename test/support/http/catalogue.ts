@@ -239,7 +239,7 @@ const OURS = `
   GET /v1/webhook-deliveries | list_webhook_deliveries | webhooks:write+read | endpoint_id, status, since, limit, offset | Page<WebhookDelivery>
   GET /v1/webhook-deliveries/{delivery_id} | get_webhook_delivery | webhooks:write+read | | WebhookDelivery
   POST /v1/webhook-deliveries/{delivery_id}/replay | replay_webhook_delivery | webhooks:write+read | | WebhookDelivery
-  GET /v1/exports | list_exports | read | status, limit, offset | Page<Export>
+  GET /v1/exports | list_exports | read | limit, offset | Page<Export>
   POST /v1/exports | create_export | exports:write | | Export
   GET /v1/exports/{export_id} | get_export | read | | Export`;
 

@@ -20,6 +20,7 @@ const VALUES: Record<string, string> = {
 
 /** Arguments for commands that need more, such as one of two options. */
 const MORE: Record<string, string[]> = {
+  erase: ['--again'],
   'erase-person': ['--email', 'ada@example.org'],
   'hook set': ['--brand', 'primary'],
   'hook remove': ['--brand', 'primary'],

@@ -28,6 +28,7 @@ export const exports = /* sql */ `
   CREATE UNIQUE INDEX exports_open ON exports (organization_id) WHERE status IN ('asked', 'waiting', 'preparing', 'ready');
   CREATE INDEX exports_keyset ON exports (organization_id, created_at, id);
   CREATE INDEX exports_next ON exports (confirmed_at) WHERE status IN ('waiting', 'preparing');
+  CREATE INDEX exports_ended ON exports (ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX exports_files ON exports (id) WHERE bytes IS NOT NULL;
   ${secure('exports')}
 `;

@@ -22,7 +22,6 @@ export const STATUS = {
   no_sender: 409,
   maker_left: 409,
   tested_recently: 409,
-  export_open: 409,
   not_replayable: 409,
   cursor_expired: 410,
   precondition_failed: 412,

@@ -107,10 +107,10 @@ ${ERASE_LOGIN}
     LANGUAGE plpgsql ${AS_OWNER} AS $$
   #variable_conflict use_column
   BEGIN
-    DELETE FROM erasures e WHERE e.due_at <= now() AND EXISTS (
+    DELETE FROM erasures e WHERE e.due_at <= now()::timestamptz(3) AND EXISTS (
       SELECT FROM members m WHERE m.organization_id = e.organization_id AND m.user_id = e.person_id AND m.status <> 'archived'
       UNION ALL SELECT FROM parents p WHERE p.organization_id = e.organization_id AND p.user_id = e.person_id AND p.status <> 'archived');
-    RETURN QUERY SELECT e.organization_id, e.person_id, e.keep_results FROM erasures e WHERE e.due_at <= now()
+    RETURN QUERY SELECT e.organization_id, e.person_id, e.keep_results FROM erasures e WHERE e.due_at <= now()::timestamptz(3)
       AND NOT EXISTS (SELECT FROM holds h WHERE h.organization_id = e.organization_id AND h.user_id = e.person_id)
       ORDER BY e.due_at LIMIT most;
   END $$;

@@ -100,7 +100,7 @@ export const exports = /* sql */ `
     SELECT EXISTS (SELECT FROM exports WHERE organization_id = current_organization_id() AND status = 'preparing')
   $$;
 
-  CREATE FUNCTION open_export(wanted text) RETURNS refcursor LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  CREATE FUNCTION open_export(wanted text) RETURNS refcursor LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
   BEGIN
     IF NOT may_export() THEN
       RAISE EXCEPTION 'No export is being prepared' USING ERRCODE = 'insufficient_privilege';
@@ -109,7 +109,7 @@ export const exports = /* sql */ `
   END $$;
 
   CREATE FUNCTION totals_of_export(wanted text) RETURNS TABLE (rows integer, sums json) LANGUAGE sql STABLE
-    SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
     SELECT t.rows, t.sums FROM totals_of(wanted) t WHERE may_export()
   $$;
 

@@ -18,13 +18,10 @@ export const EXPORTS_CONTROLLERS = [
     summary: 'Asks for an export of all data of the organization',
     description:
       'All owners are mailed. Once one of them has confirmed it in the portal, it is prepared; owners can download it there, once, within 7 days. ' +
-      'While there is one that has not ended, another is a 409 `export_open`.',
-    conflicts: ['export_open'],
+      'While there is one that has not ended, it is returned, and nothing changes.',
     rules: [Exports],
     answers: EXPORTS,
     idName: 'export_id',
-    async run({ organizationId, caller }, exports) {
-      return { id: await exports.ask(organizationId, caller.keyId) };
-    },
+    run: ({ organizationId, caller }, exports) => exports.ask(organizationId, caller.keyId),
   }),
 ];

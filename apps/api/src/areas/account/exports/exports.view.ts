@@ -1,5 +1,5 @@
 import { VALUES } from '@app/database';
-import { byValue, instant, integer, list, nullable, oneOf, Source, uuid, View } from '../../../http/kit.js';
+import { instant, integer, list, nullable, oneOf, Source, uuid, View } from '../../../http/kit.js';
 
 export const EXPORTS = list({
   id: 'list_exports',
@@ -19,5 +19,4 @@ export const EXPORTS = list({
     size_bytes: nullable(integer('e.bytes', { minimum: 1, examples: [1048576] })),
   }),
   source: new Source('exports', 'e'),
-  parameters: [byValue('status', VALUES.exports.status, 'Only exports with this status.')],
 });
