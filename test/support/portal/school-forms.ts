@@ -44,7 +44,7 @@ export class SchoolForms {
     this.table = portal.app.get(RouteTable);
   }
 
-  /** An organization in which every form has something to change. @param path of a form that is there only without something */
+  /** An organization in which every form has something to change. @param path the route of a form that is shown only while something is missing, such as a build hook */
   async open(path = ''): Promise<Someone> {
     const { portal } = this;
     const { make } = portal;

@@ -7,6 +7,9 @@ import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther, seeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 
+const BEING_PREPARED = 'The export is being prepared. All owners will be mailed when it can be downloaded.';
+const CALLED_OFF = 'The export was called off. If there was a file, it is deleted.';
+
 /** Only owners take all data along. */
 function asOwner(organization: Managed): Managed {
   if (organization.role !== 'owner') throw PageError.notFound();
@@ -40,41 +43,23 @@ class ExportsController {
       {},
       async () => ({ audit: { export_id: await this.exports.order(organizationId, by.userId) } }),
       `/o/${slug}/exports`,
-      'The export is being prepared. All owners will be mailed when it can be downloaded.',
+      BEING_PREPARED,
     );
   }
 
   @Post(':export_id/prepare')
   @ConfirmIdentity()
   confirm(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
-    const { organizationId, slug, by } = asOwner(organization);
-    return this.operations.answer(
-      organization,
-      'confirm_export',
-      {},
-      async () => ({
-        changed: await this.exports.confirm(organizationId, by.userId, pathId(id)),
-        audit: { export_id: pathId(id) },
-      }),
-      `/o/${slug}/exports`,
-      'The export is being prepared. All owners will be mailed when it can be downloaded.',
+    return this.decide(organization, 'confirm_export', id, BEING_PREPARED, (exportId) =>
+      this.exports.confirm(organization.organizationId, organization.by.userId, exportId),
     );
   }
 
   @Post(':export_id/call-off')
   @ConfirmIdentity()
   callOff(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
-    const { organizationId, slug } = asOwner(organization);
-    return this.operations.answer(
-      organization,
-      'call_off_export',
-      {},
-      async () => ({
-        changed: await this.exports.callOff(organizationId, pathId(id)),
-        audit: { export_id: pathId(id) },
-      }),
-      `/o/${slug}/exports`,
-      'The export was called off. If there was a file, it is deleted.',
+    return this.decide(organization, 'call_off_export', id, CALLED_OFF, (exportId) =>
+      this.exports.callOff(organization.organizationId, exportId),
     );
   }
 
@@ -84,6 +69,19 @@ class ExportsController {
   async download(@Managing() organization: Managed, @Param('export_id') id: string): Promise<SeeOther> {
     const { organizationId, by } = asOwner(organization);
     return seeOther(this.env.apiUrl + (await this.links.of(organizationId, by.userId, pathId(id))));
+  }
+
+  private decide(
+    organization: Managed,
+    operation: 'confirm_export' | 'call_off_export',
+    id: string,
+    told: string,
+    run: (exportId: string) => Promise<boolean>,
+  ): Promise<SeeOther> {
+    const { slug } = asOwner(organization);
+    const exportId = pathId(id);
+    const change = async () => ({ changed: await run(exportId), audit: { export_id: exportId } });
+    return this.operations.answer(organization, operation, {}, change, `/o/${slug}/exports`, told);
   }
 }
 
