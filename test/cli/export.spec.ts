@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Scope, SCOPES } from '@app/access';
 import { loadEnv } from '@app/config';
-import { exportOrganization, type Manifest } from '@app/exports';
+import { exportOrganization, exportSheets, type Manifest } from '@app/exports';
 import { importExport, manifestOf } from '../../apps/cli/src/import/exported.js';
 import { createFixtures, type OrganizationFixture } from '../support/data/fixtures.js';
 import { shownTo } from '../support/events/shown.js';
@@ -134,5 +134,18 @@ describe('an export', () => {
       ...[...fixtures.shared].map(() => ({ organization_id: school.id, status: 'accepted' })),
       ...[...fixtures.shared].map(() => ({ organization_id: other.id, status: 'pending' })),
     ]);
+  });
+
+  it('for spreadsheets has headings in plain words, names instead of ids, and no formula of others', async () => {
+    const { id } = school;
+    await here.make.student(id, { user: { firstName: '=1+1', lastName: 'Ng' } });
+    const files = await exportSheets({ url: here.database.ownerUrl, organizationId: id, folder: join(base, 'sheets') });
+    expect(Object.values(files).every((rows) => rows > 0)).toBe(true);
+    const students = await readFile(join(base, 'sheets', 'teacher', 'students.csv'), 'utf8');
+    expect(students.split('\r\n')[0]).toBe('\ufeffName,Email,Phone,Status,Since,Parents');
+    expect(students).toContain("'=1+1 Ng");
+    const invoices = await readFile(join(base, 'sheets', 'bookkeeper', 'invoices.csv'), 'utf8');
+    expect(invoices).toMatch(/,\d+\.\d\d,\d+\.\d\d,AUD\r\n/);
+    for (const text of [students, invoices]) expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
   });
 });

@@ -38,6 +38,7 @@ const WORDS = {
   'change rows': 'Changed {rows} rows of {file} by an import',
   'end membership': ENDED,
   'erase person': 'Erased {person}',
+  'POST /v1/people/:person_id/erase': 'Asked to erase {person}',
   'ask erasure': 'Decided to erase {person} in seven days',
   'call off erasure': 'Called off the erasure of {person}',
   'hold person': 'Held the data of {person}',

@@ -8,7 +8,7 @@ import { STORES } from '@app/storage';
 import { FORMAT, type Manifest, MANIFEST, type ManifestFile, type ManifestTable } from './manifest.js';
 
 /** Rows that are asked for at once. */
-const PORTION = 2_000;
+export const PORTION = 2_000;
 
 /** How the rows of a table are opened and counted: the worker may only while an export that an owner has confirmed is being prepared. */
 const READS = {
@@ -35,12 +35,17 @@ export interface ExportOptions {
  * @throws Error if the folder is not empty
  */
 export async function exportOrganization(options: ExportOptions): Promise<Manifest> {
-  await mkdir(options.folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(options.folder)).length > 0) throw new Error(`The folder ${options.folder} is not empty`);
+  await makeEmpty(options.folder);
   const { url } = options;
   return inLongTransaction({ url, applicationName: 'tutoring export', snapshot: true }, (client) =>
     new Exporting(client, options).write(),
   );
+}
+
+/** @throws Error for a folder that is not empty */
+export async function makeEmpty(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0) throw new Error(`The folder ${folder} is not empty`);
 }
 
 class Exporting {

@@ -14,6 +14,7 @@ const IN_FULL = [
   'settings_changed',
   'person_readdressed',
   'erasure_asked',
+  'erasure_wanted',
   'export_asked',
   'export_ready',
 ] as const;

@@ -38,9 +38,9 @@ async function admits(route: Route, key: string): Promise<boolean> {
 }
 
 describe('scopes', () => {
-  it('are exactly these fifteen', () => {
+  it('are exactly these sixteen', () => {
     expect([...ALL].sort()).toEqual([
-      'accounts:write', 'blog:write', 'coursework:write', 'exports:write', 'leads:write', 'messages:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
+      'accounts:write', 'blog:write', 'coursework:write', 'erasure:write', 'exports:write', 'leads:write', 'messages:write', 'payments:write', 'payroll:write', 'read', 'sessions:write',
       'settings:write', 'students:write', 'tutors:write', 'webhooks:write', 'write',
     ]); // prettier-ignore
   });

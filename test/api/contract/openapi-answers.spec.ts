@@ -35,6 +35,8 @@ describe('the OpenAPI document', () => {
       'no_sender',
       'maker_left',
       'tested_recently',
+      'still_belongs',
+      'held',
       'not_replayable',
       'session_overlap',
       'still_referenced',

@@ -1,7 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
-import { CSV } from '../../../apps/portal/src/web/spreadsheets.js';
+import { CSV, decimalOf } from '@app/exports';
 import { centsOf } from '../../../apps/portal/src/money/amounts.js';
-import { decimalOf } from '../../../apps/portal/src/web/decimals.js';
 import { eachMonth, monthsUntil, readMonths } from '../../../apps/portal/src/money/months.js';
 import { TestPortal } from '../../support/portal/portal.js';
 

@@ -241,6 +241,7 @@ const OURS = `
   POST /v1/webhook-deliveries/{delivery_id}/replay | replay_webhook_delivery | webhooks:write+read | | WebhookDelivery
   GET /v1/exports | list_exports | read | limit, offset | Page<Export>
   POST /v1/exports | create_export | exports:write | | Export
+  POST /v1/people/{person_id}/erase | erase_person | erasure:write | | Erasure
   GET /v1/exports/{export_id} | get_export | read | | Export`;
 
 /** Query parameters of our own, of lists of the contract. */

@@ -144,6 +144,7 @@ const OURS = `
     phone: string or null, created_at: string or null, moved_sessions: integer
   Export id: string, status: string, created_at: string, confirmed_at: string or null, ready_at: string or null, ended_at: string or null,
     expires_at: string or null, size_bytes: integer or null
+  Erasure person_id: string, asked_at: string, due_at: string or null, keep_results: boolean
   SettledPrices dry_run: boolean, sessions: integer, changed: SettledSession[]
   ReplacedRateCells created: string[], changed: string[], deleted: string[]
   SettledSession session_id: string, before: any, after: SessionPrices

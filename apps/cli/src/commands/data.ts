@@ -12,7 +12,7 @@ import {
   type ImportReport,
   type TableReport,
 } from '../import/importer.js';
-import { exportOrganization } from '@app/exports';
+import { exportOrganization, exportSheets } from '@app/exports';
 import { loadDemo } from '../load-demo.js';
 import { importPlaces } from '../import/places.js';
 import { Failure, print, ProgressLine } from '../output.js';
@@ -37,8 +37,18 @@ export function addDataCommands(program: Command): void {
     .description("write all of an organization's data into a folder (see docs/export.md)")
     .argument('<folder>', 'a new or empty folder')
     .requiredOption('--org <slug>', 'the organization')
-    .action(async (folder: string, { org }: { org: string }, command: Command) => {
+    .option('--csv', 'what a bookkeeper and a teacher look at, for spreadsheets, instead')
+    .action(async (folder: string, { org, csv }: { org: string; csv?: boolean }, command: Command) => {
       const progress = new ProgressLine();
+      const onProgress = (what: string, done: number) => progress.show(`${what}: ${done}`);
+      if (csv) {
+        const files = await withContext(async ({ env, organizationId }) =>
+          exportSheets({ url: env.migrationUrl, organizationId: await organizationId(org), folder, onProgress }),
+        ).finally(() => progress.clear());
+        const words = Object.entries(files).map(([file, rows]) => `  ${file.padEnd(32)} ${rows} rows`);
+        print(command, { organization: org, folder, files }, [`In ${folder}:`, ...words].join('\n'));
+        return;
+      }
       const manifest = await withContext(async ({ env, organizationId }) =>
         exportOrganization({
           env,
@@ -46,7 +56,7 @@ export function addDataCommands(program: Command): void {
           as: 'owner',
           organizationId: await organizationId(org),
           folder,
-          onProgress: (what, done) => progress.show(`${what}: ${done}`),
+          onProgress,
         }),
       ).finally(() => progress.clear());
       const { tables, files, missing } = manifest;

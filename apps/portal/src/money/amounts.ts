@@ -1,4 +1,4 @@
-import { decimalOf } from '../web/decimals.js';
+import { decimalOf } from '@app/exports';
 
 /** Amounts of money as people write them. Computed with integers: no float ever holds an amount. */
 

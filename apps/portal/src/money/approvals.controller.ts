@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { type ClaimAction, Claims } from '@app/billing';
+import { decimalOf } from '@app/exports';
 import { CLAIM } from '@app/database';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { formats } from '../web/formats.js';
@@ -8,7 +9,6 @@ import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { readPosition } from '../web/paging.js';
-import { decimalOf } from '../web/decimals.js';
 import { centsOf, moneyIn } from './amounts.js';
 import { queryOf, readFilter } from './approvals.filter.js';
 import { ApprovalsService } from './approvals.service.js';

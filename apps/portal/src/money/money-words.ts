@@ -1,5 +1,5 @@
 import { formats } from '../web/formats.js';
-import { decimalOf } from '../web/decimals.js';
+import { decimalOf } from '@app/exports';
 import { moneyIn } from './amounts.js';
 
 /** How the templates of money write amounts and days. */

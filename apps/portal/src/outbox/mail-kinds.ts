@@ -26,6 +26,7 @@ export const MAIL_KINDS: Record<string, string> = {
   manager_added: 'Notice of a new owner or admin',
   manager_waits: 'Request to approve an admin',
   invite_declined: 'Notice of a declined invitation',
+  erasure_wanted: 'Notice that a program asks to erase somebody',
   export_asked: 'Notice that a program asks for all data',
   export_ready: 'Notice that an export can be downloaded',
   settings_changed: 'Notice of changed settings',

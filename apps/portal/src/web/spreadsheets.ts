@@ -4,8 +4,8 @@ import { Injectable, StreamableFile } from '@nestjs/common';
 import { stringify } from 'csv-stringify/sync';
 import { Turns } from '@app/concurrency';
 import { Deadline } from '@app/database';
+import { CSV } from '@app/exports';
 import type { Managed } from './access.decorators.js';
-import { decimalOf } from './decimals.js';
 import { PageError } from './page-error.js';
 
 /** Rows of a part: writing 100 takes some 3 ms, for which the event loop does nothing else. */
@@ -14,20 +14,6 @@ export const ROWS_OF_PART = 100;
 /** How long a part may wait for its turn, and then for the database (ms): a file that has begun is worth some patience. */
 const LONGEST_WAIT = 30_000;
 const LONGEST_READ = 10_000;
-
-/** Spreadsheets skip what is not seen before a formula, such as U+0085; `escape_formulas` looks at the first character alone. */
-const HIDDEN_FORMULA = /^[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
-
-/**
- * With a BOM, Excel reads UTF-8. Names are texts of others: cells that begin with = + - @ would be run as formulas, and what follows a line
- * break of any kind would be a row of its own.
- */
-export const CSV = {
-  escape_formulas: true,
-  record_delimiter: 'windows',
-  quoted_match: /[\r\n]/,
-  cast: { string: (text: string) => (HIDDEN_FORMULA.test(text) ? `'${text}` : text), bigint: decimalOf },
-} as const;
 
 /** A bigint is an amount in cents. */
 export type Cell = string | number | bigint | null | undefined;

@@ -18,9 +18,10 @@ export const SCOPES = {
     'See webhook endpoints, replace their secrets, test and delete them; with read, create and change them, and see and replay ' +
     'their deliveries',
   'exports:write': 'Ask for an export of all data, which an owner has to confirm and to fetch',
+  'erasure:write': 'Ask to erase people who have left, which an owner has to confirm',
   write:
     'Everything that payments:write, tutors:write, payroll:write, coursework:write, messages:write and leads:write allow. ' +
-    'Does not include sessions:write, accounts:write, students:write, settings:write, webhooks:write, exports:write or blog:write',
+    'Does not include sessions:write, accounts:write, students:write, settings:write, webhooks:write, exports:write, erasure:write or blog:write',
 } as const;
 
 export type Scope = keyof typeof SCOPES;

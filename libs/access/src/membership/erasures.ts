@@ -29,7 +29,8 @@ export class Erasures {
   ) {}
 
   /**
-   * Has somebody erased in a week, inside the ambient transaction. The person and the owners are mailed. Again: as it was.
+   * Has somebody erased in a week, inside the ambient transaction: an owner decides, also about what a key has asked for. The person and the owners
+   * are mailed; of what a key asks, the owners alone. Again: as it was.
    * @throws Refused for nobody of the organization, for somebody who still belongs (`still_belongs`) or managed it (`is_manager`), and for one who is held
    */
   async ask(
@@ -38,16 +39,32 @@ export class Erasures {
     personId: string,
     keepResults: boolean,
   ): Promise<{ changed: boolean }> {
-    const person = await this.decide(organizationId, by, personId);
+    const person = await this.decide(organizationId, by, personId, true);
     if (person.belongs) throw Refused.conflict('still_belongs', STILL_BELONGS);
     if (person.manager) throw Refused.conflict('is_manager', MANAGED);
     if (person.held) throw Refused.conflict('held', HELD);
-    const asked = await this.db.count(sql`
-      INSERT INTO erasures (organization_id, person_id, keep_results, due_at)
-      VALUES (${organizationId}, ${personId}, ${keepResults}, now() + ${DAYS_TO_THINK} * interval '1 day')
-      ON CONFLICT (organization_id, person_id) DO NOTHING`);
-    if (asked > 0) await this.notices.erasureAsked(organizationId, by, personId, person.role);
+    const key = by.userId === null;
+    const due = sql`now() + ${DAYS_TO_THINK} * interval '1 day'`;
+    const asked = await this.db.count(
+      key
+        ? sql`INSERT INTO erasures (organization_id, person_id, keep_results)
+          VALUES (${organizationId}, ${personId}, ${keepResults}) ON CONFLICT (organization_id, person_id) DO NOTHING`
+        : sql`INSERT INTO erasures (organization_id, person_id, keep_results, due_at)
+          VALUES (${organizationId}, ${personId}, ${keepResults}, ${due})
+          ON CONFLICT (organization_id, person_id) DO UPDATE SET due_at = excluded.due_at, keep_results = excluded.keep_results
+          WHERE erasures.due_at IS NULL`,
+    );
+    if (asked > 0 && key) await this.notices.erasureWanted(organizationId, by, personId, person.role);
+    else if (asked > 0) await this.notices.erasureAsked(organizationId, by, personId, person.role);
     return { changed: asked > 0 };
+  }
+
+  /** What is to become of somebody's data, as the API tells it. */
+  async of(organizationId: string, personId: string): Promise<{ person_id: string; due_at: string | null }> {
+    const [row] = await this.db.query<{ person_id: string; due_at: string | null }>(sql`
+      SELECT person_id, asked_at, due_at, keep_results FROM erasures
+      WHERE organization_id = ${organizationId} AND person_id = ${personId}`);
+    return row!;
   }
 
   async callOff(organizationId: string, by: ActorIds, personId: string): Promise<{ changed: boolean }> {
@@ -74,11 +91,12 @@ export class Erasures {
     return { changed: released > 0 };
   }
 
-  /** Only owners decide. @throws Refused, as if there were nobody */
-  private async decide(organizationId: string, by: ActorIds, personId: string): Promise<Person> {
+  /** Only owners decide. @param asks keys may ask @throws Refused, as if there were nobody */
+  private async decide(organizationId: string, by: ActorIds, personId: string, asks = false): Promise<Person> {
     await this.logins.lockPerson(organizationId, personId);
     const principal = await this.managers.principal(organizationId, by, personId);
-    if (principal.kind !== 'person' || principal.role !== 'owner') throw Refused.notFound();
+    const owner = principal.kind === 'person' && principal.role === 'owner';
+    if (!owner && !(asks && principal.kind === 'key')) throw Refused.notFound();
     const ties = await this.db.query<{ role: Person['role']; belongs: boolean; held: boolean }>(sql`
       SELECT t.role, t.status <> 'archived' AS belongs, EXISTS (
         SELECT FROM holds h WHERE h.organization_id = ${organizationId} AND h.user_id = ${personId}) AS held

@@ -83,6 +83,20 @@ export class MembershipNotices {
     });
   }
 
+  /** The owners are to decide about what a key asks for; the person is told nothing yet. */
+  async erasureWanted(organizationId: string, by: ActorIds, userId: string, role: Role): Promise<void> {
+    const [key] = await this.db.query<{ name: string }>(
+      sql`SELECT name FROM api_keys WHERE organization_id = ${organizationId} AND id = ${by.apiKeyId}`,
+    );
+    const person = await this.seen(organizationId, userId, role);
+    await this.managers.tell(organizationId, {
+      ...{ kind: 'erasure_wanted', page: `/people/${userId}/erase`, role, owners: true },
+      about: () => ({
+        membership: { person: person ? `${person.first_name} ${person.last_name}` : '', by: key!.name },
+      }),
+    });
+  }
+
   /**
    * Queues the mails about people who came by a code and were removed together. Those who have proven their address are
    * told, as the others may have entered anybody's; managers get one mail.
@@ -158,14 +172,20 @@ export class MembershipNotices {
     link: EmailLink | null,
   ): Promise<InDatabase | null> {
     if (!this.managers.able) return null;
+    const person = await this.seen(organizationId, userId, role);
+    if (!person?.email) return person;
+    const from = { organizationId, organization: { name: person.organization_name, timeZone: person.time_zone } };
+    await this.outbox.addAdmitted(from, [{ kind, to: person.email, firstName: person.first_name, role, link }]);
+    return person;
+  }
+
+  /** What the organization sees of somebody who has accepted, or had. */
+  private async seen(organizationId: string, userId: string, role: Role): Promise<InDatabase | null> {
     const [person = null] = await this.db.query<InDatabase>(sql`
       SELECT ${visibleColumns('t', ['email', 'first_name', 'last_name'])}, o.name AS organization_name, o.time_zone
       FROM ${raw(role === 'parent' ? 'parents' : 'members')} t JOIN organizations o ON o.id = t.organization_id
       LEFT JOIN users u ON u.id = t.user_id
       WHERE t.organization_id = ${organizationId} AND t.user_id = ${userId} AND coalesce(t.accepted_at, t.frozen_at) IS NOT NULL`);
-    if (!person?.email) return person;
-    const from = { organizationId, organization: { name: person.organization_name, timeZone: person.time_zone } };
-    await this.outbox.addAdmitted(from, [{ kind, to: person.email, firstName: person.first_name, role, link }]);
     return person;
   }
 }

@@ -3,8 +3,12 @@ import type { Grants } from './grants.js';
 /** Who is to be forgotten, and how that is done. */
 export const erasure: Grants = {
   tables: {
-    erasures: { portal: 'SELECT, INSERT, DELETE' },
-    holds: { portal: 'SELECT, INSERT, DELETE' },
+    // A key asks, and an owner decides.
+    erasures: {
+      api: 'SELECT, INSERT (organization_id, person_id, keep_results)',
+      portal: 'SELECT, INSERT, UPDATE (due_at, keep_results), DELETE',
+    },
+    holds: { api: 'SELECT', portal: 'SELECT, INSERT, DELETE' },
   },
   functions: {
     // For all organizations; only the worker.

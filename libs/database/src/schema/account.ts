@@ -103,7 +103,7 @@ export const account = /* sql */ `
     FOREIGN KEY (organization_id, replaced_by) REFERENCES api_keys (organization_id, id),
     CHECK (scopes <@ ARRAY['read', 'write', 'payments:write', 'tutors:write', 'payroll:write', 'coursework:write',
       'sessions:write', 'messages:write', 'accounts:write', 'students:write', 'settings:write', 'blog:write',
-      'leads:write', 'webhooks:write', 'exports:write'] AND cardinality(scopes) > 0),
+      'leads:write', 'webhooks:write', 'exports:write', 'erasure:write'] AND cardinality(scopes) > 0),
     CHECK ((replaced_by IS NULL) = (replaced_at IS NULL))
   );
   CREATE INDEX api_keys_organization ON api_keys (organization_id, created_at);

@@ -10,6 +10,7 @@ import { INVITES_CONTROLLERS } from './invites/invites.controller.js';
 import { LOCATIONS_CONTROLLERS } from './locations.controller.js';
 import { ORG_CONTROLLERS } from './org.controller.js';
 import { PARENTS_CONTROLLERS } from './parents/parents.controller.js';
+import { ERASE_CONTROLLERS } from './people/people.controller.js';
 import { STUDENTS_CONTROLLERS } from './students/students.controller.js';
 import { TUTORS_CONTROLLERS } from './tutors/tutors.controller.js';
 import { USERS_CONTROLLERS } from './users/users.controller.js';
@@ -26,6 +27,7 @@ import { USERS_CONTROLLERS } from './users/users.controller.js';
     ...PARENTS_CONTROLLERS,
     ...LOCATIONS_CONTROLLERS,
     ...COVERAGE_CONTROLLERS,
+    ...ERASE_CONTROLLERS,
   ],
   providers: [CoverageGuard, CoverageService],
   tags: {
@@ -36,6 +38,7 @@ import { USERS_CONTROLLERS } from './users/users.controller.js';
     tutors: ['Tutors', 'Owners, admins and tutors of the organization, and the public reviews of tutors.'],
     parents: ['Parents', 'Parents, the children they are linked to, and what they owe.'],
     locations: ['Locations', 'Where the organization teaches, and where its people live or are taught.'],
+    people: ['People', 'Erase somebody who has left.'],
     coverage: ['Coverage', 'Where tutors teach in person, and where they are missing.'],
   },
 })

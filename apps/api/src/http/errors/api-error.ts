@@ -22,6 +22,8 @@ export const STATUS = {
   no_sender: 409,
   maker_left: 409,
   tested_recently: 409,
+  still_belongs: 409,
+  held: 409,
   not_replayable: 409,
   cursor_expired: 410,
   precondition_failed: 412,
