@@ -43,8 +43,8 @@ const READ = [
   '/o/:slug/exports',
 ];
 
-/** It leads to a file, and has no form. */
-const FILE = '/o/:slug/exports/:export_id/file';
+/** They lead to files, and have no form. */
+const FILES = ['/o/:slug/exports/:export_id/file', '/account/data'];
 
 /** Requests of the passkey script. */
 const SCRIPTED = ['/account/passkeys', '/account/passkeys/options'];
@@ -88,7 +88,7 @@ describe('every route', () => {
   it('has a page, which asks too unless it is there to be read', () => {
     const pages = new Set([...forms].map(({ handler }) => table.pageOf(handler)));
     const asking = confirming.filter(({ method }) => method === 'GET').map(({ path }) => path);
-    expect([...pages, FILE].sort()).toEqual([...asking, ...READ].sort());
+    expect([...pages, ...FILES].sort()).toEqual([...asking, ...READ].sort());
   });
 });
 

@@ -8,6 +8,7 @@ import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
+import { DataController } from './data.controller.js';
 import { NameController } from './name.controller.js';
 
 /** More would make the page slow. The others can be ended together. */
@@ -44,5 +45,5 @@ class AccountController {
   }
 }
 
-@Module({ imports: [PasskeysModule], controllers: [AccountController, NameController] })
+@Module({ imports: [PasskeysModule], controllers: [AccountController, NameController, DataController] })
 export class AccountModule {}

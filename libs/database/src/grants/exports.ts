@@ -15,6 +15,8 @@ export const exports: Grants = {
     // Of the organization of the transaction, while an export that an owner has confirmed is being prepared.
     open_export: ['worker'],
     totals_of_export: ['worker'],
+    // Of the organization of the transaction, about the person of a session.
+    own_rows: ['portal'],
     // For all organizations; only the worker.
     claim_export: ['worker'],
     end_exports: ['worker'],
