@@ -77,8 +77,8 @@ describe('the schema', () => {
     for (const { name, settings } of functions) {
       // pg_temp comes last, or a temporary table could replace a real one.
       const others = (settings as string[]).filter((setting) => setting !== 'enable_seqscan=off');
-      // What the worker exports is what its organization sees.
-      const exports = ['open_export', 'totals_of_export'].includes(name as string);
+      // What is exported is what its organization sees.
+      const exports = ['open_export', 'totals_of_export', 'own_rows'].includes(name as string);
       const pinned = exports ? ['search_path=public, pg_temp', 'jit=off'] : ['search_path=public, maintenance, pg_temp', 'jit=off'];
       expect(others, name as string).toEqual(pinned);
     }

@@ -57,6 +57,11 @@ const RESOURCES: Record<string, Resource> = {
     api: { create: 'PUT /v1/tutors/{tutor_id}/time-off', change: 'PUT /v1/tutors/{tutor_id}/time-off', end: 'PUT /v1/tutors/{tutor_id}/time-off', list: 'GET /v1/tutors/{tutor_id}/time-off' },
     why: { read: ROWS_OF_OTHERS },
   },
+  people: {
+    ...{ portal: 'create end', cli: 'create' },
+    api: { create: 'POST /v1/people/{person_id}/erase' },
+    why: { read: 'asking again answers it', change: 'the owner who confirms it decides', end: 'an owner calls it off in the portal', list: 'the portal shows it with the person' },
+  },
   exports: { portal: 'create end list', cli: 'create', why: { change: 'it is called off, and asked for anew', end: 'an owner calls it off' } },
   'webhook-endpoints': { portal: 'create read change end list', cli: 'create change end list' },
   sessions: { portal: 'read change list', tables: ['sessions'] },

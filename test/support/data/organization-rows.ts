@@ -81,6 +81,7 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
       tutor_id: tutor.id,
       student_id: student.id,
       parent_id: parent.id,
+      person_id: student.id,
       subject_id: subject.id,
       tutor_tier_id: tier.id,
       rate_band_id: band.id,

@@ -166,6 +166,7 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/students/:student_id/offboard': newcomer('student', 'student_id'),
   'POST /v1/tutors/:tutor_id/offboard': async (make, id) => ({ tutor_id: (await make.tutor(id)).id, hand_over_to: (await make.tutor(id)).id }),
   'POST /v1/parents/:parent_id/offboard': family,
+  'POST /v1/people/:person_id/erase': async (make, id) => ({ person_id: (await make.member(id, { status: 'archived' })).id }),
   'DELETE /v1/parents/:parent_id/students/:student_id': family,
   'POST /v1/sessions/settle-prices': async (make, id) => {
     const startsAt = new Date('2098-04-01T01:00:00Z');

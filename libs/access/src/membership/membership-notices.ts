@@ -70,15 +70,15 @@ export class MembershipNotices {
 
   /** Queues the mails that somebody is to be erased: to the person, who can object, and to the owners. */
   async erasureAsked(organizationId: string, by: ActorIds, userId: string, role: Role): Promise<void> {
-    const person = await this.tell(organizationId, 'erasure_coming', userId, role, null);
-    if (!person) return;
+    await this.tell(organizationId, 'erasure_coming', userId, role, null);
+    const person = await this.seen(organizationId, userId, role);
     await this.managers.tell(organizationId, {
       kind: 'erasure_asked',
       page: `/people/${userId}/erase`,
       role,
       owners: true,
       about: (nameOf) => ({
-        membership: { person: `${person.first_name} ${person.last_name}`, by: nameOf(by.userId) },
+        membership: { person: person ? `${person.first_name} ${person.last_name}` : '', by: nameOf(by.userId) },
       }),
     });
   }

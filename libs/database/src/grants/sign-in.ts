@@ -34,6 +34,7 @@ export const signIn: Grants = {
     renew_portal_session: ['portal'],
     confirm_portal_session: ['portal'],
     portal_session: ['portal'],
+    person_of_session: [],
     list_portal_sessions: ['portal'],
     end_portal_session: ['portal'],
     end_other_portal_sessions: ['portal'],

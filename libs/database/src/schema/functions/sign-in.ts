@@ -202,6 +202,11 @@ export const signIn = /* sql */ `
       AND ${ALIVE};
   END $$;
 
+  -- Whose session it is, for functions that see no other's rows; null once it has ended.
+  CREATE FUNCTION person_of_session(secret bytea) RETURNS uuid LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT s.user_id FROM portal_sessions s WHERE s.secret_hash = secret AND ${ALIVE}
+  $$;
+
   -- All sessions of this session's person.
   CREATE FUNCTION list_portal_sessions(secret bytea) RETURNS TABLE (id uuid, created_at timestamptz,
     last_seen_at timestamptz, user_agent text, network text, current boolean)
