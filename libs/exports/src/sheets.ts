@@ -17,13 +17,13 @@ export const PEOPLE = `people AS MATERIALIZED (
       WHERE organization_id = $1) t LEFT JOIN users u ON u.id = t.user_id GROUP BY t.user_id),
   zone AS (SELECT time_zone AS tz FROM organizations WHERE id = $1)`;
 
-const person = (id: string, column = 'name') => `(SELECT p.${column} FROM people p WHERE p.id = ${id})`;
+const person = (id: string, column = 'name') => `(SELECT who.${column} FROM people who WHERE who.id = ${id})`;
 /** In the time zone of the organization. */
 const at = (time: string) => `to_char(${time} AT TIME ZONE (SELECT tz FROM zone), 'YYYY-MM-DD HH24:MI')`;
 const day = (time: string) => `to_char(${time} AT TIME ZONE (SELECT tz FROM zone), 'YYYY-MM-DD')`;
 const mine = (table: string, alias: string, order = 'created_at, id') =>
   `FROM ${table} ${alias} WHERE ${alias}.organization_id = $1 ORDER BY ${order.replaceAll(/\w+/g, (column) => `${alias}.${column}`)}`;
-const subject = (id: string) => `(SELECT s.name FROM subjects s WHERE s.organization_id = $1 AND s.id = ${id})`;
+const subject = (id: string) => `(SELECT named.name FROM subjects named WHERE named.organization_id = $1 AND named.id = ${id})`;
 const students = (
   session: string,
 ) => `(SELECT string_agg(${person('l.student_id')}, ', ' ORDER BY l.created_at, l.id) FROM lesson_participants l

@@ -44,7 +44,7 @@ const READ = [
 ];
 
 /** They lead to files, and have no form. */
-const FILES = ['/o/:slug/exports/:export_id/file', '/account/data'];
+const FILES = ['/o/:slug/exports/:export_id/file', '/account/data/download'];
 
 /** Requests of the passkey script. */
 const SCRIPTED = ['/account/passkeys', '/account/passkeys/options'];

@@ -16,8 +16,8 @@ it('everybody downloads what their organizations keep about them, and nothing of
   await make.row('leads', { organizationId: id, name: 'Canary', assignedTutorId: tutor.user.id, staffNotes: 'Canary' });
   await make.row('homework', { organizationId: id, assignedBy: tutor.user.id, studentId: student.id, scope: 'student', title: 'Surds' });
   const elsewhere = await portal.someone('tutor');
-  const { text, headers } = await portal.get('/account/data', tutor.cookie).expect(200);
-  expect(headers).toMatchObject({ 'content-disposition': 'attachment; filename="my-data.json"', 'cache-control': 'private, no-store' });
+  const { text, headers } = await portal.get('/account/data/download', tutor.cookie).expect(200);
+  expect(headers).toMatchObject({ 'content-disposition': 'attachment; filename="my-data.json"', 'cache-control': 'no-store' });
   const data = JSON.parse(text) as Downloaded;
   expect(data.you.email).toBe(tutor.user.email);
   expect(data.organizations).toHaveLength(1);

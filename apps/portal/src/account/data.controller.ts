@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Req, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Req, StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
@@ -10,7 +10,7 @@ import { Sessions, type SignedIn } from '../web/sessions.js';
 const DOWNLOADS: AttemptLimit = { purpose: 'data download of', most: 5, minutes: 60 };
 
 /** What is kept about the person who is signed in, as a file. */
-@Controller('account/data')
+@Controller('account/data/download')
 @ForSignedIn()
 export class DataController {
   constructor(
@@ -21,7 +21,6 @@ export class DataController {
 
   @Get()
   @ConfirmIdentity('/account')
-  @Header('Cache-Control', 'private, no-store')
   async download(@Session() session: SignedIn, @Req() request: Request): Promise<StreamableFile> {
     const { userId, email, firstName, lastName, memberships } = session;
     await this.limits.take(DOWNLOADS, userId);
