@@ -23,7 +23,8 @@ const at = (time: string) => `to_char(${time} AT TIME ZONE (SELECT tz FROM zone)
 const day = (time: string) => `to_char(${time} AT TIME ZONE (SELECT tz FROM zone), 'YYYY-MM-DD')`;
 const mine = (table: string, alias: string, order = 'created_at, id') =>
   `FROM ${table} ${alias} WHERE ${alias}.organization_id = $1 ORDER BY ${order.replaceAll(/\w+/g, (column) => `${alias}.${column}`)}`;
-const subject = (id: string) => `(SELECT named.name FROM subjects named WHERE named.organization_id = $1 AND named.id = ${id})`;
+const subject = (id: string) =>
+  `(SELECT named.name FROM subjects named WHERE named.organization_id = $1 AND named.id = ${id})`;
 const students = (
   session: string,
 ) => `(SELECT string_agg(${person('l.student_id')}, ', ' ORDER BY l.created_at, l.id) FROM lesson_participants l

@@ -16,7 +16,11 @@ async function school(scope: Scope = 'erasure:write') {
   const { port } = api.server.address() as { port: number };
   const ask = async (personId: string, body: object = {}) => {
     const headers = { Authorization: `Token token=${key}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(new URL(`/v1/people/${personId}/erase`, `http://127.0.0.1:${port}`), { method: 'POST', headers, body: JSON.stringify(body) });
+    const answer = await fetch(new URL(`/v1/people/${personId}/erase`, `http://127.0.0.1:${port}`), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
   const left = (role: 'student' | 'tutor' | 'admin' = 'student') => make.member(id, { role, status: 'archived' });
