@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
@@ -162,13 +162,21 @@ describe('erase-person', () => {
       status: 'archived',
       acceptedAt: new Date('2026-01-01'),
     });
-    const invoice = await make.invoice(school, student.id);
+    const snapshot = { issued_on: '2026-01-01', buyer: { student_name: 'Mia Chen', name: 'Mia Chen', address: null } };
+    const invoice = await make.invoice(school, student.id, { snapshot, taxCents: 0 });
+    // Tax law no longer asks for this one.
+    const old = await make.invoice(school, student.id, { snapshot, taxCents: 0, createdAt: new Date('2015-01-01') });
+    const paper = (id: string) => join(dataDir, 'private', school, id);
+    mkdirSync(join(dataDir, 'private', school), { recursive: true });
+    for (const { id } of [invoice, old]) writeFileSync(paper(id), 'Mia Chen');
     await make.invoiceLine(school, invoice.id, { description: 'Lesson with Mia' });
     const payment = await make.payment(school, { studentId: student.id, invoiceId: invoice.id, reference: 'CHEN M' });
     const result = await make.result(student.id, { madeByOrganizationId: school, grade: 81 });
     expect(await cli('erase-person', '--org', 'books', '--id', student.id, '--keep-results', '--yes')).toMatchObject({ code: 0 });
     const after = await make.find('invoices', invoice.id);
-    expect(after).toEqual({ ...invoice, studentId: after.studentId, printedFor: 'Mia Chen' });
+    expect(after).toEqual({ ...invoice, studentId: after.studentId, personErased: true });
+    expect(await make.find('invoices', old.id)).toMatchObject({ snapshot: { issued_on: '2026-01-01' }, personErased: true });
+    expect([invoice, old].map(({ id }) => existsSync(paper(id)))).toEqual([true, false]);
     expect(after.studentId).not.toBe(student.id);
     expect(await make.find('payments', payment.id)).toEqual({ ...payment, studentId: after.studentId, reference: null });
     expect(await make.find('results', result.id)).toEqual({ ...result, studentId: after.studentId });

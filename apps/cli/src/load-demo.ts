@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { type ContactInput, Operations, OrganizationContacts, Organizations } from '@app/people';
+import { type Contact, CONTACT, Operations, Organizations, PortalSettings, type Typed } from '@app/people';
 import { OPERATOR } from '@app/audit';
 import type { Env } from '@app/config';
 import { Database } from '@app/database';
@@ -68,7 +68,7 @@ export async function loadDemo(
     });
     await organizations.addOwner(id, ownerEmail);
     await withRules(env, 'portal', async (inside) => {
-      const change = () => inside.get(OrganizationContacts).change(id, OPERATOR, contactOf(slug));
+      const change = () => inside.get(PortalSettings).change(id, OPERATOR, CONTACT, contactOf(slug));
       if (!known) await inside.get(Operations).perform(id, OPERATOR, 'change settings', {}, change);
       await record(inside, id);
     });
@@ -78,7 +78,7 @@ export async function loadDemo(
 }
 
 /** Addresses that lead nowhere, and a number that is reserved for fiction. */
-function contactOf(slug: string): ContactInput {
+function contactOf(slug: string): Typed<keyof Contact> {
   const site = `${slug}.example`;
   return {
     appUrl: `https://app.${site}`,

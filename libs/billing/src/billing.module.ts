@@ -8,12 +8,13 @@ import { Lessons } from './lessons.js';
 import { Payments } from './payments.js';
 import { RateTable } from './rate-table.js';
 import { Settlement } from './settlement.js';
+import { Snapshots } from './snapshots.js';
 
 const RULES = [Completion, Invoices, Payments, RateTable];
 
 @Module({
   imports: [PeopleModule, SchedulingModule],
-  providers: [...RULES, Drafts, Lessons, Settlement],
+  providers: [...RULES, Drafts, Lessons, Settlement, Snapshots],
   exports: RULES,
 })
 export class BillingModule {}

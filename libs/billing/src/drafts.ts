@@ -5,6 +5,8 @@ import { Database, MOST_CENTS, type VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 import { Settlement } from './settlement.js';
 
+export type Tax = (typeof VALUES)['invoice_lines']['tax'][number];
+
 /** What is to be paid for one thing. */
 export interface Line {
   description: string;
@@ -14,6 +16,8 @@ export interface Line {
   amountCents?: bigint;
   itemType: (typeof VALUES)['invoice_lines']['item_type'][number];
   sessionId: string | null;
+  /** Null: as the subject or the organization says when the invoice is issued. */
+  tax?: Tax | null;
 }
 
 /** A line for a student's collecting draft. */
@@ -62,13 +66,14 @@ export class Drafts {
       amount_cents: String(line.amountCents ?? line.unitCents * BigInt(line.quantity)),
       item_type: line.itemType,
       session_id: line.sessionId,
+      tax: line.tax ?? null,
     }));
     await this.db.query(sql`
       INSERT INTO invoice_lines (id, organization_id, invoice_id, position, description, quantity, unit_amount_cents,
-        amount_cents, item_type, session_id)
+        amount_cents, item_type, session_id, tax)
       SELECT n.id, ${organizationId}, n.invoice_id, n.position + coalesce(
           (SELECT max(l.position) + 1 FROM invoice_lines l WHERE l.organization_id = ${organizationId} AND l.invoice_id = n.invoice_id), 0),
-        n.description, n.quantity, n.unit_amount_cents, n.amount_cents, n.item_type, n.session_id
+        n.description, n.quantity, n.unit_amount_cents, n.amount_cents, n.item_type, n.session_id, n.tax
       FROM json_populate_recordset(NULL::invoice_lines, ${JSON.stringify(rows)}::json) n`);
     await this.addUp(organizationId, new Set(lines.map(({ invoiceId }) => invoiceId)));
   }

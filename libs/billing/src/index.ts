@@ -12,4 +12,6 @@ export { Earnings, type EarningsOf, type EarningsPeriod } from './pay/earnings.j
 export { RATE_BANDS, RATE_CELLS, TUTOR_TIERS } from './prices.js';
 export { type RateRow, RateTable, type Replaced } from './rate-table.js';
 export { PayModule } from './pay/pay.module.js';
+export { SHOWN_BUYER, type Snapshot, snapshotNow } from './snapshots.js';
+export { taxIn } from './tax.js';
 export { type NewPayout, Payouts } from './pay/payouts.js';

@@ -7,6 +7,7 @@ import { Refused } from '@app/rules';
 import { addDays, dayOf } from '@app/scheduling';
 import { Drafts, type Line } from './drafts.js';
 import { type LockedFamilies, Settlement } from './settlement.js';
+import { Snapshots } from './snapshots.js';
 
 interface Stored {
   studentId: string;
@@ -19,7 +20,7 @@ interface Stored {
 }
 
 /** A line that somebody writes. A negative amount is a discount. */
-export type WrittenLine = Pick<Line, 'description' | 'quantity' | 'unitCents'>;
+export type WrittenLine = Pick<Line, 'description' | 'quantity' | 'unitCents' | 'tax'>;
 
 /** What students owe, in the ambient transaction. */
 @Injectable()
@@ -28,6 +29,7 @@ export class Invoices {
     private readonly db: Database,
     private readonly drafts: Drafts,
     private readonly settlement: Settlement,
+    private readonly snapshots: Snapshots,
   ) {}
 
   /** Makes a draft beside the collecting one. @returns its id @throws Refused for somebody who is no student of the organization */
@@ -176,13 +178,15 @@ export class Invoices {
 
   /** Under a lock, so that numbers have no gaps: the next one is taken only when this one is committed. */
   private async number(organizationId: string, id: string, dueDate: string): Promise<void> {
+    const { snapshot, taxCents, parentId } = await this.snapshots.take(organizationId, id);
     await this.db.lock(`invoice numbers of ${organizationId}`);
     const next = sql`SELECT (coalesce(max(serial), 0) + 1)::text AS n FROM invoices WHERE organization_id = ${organizationId}`;
     try {
       await this.db.query(sql`
         UPDATE invoices SET invoice_number = 'INV-' || lpad(next.n, greatest(6, length(next.n)), '0'), collecting = false,
           status = CASE amount_due_cents WHEN 0 THEN 'paid' ELSE 'open' END, paid_at = CASE amount_due_cents WHEN 0 THEN now() END,
-          due_date = ${dueDate}, sent_at = now()
+          due_date = ${dueDate}, sent_at = now(), snapshot = ${snapshot}::jsonb, tax_cents = ${String(taxCents)}::bigint,
+          billed_parent_id = ${parentId}::uuid
         FROM (${next}) next WHERE organization_id = ${organizationId} AND id = ${id}`);
     } catch (error) {
       // An import, which does not wait for the lock, has brought the number.
@@ -192,7 +196,9 @@ export class Invoices {
 
   private async rebill(organizationId: string, id: string, studentId: string): Promise<void> {
     const lines = await this.db.query<Omit<Line, 'unitCents' | 'amountCents'> & Record<'unit' | 'amount', string>>(sql`
-      SELECT description, quantity, unit_amount_cents AS unit, amount_cents AS amount, item_type AS "itemType", session_id AS "sessionId"
+      SELECT description, quantity, unit_amount_cents AS unit, amount_cents AS amount, item_type AS "itemType", session_id AS "sessionId",
+        -- A lesson's is looked up again: a wrong one may be why the invoice was voided.
+        CASE WHEN session_id IS NULL THEN tax END AS tax
       FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`);
     await this.drafts.charge(
       organizationId,

@@ -48,6 +48,7 @@ export interface Tables {
   };
   invoice_lines: {
     itemType: 'session' | 'material' | 'fee' | 'discount' | 'other' | null;
+    tax: 'taxable' | 'free' | null;
   };
   invoices: {
     status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
@@ -80,6 +81,9 @@ export interface Tables {
   mileage_trips: {
     trackingMethod: 'manual' | 'gps' | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
+  };
+  organizations: {
+    lineTax: 'taxable' | 'free';
   };
   outbox: {
     topic: 'email' | 'rebuild' | 'webhook';
@@ -115,6 +119,9 @@ export interface Tables {
   };
   student_group_members: {
     role: 'tutor' | 'student';
+  };
+  subjects: {
+    tax: 'taxable' | 'free' | null;
   };
   tutor_profiles: {
     teachingMode: 'online' | 'in_person' | 'both' | null;
@@ -175,6 +182,7 @@ export const VALUES = {
   },
   invoice_lines: {
     item_type: ['session', 'material', 'fee', 'discount', 'other'],
+    tax: ['taxable', 'free'],
   },
   invoices: {
     status: ['draft', 'open', 'paid', 'void', 'uncollectible'],
@@ -207,6 +215,9 @@ export const VALUES = {
   mileage_trips: {
     tracking_method: ['manual', 'gps'],
     status: ['logged', 'approved', 'rejected', 'reimbursed'],
+  },
+  organizations: {
+    line_tax: ['taxable', 'free'],
   },
   outbox: {
     topic: ['email', 'rebuild', 'webhook'],
@@ -242,6 +253,9 @@ export const VALUES = {
   },
   student_group_members: {
     role: ['tutor', 'student'],
+  },
+  subjects: {
+    tax: ['taxable', 'free'],
   },
   tutor_profiles: {
     teaching_mode: ['online', 'in_person', 'both'],
@@ -284,7 +298,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   inbox_messages: 'id organization_id message status created_at'.split(' '),
   invites: 'id organization_id scope role target_id secret_hash standing created_at switched_off'.split(' '),
   invoice_lines: 'id organization_id invoice_id position quantity unit_amount_cents amount_cents'.split(' '),
-  invoices: 'id organization_id student_id status amount_due_cents amount_paid_cents currency created_at collecting rebilled'.split(' '),
+  invoices: 'id organization_id student_id status amount_due_cents amount_paid_cents currency created_at collecting rebilled person_erased'.split(' '),
   isochrones: 'organization_id postcode minutes reached computed_at'.split(' '),
   joins: 'organization_id invite_id user_id joined_at'.split(' '),
   leads: 'id organization_id name status created_at updated_at'.split(' '),
@@ -292,15 +306,15 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   lesson_plans: 'id organization_id scope curriculum_level_ids title status plan_data created_at updated_at'.split(' '),
   list_counts: 'organization_id list slot delta'.split(' '),
   locations: 'id organization_id owner_type is_default created_at'.split(' '),
-  members: 'id organization_id user_id role status created_at profile_published'.split(' '),
+  members: 'id organization_id user_id role status created_at profile_published bills_self'.split(' '),
   messages: 'id organization_id conversation_id content message_type visibility created_at'.split(' '),
   mileage_trips: 'id organization_id tutor_id trip_date distance_km status created_at'.split(' '),
   organization_conversations: 'organization_id conversation_id type participants'.split(' '),
   organization_results: 'organization_id result_id student_id status mode created_at'.split(' '),
-  organizations: 'id name slug time_zone currency payment_terms_days created_at updated_at'.split(' '),
+  organizations: 'id name slug time_zone currency payment_terms_days tax_registered tax_label tax_rate line_tax created_at updated_at'.split(' '),
   outbox: 'id topic kind recipient status attempts due_at created_at owner gathered gathered_count gathered_kinds'.split(' '),
   outbox_turns: 'seq queue owner at'.split(' '),
-  parent_students: 'organization_id parent_id student_id linked_at'.split(' '),
+  parent_students: 'organization_id parent_id student_id linked_at pays'.split(' '),
   parents: 'organization_id user_id status created_at'.split(' '),
   passkeys: 'id user_id credential_id public_key sign_count transports name created_at'.split(' '),
   password_link_requests: 'id email_normalized content requested_at expires_at kind'.split(' '),

@@ -63,6 +63,7 @@ const SUPPLIED = {
   supplied_email: email,
   supplied_phone: PHONE,
 };
+const BILLING = { billing_name: NAME, billing_address: line(300) };
 
 /** Invoices are numbered on from the highest of them, which a text beyond the digits of `invoices.serial` would stop. */
 const NUMBER = text({
@@ -91,7 +92,7 @@ export const FIELDS = {
   users: { email, first_name: NAME, last_name: NAME, phone: PHONE },
   rate_bands: { name: NAME, sort_order: SORT_ORDER },
   tutor_tiers: { name: NAME, badge_label: NAME, description: LONG_TEXT, sort_order: SORT_ORDER },
-  members: SUPPLIED,
+  members: { ...SUPPLIED, ...BILLING },
   subjects: { name: NAME, code: text({ min: 1, max: 100, pattern: CODE }) },
   rate_cells: {
     student_rate_cents: RATE,
@@ -110,7 +111,7 @@ export const FIELDS = {
     in_person_arrangements: LABELS,
     specialisations: LABELS,
   },
-  parents: SUPPLIED,
+  parents: { ...SUPPLIED, ...BILLING },
   classrooms: { name: NAME, price_cents: AMOUNT },
   student_groups: { name: NAME, rate_per_student_cents: AMOUNT, color, avatar_url: ADDRESS },
   sessions: {

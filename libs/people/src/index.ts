@@ -12,7 +12,10 @@ export { hashAs, type Hashing, hashPassword, refusedPassword, unlimited } from '
 export { SignIn } from './logins/sign-in.js';
 export { type ManagerNotice, ManagerNotices } from './organizations/manager-notices.js';
 export { TakenBackNotices } from './organizations/taken-back-notices.js';
-export { type Contact, type ContactInput, OrganizationContacts } from './organizations/organization-contacts.js';
+export { CONTACT, type Contact } from './organizations/contact.js';
+export { payUrlFor } from './organizations/pay-url.js';
+export { PortalSettings, type Settings, type Typed } from './organizations/portal-settings.js';
+export { percentOf, SELLER, sellerFaults } from './organizations/seller.js';
 export { OrganizationSettings } from './organizations/organization-settings.js';
 export { type NewOrganization, type Organization, Organizations } from './organizations/organizations.js';
 export { type LinkCredential, PasswordLinks } from './logins/password-links.js';
@@ -47,6 +50,7 @@ export type {
   ProvisioningResult,
   RefusedPerson,
 } from './provisioning/people.js';
+export { type Billing, billingParent, Payers } from './provisioning/payers.js';
 export { Provisioning } from './provisioning/provisioning.js';
 export { Restoring } from './provisioning/restoring.js';
 export { type MayChange, MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';

@@ -11,9 +11,9 @@ import { PasswordLinks } from './logins/password-links.js';
 import { SignIn } from './logins/sign-in.js';
 import { Operations } from './operations.js';
 import { ManagerNotices } from './organizations/manager-notices.js';
-import { OrganizationContacts } from './organizations/organization-contacts.js';
 import { OrganizationSettings } from './organizations/organization-settings.js';
 import { Organizations } from './organizations/organizations.js';
+import { PortalSettings } from './organizations/portal-settings.js';
 import { TakenBackNotices } from './organizations/taken-back-notices.js';
 import { AccountInvites } from './provisioning/account-invites.js';
 import { AccountMails } from './provisioning/account-mails.js';
@@ -21,6 +21,7 @@ import { Families } from './provisioning/families.js';
 import { Logins } from './provisioning/logins.js';
 import { MemberProfiles } from './provisioning/member-profiles.js';
 import { Memberships } from './provisioning/memberships.js';
+import { Payers } from './provisioning/payers.js';
 import { Provisioning } from './provisioning/provisioning.js';
 import { Restoring } from './provisioning/restoring.js';
 import { Classes } from './classes.js';
@@ -41,10 +42,11 @@ const PEOPLE = [
   ManagerNotices,
   MemberProfiles,
   Operations,
-  OrganizationContacts,
   Organizations,
   OrganizationSettings,
   PasswordLinks,
+  Payers,
+  PortalSettings,
   Provisioning,
   Restoring,
   SignIn,

@@ -92,7 +92,7 @@ describe('the address of a login elsewhere', () => {
     expect(result).toMatchObject({ ...INVITED, id });
     expect(await provisioning.seen('/v1/students', id)).toEqual({
       id, first_name: 'Mimi', last_name: 'Nguyen', email: email.toUpperCase(), placeholder_email: false,
-      status: 'pending', parent_ids: [], rate_band_id: null, created_at: expect.any(String) as string,
+      status: 'pending', parent_ids: [], rate_band_id: null, billing_parent_id: null, bills_self: false, billing_name: null, billing_address: null, created_at: expect.any(String) as string,
     }); // prettier-ignore
     expect(await loginOf(id)).toEqual(before);
     expect(await provisioning.queued()).toEqual([{ kind: 'membership_invite', recipient: email.toUpperCase() }]);

@@ -314,6 +314,7 @@ export interface Tables {
     amountCents: number;
     itemType: 'session' | 'material' | 'fee' | 'discount' | 'other' | null;
     sessionId: string | null;
+    tax: 'taxable' | 'free' | null;
   };
   invoices: {
     id: string;
@@ -332,7 +333,10 @@ export interface Tables {
     serial: number | null;
     collecting: boolean;
     rebilled: boolean;
-    printedFor: string | null;
+    snapshot: unknown;
+    taxCents: number | null;
+    billedParentId: string | null;
+    personErased: boolean;
   };
   isochrones: {
     organizationId: string;
@@ -443,6 +447,9 @@ export interface Tables {
     profilePublished: boolean;
     teaching: string | null;
     rateBandId: string | null;
+    billsSelf: boolean;
+    billingName: string | null;
+    billingAddress: string | null;
   };
   messages: {
     id: string;
@@ -509,6 +516,15 @@ export interface Tables {
     phone: string | null;
     privacyUrl: string | null;
     paymentTermsDays: number;
+    legalName: string | null;
+    businessNumberLabel: string | null;
+    businessNumber: string | null;
+    paymentInstructions: string | null;
+    payUrl: string | null;
+    taxRegistered: boolean;
+    taxLabel: string;
+    taxRate: number;
+    lineTax: 'taxable' | 'free';
     createdAt: Date;
     updatedAt: Date;
   };
@@ -553,6 +569,7 @@ export interface Tables {
     parentId: string;
     studentId: string;
     linkedAt: Date;
+    pays: boolean;
   };
   parents: {
     organizationId: string;
@@ -569,6 +586,8 @@ export interface Tables {
     refusedAt: Date | null;
     readdressedAt: Date | null;
     readdressedFrom: string | null;
+    billingName: string | null;
+    billingAddress: string | null;
   };
   passkeys: {
     id: string;
@@ -825,6 +844,7 @@ export interface Tables {
     organizationId: string;
     code: string;
     name: string;
+    tax: 'taxable' | 'free' | null;
     isArchived: boolean;
     createdAt: Date;
   };

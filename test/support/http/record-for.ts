@@ -275,6 +275,7 @@ export function idsFor(route: Route, school: OrganizationFixture): Ids {
     sender_id: tutor_id!,
     recipient_id: student_id!,
     reply_to_id: message_id!,
+    billing_parent_id: school.path.parent_id!,
   };
   return { user_id: school.path[role]!, ...own, ...named, ...school.query, ...school.path };
 }

@@ -138,10 +138,14 @@ const OURS = `
     string or null, duration_ms: integer or null, error: string or null, created_at: string, finished_at: string or null
   Organization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
-    phone: string or null, created_at: string or null
+    phone: string or null, legal_name: string or null, business_number_label: string or null, business_number: string or null,
+    payment_instructions: string or null, pay_url: string or null, tax_registered: boolean or null, tax_label: string or null,
+    tax_rate: integer or null, line_tax: string or null, created_at: string or null
   ChangedOrganization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
-    phone: string or null, created_at: string or null, moved_sessions: integer
+    phone: string or null, legal_name: string or null, business_number_label: string or null, business_number: string or null,
+    payment_instructions: string or null, pay_url: string or null, tax_registered: boolean or null, tax_label: string or null,
+    tax_rate: integer or null, line_tax: string or null, created_at: string or null, moved_sessions: integer
   Export id: string, status: string, created_at: string, confirmed_at: string or null, ready_at: string or null, ended_at: string or null,
     expires_at: string or null, size_bytes: integer or null
   Erasure person_id: string, asked_at: string, due_at: string or null, keep_results: boolean
@@ -172,15 +176,20 @@ const REFERENCE: Record<string, Record<string, string>> = {
 /** Our own fields of the contract's shapes: once shown, they have these types. */
 const ADDED: Record<string, Record<string, string>> = {
   Me: { timezone: 'string', currency: 'string' },
-  Subject: { code: 'string or null', is_archived: 'boolean or null' },
+  Subject: { code: 'string or null', is_archived: 'boolean or null', tax: 'string or null' },
   RateCell: { updated_at: 'string or null' },
   Session: { series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null', tutor_pay_cents: 'integer or null' },
   Classroom: { is_archived: 'boolean or null' },
   StudentGroup: { is_archived: 'boolean or null' },
-  Student: { rate_band_id: 'string or null' },
+  Student: {
+    rate_band_id: 'string or null', billing_parent_id: 'string or null', bills_self: 'boolean or null', billing_name: 'string or null',
+    billing_address: 'string or null',
+  }, // prettier-ignore
+  Parent: { billing_name: 'string or null', billing_address: 'string or null' },
+  Invoice: { tax_cents: 'integer or null', billed_to: 'any' },
   Tutor: { tutor_tier_id: 'string or null' },
   LessonParticipant: { rate_cents: 'integer or null' },
-  LineItem: { id: 'string' },
+  LineItem: { id: 'string', tax: 'string or null' },
   Lead: { staff_notes: 'string or null' },
   Payment: {
     received_on: 'string or null', parent_id: 'string or null', reference: 'string or null', credit_cents: 'integer or null',

@@ -19,6 +19,13 @@ export interface InvoiceRow {
 export interface InvoiceDetails extends InvoiceRow {
   sent_at: Date | null;
   paid_at: Date | null;
+  /** Of one that was issued here. */
+  billed_to: string | null;
+  tax: number | null;
+  /** Null if no tax was charged. */
+  tax_label: string | null;
+  /** Only owners are shown whom it was billed to. */
+  person_erased: boolean;
 }
 
 export interface LineRow {
@@ -113,7 +120,9 @@ export const invoicesOf = (organizationId: string, students: Sql, most: number):
   ORDER BY i.created_at DESC, i.id DESC LIMIT ${most}`;
 
 export const invoice = (organizationId: string, id: string): Sql => sql`
-  SELECT ${shown(organizationId)}, i.sent_at, i.paid_at,
+  SELECT ${shown(organizationId)}, i.sent_at, i.paid_at, i.person_erased, i.tax_cents::float8 AS tax,
+    i.snapshot #>> '{buyer,name}' AS billed_to,
+    CASE WHEN i.snapshot @> '{"tax": {"registered": true}}' THEN i.snapshot #>> '{tax,label}' END AS tax_label,
     CASE WHEN ${isOverdue(organizationId)} THEN 'overdue' ELSE i.status END AS state
   FROM invoices i WHERE i.organization_id = ${organizationId} AND i.id = ${id}`;
 

@@ -7,6 +7,7 @@ import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, readPosition } from '../web/paging.js';
+import { BillingController } from './billing.controller.js';
 import { CodesController } from './codes.controller.js';
 import { CodesService } from './codes.service.js';
 import { EraseController } from './erase.controller.js';
@@ -178,7 +179,14 @@ function listOf({ slug, form }: Managed, userId: string | null = null): string {
 
 /** The order of the controllers: `people/codes`, `people/invites` and `people/invite` are pages, not people. */
 @Module({
-  controllers: [PeopleController, CodesController, InviteController, EraseController, PersonController],
+  controllers: [
+    BillingController,
+    PeopleController,
+    CodesController,
+    InviteController,
+    EraseController,
+    PersonController,
+  ],
   providers: [CodesService, PeopleService, PersonService],
 })
 export class PeopleModule {}

@@ -152,6 +152,26 @@ export function familyOf(organizationId: string, userId: string): Sql {
     ORDER BY 1, 3, 2 LIMIT 100`;
 }
 
+/** As whom somebody may be billed. */
+export interface BillingRow {
+  as: 'student' | 'parent';
+  self: boolean;
+  /** The linked parent who was chosen. */
+  chosen: string | null;
+  name: string | null;
+  address: string | null;
+}
+
+export function billingOf(organizationId: string, userId: string): Sql {
+  return sql`
+    SELECT 'student' AS as, m.bills_self AS self, (SELECT l.parent_id FROM parent_students l
+        WHERE l.organization_id = ${organizationId} AND l.student_id = m.user_id AND l.pays) AS chosen,
+      m.billing_name AS name, m.billing_address AS address
+    FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId} AND m.role = 'student'
+    UNION ALL SELECT 'parent', false, NULL, p.billing_name, p.billing_address
+    FROM parents p WHERE p.organization_id = ${organizationId} AND p.user_id = ${userId} AND p.enrolled_at IS NOT NULL`;
+}
+
 /** Who could take over sessions. */
 export function otherStaff(organizationId: string, userId: string): Sql {
   return sql`

@@ -6,6 +6,8 @@ import type { CodeRow } from './codes.queries.js';
 import type { Membership } from '../web/sessions.js';
 import {
   type RelationCountsRow,
+  type BillingRow,
+  billingOf,
   relationCountsOf,
   cameBy,
   type CameByRow,
@@ -27,6 +29,7 @@ export interface Person {
   ties: TieRow[];
   belongings: RelationCountsRow;
   family: FamilyRow[];
+  billing: BillingRow[];
   came: CameByRow[];
   /** Codes that end if they leave or no longer manage. */
   codes: CodeRow[];
@@ -46,8 +49,8 @@ export class PersonService {
 
   /** @throws PageError 404 */
   async person({ organizationId, role }: Membership, by: ActingPerson, id: string): Promise<Person> {
-    const [ties, [belongings], family, came, codes, letIn] = await this.db.read<
-      [TieRow, RelationCountsRow, FamilyRow, CameByRow, CodeRow, LetInRow]
+    const [ties, [belongings], family, came, codes, letIn, billing] = await this.db.read<
+      [TieRow, RelationCountsRow, FamilyRow, CameByRow, CodeRow, LetInRow, BillingRow]
     >(
       { organizationId },
       tiesOf(organizationId, id),
@@ -56,6 +59,7 @@ export class PersonService {
       cameBy(organizationId, id),
       codesOf(organizationId, id),
       letInBy(organizationId, id),
+      billingOf(organizationId, id),
     );
     const [first] = ties;
     if (!first) throw PageError.notFound();
@@ -64,7 +68,7 @@ export class PersonService {
     const manages = ties.some((tie) => tie.role === 'owner' || tie.role === 'admin');
     const belongs = ties.some(({ status }) => status !== 'archived');
     const removable = belongs && (self || !manages || role === 'owner');
-    return { id, name, ties, belongings: belongings!, family, came, codes, letIn, belongs, removable, self };
+    return { id, name, ties, belongings: belongings!, family, billing, came, codes, letIn, belongs, removable, self };
   }
 
   async successors({ organizationId }: Membership, id: string): Promise<NamedRow[]> {

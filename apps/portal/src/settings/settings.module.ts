@@ -1,49 +1,75 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
-import { type Contact, type ContactInput, OrganizationContacts } from '@app/people';
+import { CONTACT, PortalSettings, SELLER, sellerFaults, type Settings } from '@app/people';
 import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 
-/** The names of the form's fields. */
-const FIELDS: Record<keyof Contact, string> = {
-  appUrl: 'app_url',
-  postalAddress: 'postal_address',
-  phone: 'phone',
-  privacyUrl: 'privacy_url',
+/** A page of settings, whose fields have the names of the columns. */
+interface Form {
+  template: string;
+  path: string;
+  settings: Settings;
+  faults?: typeof sellerFaults;
+}
+
+const ABOUT: Form = { template: 'settings/settings', path: '/settings', settings: CONTACT };
+const INVOICES: Form = {
+  template: 'settings/invoices',
+  path: '/settings/invoices',
+  settings: SELLER,
+  faults: sellerFaults,
 };
 
-/** What an organization tells people about itself. */
+/** What an organization says of itself: to people, and on invoices. */
 @Controller('o/:slug/settings')
 @ForManagers()
 @ConfirmIdentity()
 class SettingsController {
   constructor(
     private readonly operations: FormOperations,
-    private readonly contacts: OrganizationContacts,
+    private readonly settings: PortalSettings,
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Settings', summary: 'Your app, address, phone and privacy page.', order: 70 })
-  async show(@Managing() { organizationId }: Managed): Promise<Page> {
-    return page('settings/settings', { values: await this.contacts.of(organizationId), errors: {} });
+  @InNavigation({ label: 'Settings', summary: 'Your app, address and phone, invoices and tax.', order: 70 })
+  show(@Managing() organization: Managed): Promise<Page> {
+    return this.shown(organization, ABOUT);
   }
 
   @Post()
-  async change(@Managing() organization: Managed): Promise<Page | SeeOther> {
+  change(@Managing() organization: Managed): Promise<Page | SeeOther> {
+    return this.changed(organization, ABOUT);
+  }
+
+  @Get('invoices')
+  showInvoices(@Managing() organization: Managed): Promise<Page> {
+    return this.shown(organization, INVOICES);
+  }
+
+  @Post('invoices')
+  changeInvoices(@Managing() organization: Managed): Promise<Page | SeeOther> {
+    return this.changed(organization, INVOICES);
+  }
+
+  private async shown({ organizationId }: Managed, { template, settings }: Form): Promise<Page> {
+    return page(template, { values: await this.settings.of(organizationId, settings), errors: {} });
+  }
+
+  private async changed(organization: Managed, { template, path, settings, faults }: Form): Promise<Page | SeeOther> {
     const { organizationId, slug, by, form } = organization;
     const values = Object.fromEntries(
-      Object.entries(FIELDS).map(([name, field]) => [name, form.text(field)]),
-    ) as ContactInput;
+      Object.entries(settings).map(([name, { column }]) => [name, form.text(column)] as const),
+    );
     try {
-      const change = () => this.contacts.change(organizationId, by, values);
+      const change = () => this.settings.change(organizationId, by, settings, values, faults);
       await this.operations.perform(organization, 'change settings', {}, change, { repeatable: true });
     } catch (error) {
       if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
       const errors = Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.'), reason]));
-      return page('settings/settings', { values, errors }, 422);
+      return page(template, { values, errors }, 422);
     }
-    return seeOther(`/o/${slug}/settings`, 'success', 'The settings were saved.');
+    return seeOther(`/o/${slug}${path}`, 'success', 'The settings were saved.');
   }
 }
 

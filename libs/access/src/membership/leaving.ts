@@ -77,6 +77,7 @@ export const LEAVING = {
     `${OPEN_INVITE} AND held_at IS NULL`,
   ),
   'invites.user_id': ends('they come back by a new one', OPEN_INVITE),
+  'invoices.billed_parent_id': stays(BOOKS),
   'invoices.student_id': stays(BOOKS),
   'invoices.tutor_id': stays(BOOKS),
   'joins.user_id': ends('nobody approves who has left', `approval = 'waiting'`),

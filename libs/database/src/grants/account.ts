@@ -8,7 +8,8 @@ export const account: Grants = {
     organizations: {
       api: 'SELECT, UPDATE (name, time_zone, currency, payment_terms_days, updated_at)',
       worker: 'SELECT (id, postal_address, phone)',
-      portal: 'SELECT, UPDATE (app_url, postal_address, phone, privacy_url, updated_at)',
+      portal: `SELECT, UPDATE (app_url, postal_address, phone, privacy_url, updated_at, payment_terms_days, legal_name, business_number_label,
+        business_number, payment_instructions, pay_url, tax_registered, tax_label, tax_rate, line_tax)`,
     },
     // What an organization supplies. No process may write whether an address is proven or who sees a login, or delete one.
     users: {

@@ -8,9 +8,12 @@ export const money: Grants = {
     invoices: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: `SELECT, INSERT, UPDATE (invoice_number, status, amount_due_cents, amount_paid_cents, due_date, sent_at, paid_at,
-        collecting, rebilled)`,
+        collecting, rebilled, snapshot, tax_cents, billed_parent_id)`,
     },
-    invoice_lines: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
+    invoice_lines: {
+      api: 'SELECT, INSERT, UPDATE (tax), DELETE',
+      portal: 'SELECT, INSERT, UPDATE (tax), DELETE',
+    },
     payments: {
       api: 'SELECT, INSERT, UPDATE',
       portal: 'SELECT, INSERT, UPDATE (status, refund_amount_cents, credit_cents, taken_back_at, void_reason)',

@@ -1,19 +1,23 @@
 import type { Grants } from './grants.js';
 
 const SUPPLIED = 'supplied_first_name, supplied_last_name, supplied_email, supplied_phone';
+const BILLING = 'billing_name, billing_address';
 
 /** Members, parents and how people join. */
 export const people: Grants = {
   tables: {
     members: {
       api: 'SELECT, INSERT, UPDATE',
-      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, ${SUPPLIED})`,
+      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, bills_self, ${BILLING}, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
     rate_bands: { api: 'SELECT, INSERT, UPDATE, DELETE' },
     tutor_tiers: { api: 'SELECT, INSERT, UPDATE, DELETE' },
-    parents: { api: 'SELECT, INSERT, UPDATE', portal: `SELECT, INSERT, UPDATE (status, refused_at, ${SUPPLIED})` },
-    parent_students: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
+    parents: {
+      api: 'SELECT, INSERT, UPDATE',
+      portal: `SELECT, INSERT, UPDATE (status, refused_at, ${BILLING}, ${SUPPLIED})`,
+    },
+    parent_students: { api: 'SELECT, INSERT, UPDATE (pays), DELETE', portal: 'SELECT, INSERT, UPDATE (pays), DELETE' },
     // The worker creates missing join codes.
     invites: {
       api: 'SELECT, INSERT, UPDATE (revoked_at, switched_off, held_at, expires_at)',

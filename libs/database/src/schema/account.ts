@@ -1,6 +1,6 @@
 import { digitsOf } from '../folding.js';
 import { emits, partOf } from './emits.js';
-import { ownerOnly, secure } from './rules.js';
+import { ownerOnly, rule, secure } from './rules.js';
 
 /** The scalar subquery is evaluated once for each statement; a bare call would be evaluated for each row. */
 const SEEN = '(SELECT current_organization_id()) = ANY (seen_by)';
@@ -25,6 +25,8 @@ export const account = /* sql */ `
   GRANT USAGE ON SCHEMA extensions TO PUBLIC;
 
   -- app_url, postal_address, phone, privacy_url: what people who are invited, and those who belong, are shown of it.
+  -- What invoices print, besides the two of these: legal_name, else the name; business_number, under its label; how to pay.
+  -- tax_rate: hundredths of a percent, which prices include. line_tax: of lines whose subject does not say, nor whoever wrote them.
   CREATE TABLE organizations (
     id uuid PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
@@ -36,9 +38,19 @@ export const account = /* sql */ `
     phone text CHECK (char_length(phone) <= 50),
     privacy_url text CHECK (privacy_url ~ '^https://' AND char_length(privacy_url) <= 500),
     payment_terms_days integer NOT NULL DEFAULT 14 CHECK (payment_terms_days BETWEEN 0 AND 365),
+    legal_name text CHECK (char_length(legal_name) BETWEEN 1 AND 200),
+    business_number_label text CHECK (char_length(business_number_label) BETWEEN 1 AND 20),
+    business_number text CHECK (char_length(business_number) BETWEEN 1 AND 50),
+    payment_instructions text CHECK (char_length(payment_instructions) BETWEEN 1 AND 500),
+    pay_url text CHECK (pay_url ~ '^https://' AND char_length(pay_url) <= 500),
+    tax_registered boolean NOT NULL DEFAULT false,
+    tax_label text NOT NULL DEFAULT 'GST' CHECK (char_length(tax_label) BETWEEN 1 AND 20),
+    tax_rate integer NOT NULL DEFAULT 1000 CHECK (tax_rate BETWEEN 0 AND 10000),
+    line_tax text NOT NULL DEFAULT 'taxable' CHECK (line_tax IN ('taxable', 'free')),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now()
   );
+  ${rule('organizations', 'seller', 'NOT tax_registered OR business_number IS NOT NULL', 'business_number', 'must not be null if tax_registered is true')}
   ${emits('organizations', { resource: 'org', noun: 'the organization', list: null, path: '/v1/org', organization: 'id', plain: ['updated'], never: ['updated_at', 'audit_days'] })}
   ${secure('organizations', 'id = current_organization_id()')}
 

@@ -121,6 +121,7 @@ export const DERIVED_COLUMNS: ReadonlySet<string> = new Set([
 /** Columns of data that this service sets and no file but an export's. */
 export const STATE_COLUMNS: ReadonlySet<string> = new Set([
   'approval_requested_at',
+  'pays',
   'frozen_at',
   'refused_at',
   'readdressed_from',
@@ -134,7 +135,7 @@ export const STATE_COLUMNS: ReadonlySet<string> = new Set([
   'billed_cents',
   'collecting',
   'rebilled',
-  'printed_for',
+  ...['snapshot', 'tax_cents', 'billed_parent_id', 'person_erased'],
   'charged_pct',
   'taken_back',
   'taken_back_at',

@@ -30,6 +30,9 @@ const OTHERS = 'of rows that others are meant by';
 const CODES = 'codes and hashes';
 const LAST = { own: 'gone' };
 const BY_ADDRESS = 't.email_normalized = ANY (addresses)';
+/** Invoices that were issued for the person, and of these the ones that tax law no longer asks for. */
+const BILLED = `(t.student_id = person OR t.billed_parent_id = person) AND t.status <> 'draft'`;
+const PAST = `t.created_at <= now() - tax_years * interval '1 year'`;
 const THEIRS = { of: ['student_id', 'parent_id'] };
 
 /** A row's details without what could be a text, and with the other id. */
@@ -154,14 +157,16 @@ export const ERASING: Record<string, Erasing> = {
   invoice_lines: {
     first: `UPDATE invoice_lines t SET description = NULL WHERE ${MINE} AND t.invoice_id IN (SELECT i.id FROM invoices i
       WHERE i.organization_id = here AND i.student_id = person AND i.status = 'draft')`,
-    keeps: { 'an issued invoice stays as printed': ['description'] },
+    keeps: { 'an issued invoice stays as printed': ['description'], [BOOKS]: ['tax'] },
   },
   invoices: {
-    first: `UPDATE invoices t SET printed_for = printed WHERE ${MINE} AND t.student_id = person AND t.status <> 'draft'
-      AND t.created_at > now() - tax_years * interval '1 year'`,
-    names: { student_id: 'replaced', tutor_id: 'replaced' },
+    // Of one that is older than that, the paper goes, too, and names nobody if it is printed again.
+    first: `documents := documents || ARRAY(SELECT t.id FROM invoices t WHERE ${MINE} AND ${BILLED} AND ${PAST});
+    UPDATE invoices t SET person_erased = true, snapshot = CASE WHEN ${PAST} THEN t.snapshot - 'buyer' ELSE t.snapshot END
+      WHERE ${MINE} AND ${BILLED}`,
+    names: { student_id: 'replaced', tutor_id: 'replaced', billed_parent_id: 'emptied' },
     keeps: {
-      'an issued invoice stays as printed, for the years of tax law, to owners alone': ['printed_for'],
+      'an issued invoice stays as printed, for the years of tax law, to owners alone': ['snapshot'],
       [BOOKS]: ['invoice_number', 'currency'],
     },
   },

@@ -87,7 +87,9 @@ export const money = /* sql */ `
 
   -- invoice_number: null until the invoice is issued; serial: the number in it, for numbers like INV-000001. due_date is a day
   -- in the organization's time zone. collecting: the student's draft to which completed sessions are added. rebilled: when it was
-  -- voided, its lines went back to that draft. printed_for: of a student who was erased, the name on it.
+  -- voided, its lines went back to that draft. snapshot: whatever else its paper says, as it was when the invoice was issued, with the
+  -- tax in tax_cents and the parent who was billed; null of drafts, and of those that were imported. person_erased: its student or that
+  -- parent was erased, so that only owners are shown its paper.
   CREATE TABLE invoices (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -105,11 +107,16 @@ export const money = /* sql */ `
     serial bigint GENERATED ALWAYS AS (substring(invoice_number from '^INV-([0-9]{1,18})$')::bigint) STORED,
     collecting boolean NOT NULL DEFAULT false,
     rebilled boolean NOT NULL DEFAULT false,
-    printed_for text,
+    snapshot jsonb,
+    tax_cents bigint ${amount('tax_cents', -MOST_CENTS)},
+    billed_parent_id uuid,
+    person_erased boolean NOT NULL DEFAULT false,
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, invoice_number),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
-    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
+    FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, billed_parent_id) REFERENCES parents (organization_id, user_id),
+    CHECK ((snapshot IS NULL) = (tax_cents IS NULL) AND (status <> 'draft' OR snapshot IS NULL))
   );
   ${rule('invoices', 'number', `status = 'draft' OR invoice_number IS NOT NULL`, 'invoice_number', 'must not be null unless status is draft')}
   ${rule('invoices', 'sum', `status = 'draft' OR amount_due_cents >= 0`, 'amount_due_cents', 'must be at least 0 unless status is draft')}
@@ -123,13 +130,15 @@ export const money = /* sql */ `
   -- Amounts are in no index, so that to bill a lesson or to pay a part writes none.
   CREATE INDEX invoices_open ON invoices (organization_id, student_id) WHERE status = 'open';
   CREATE INDEX invoices_serial ON invoices (organization_id, serial) WHERE serial IS NOT NULL;
+  CREATE INDEX invoices_billed_parent ON invoices (organization_id, billed_parent_id) WHERE billed_parent_id IS NOT NULL;
   CREATE UNIQUE INDEX invoices_collecting ON invoices (organization_id, student_id) WHERE collecting;
   ${emits('invoices', {
     ...{
       resource: 'invoice',
       noun: 'an invoice',
       list: '/v1/invoices',
-      never: ['serial', 'collecting', 'rebilled', 'printed_for'],
+      as: { snapshot: 'billed_to' },
+      never: ['serial', 'collecting', 'rebilled', 'billed_parent_id', 'person_erased'],
     },
     verbs: {
       finalized: {
@@ -154,12 +163,13 @@ export const money = /* sql */ `
     amount_cents bigint NOT NULL ${amount('amount_cents', -MOST_CENTS)},
     item_type text CHECK (item_type IN ('session', 'material', 'fee', 'discount', 'other')),
     session_id uuid,
+    tax text CHECK (tax IN ('taxable', 'free')),
     UNIQUE (organization_id, invoice_id, position),
     FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices (organization_id, id),
     FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
   );
   CREATE INDEX invoice_lines_session ON invoice_lines (organization_id, session_id) WHERE session_id IS NOT NULL;
-  ${partOf('invoice_lines', { of: 'invoices', resource: 'invoice', on: 'p.organization_id = c.organization_id AND p.id = c.invoice_id', fields: Object.fromEntries(['invoice_id', 'position', 'description', 'quantity', 'unit_amount_cents', 'amount_cents', 'item_type', 'session_id'].map((column) => [column, ['line_items']])) })}
+  ${partOf('invoice_lines', { of: 'invoices', resource: 'invoice', on: 'p.organization_id = c.organization_id AND p.id = c.invoice_id', fields: Object.fromEntries(['invoice_id', 'position', 'description', 'quantity', 'unit_amount_cents', 'amount_cents', 'item_type', 'session_id', 'tax'].map((column) => [column, ['line_items']])) })}
   ${secure('invoice_lines')}
 
   -- Who paid is a student or a parent. invoice_id: the invoice that the money was sent for, which it pays first. received_on is

@@ -48,6 +48,8 @@ export const people = /* sql */ `
   -- serves each filter of the list of tutors, which includes staff without a profile. teaching copies how they teach: null without
   -- a profile. rate_band_id: of a student.
   -- ahead: what was chosen for the sessions ahead of somebody of the staff when they left last.
+  -- bills_self: a student who pays for themselves, whatever parents are linked. billing_name, billing_address: what invoices say in
+  -- place of the name, and below it.
   -- readdressed_at: when an API key gave a login that was in use another address, until a manager has approved;
   -- readdressed_from: the address before that, which is told if the new one is corrected.
   CREATE TABLE members (
@@ -73,6 +75,9 @@ export const people = /* sql */ `
     profile_published boolean NOT NULL DEFAULT false,
     teaching text,
     rate_band_id uuid,
+    bills_self boolean NOT NULL DEFAULT false,
+    billing_name text CHECK (char_length(billing_name) BETWEEN 1 AND 200),
+    billing_address text CHECK (char_length(billing_address) BETWEEN 1 AND 300),
     UNIQUE (organization_id, user_id),
     FOREIGN KEY (organization_id, rate_band_id) REFERENCES rate_bands (organization_id, id)
   );
@@ -94,7 +99,7 @@ export const people = /* sql */ `
   CREATE TRIGGER follow_consent AFTER UPDATE ON members
     REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION follow_consent();
   ${counted('members')}
-  ${emits('members', { ...PERSON, resource: 'student', noun: 'a student', list: '/v1/students', sight: (m) => `${m}.role = 'student'`, shape: (m) => shownOf(m, `${m}.status, ${m}.rate_band_id, ${m}.created_at`) })}
+  ${emits('members', { ...PERSON, resource: 'student', noun: 'a student', list: '/v1/students', sight: (m) => `${m}.role = 'student'`, shape: (m) => shownOf(m, `${m}.status, ${m}.rate_band_id, ${m}.bills_self, ${m}.billing_name, ${m}.billing_address, ${m}.created_at`) })}
   ${emits('members', { ...PERSON, resource: 'tutor', noun: 'somebody of the staff', list: '/v1/tutors', sight: (m) => `${m}.${IS_STAFF.sql}`, shape: (m) => shownOf(m, `${m}.role, ${m}.status, ${m}.profile_published AS is_published, ${m}.created_at`) })}
   ${partOf('members', { onlyUpdates: true, of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
   ${secure('members')}
@@ -133,7 +138,7 @@ export const people = /* sql */ `
 
   -- A parent that this organization may link. enrolled_at is derived: the time of the first link to a child here, null
   -- while there is none, and then the parent is invisible. Whoever loses the last link has left. frozen_at, refused_at,
-  -- readdressed_at, readdressed_from: as of members.
+  -- readdressed_at, readdressed_from, billing_name, billing_address: as of members.
   CREATE TABLE parents (
     organization_id uuid NOT NULL REFERENCES organizations,
     user_id uuid NOT NULL REFERENCES users,
@@ -149,6 +154,8 @@ export const people = /* sql */ `
     refused_at timestamptz(3),
     readdressed_at timestamptz(3),
     readdressed_from text,
+    billing_name text CHECK (char_length(billing_name) BETWEEN 1 AND 200),
+    billing_address text CHECK (char_length(billing_address) BETWEEN 1 AND 300),
     PRIMARY KEY (organization_id, user_id)
   );
   CREATE INDEX parents_readdressed ON parents (organization_id, user_id) WHERE readdressed_at IS NOT NULL;
@@ -159,24 +166,27 @@ export const people = /* sql */ `
   ${acceptance('parents')}
   ${onRows('parents', 'follow_membership', ['INSERT', 'UPDATE', 'DELETE'])}
   ${counted('parents')}
-  ${emits('parents', { ...PERSON, plain: ['created', 'updated'], resource: 'parent', noun: 'a parent', list: '/v1/parents', sight: (p) => `${p}.enrolled_at IS NOT NULL`, shape: (p) => shownOf(p, `${p}.status, ${p}.enrolled_at, ${p}.created_at`), gone: { ...ENDS, unlinked: { says: 'A parent lost the last link to a child, and is not shown any more.', when: 'true' } } })}
+  ${emits('parents', { ...PERSON, plain: ['created', 'updated'], resource: 'parent', noun: 'a parent', list: '/v1/parents', sight: (p) => `${p}.enrolled_at IS NOT NULL`, shape: (p) => shownOf(p, `${p}.status, ${p}.billing_name, ${p}.billing_address, ${p}.enrolled_at, ${p}.created_at`), gone: { ...ENDS, unlinked: { says: 'A parent lost the last link to a child, and is not shown any more.', when: 'true' } } })}
   ${partOf('parents', { onlyUpdates: true, of: 'session_feedback', resource: 'session_feedback', on: 'p.organization_id = c.organization_id AND p.reviewer_id = c.user_id', fields: REVIEWER, where: WAITS })}
   ${secure('parents')}
 
+  -- pays: the parent who was chosen to be billed for the student. The only parent is billed without that: see payers.ts.
   CREATE TABLE parent_students (
     organization_id uuid NOT NULL,
     parent_id uuid NOT NULL,
     student_id uuid NOT NULL,
     linked_at timestamptz(3) NOT NULL DEFAULT now(),
+    pays boolean NOT NULL DEFAULT false,
     PRIMARY KEY (organization_id, parent_id, student_id),
     FOREIGN KEY (organization_id, parent_id) REFERENCES parents (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
   ${rule('parent_students', 'two', 'parent_id <> student_id', 'student_id', 'must not be the parent')}
   CREATE INDEX parent_students_student ON parent_students (organization_id, student_id);
+  CREATE UNIQUE INDEX parent_students_pays ON parent_students (organization_id, student_id) WHERE pays;
   ${onChanged('parent_students', 'derive_enrolment')}
   ${partOf('parent_students', { of: 'parents', resource: 'parent', on: 'p.organization_id = c.organization_id AND p.user_id = c.parent_id', fields: { student_id: ['student_ids'] } })}
-  ${partOf('parent_students', { of: 'members', resource: 'student', on: 'p.organization_id = c.organization_id AND p.user_id = c.student_id', fields: { parent_id: ['parent_ids'] } })}
+  ${partOf('parent_students', { of: 'members', resource: 'student', on: 'p.organization_id = c.organization_id AND p.user_id = c.student_id', fields: { parent_id: ['parent_ids', 'billing_parent_id'], pays: ['billing_parent_id'] } })}
   ${secure('parent_students')}
 
   -- A way into an organization. account: the mail that goes with a provisioned account. secret_hash is the SHA-256 of the

@@ -18,6 +18,7 @@ export const teaching = /* sql */ `
     organization_id uuid NOT NULL REFERENCES organizations,
     code text NOT NULL DEFAULT '' CHECK (code ~ '^[a-z0-9]+(_[a-z0-9]+)*$' AND char_length(code) <= 100),
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+    tax text CHECK (tax IN ('taxable', 'free')),
     is_archived boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id),

@@ -62,6 +62,7 @@ export class MemberProfiles {
    * Changes a student inside the ambient transaction.
    *
    * @param rateBandId by which prices differ; undefined stays
+   * @param own writes what only the organization says of them, once nothing is waited for any more but the login
    * @throws Refused, which must roll it back
    */
   async changeStudent(
@@ -69,7 +70,8 @@ export class MemberProfiles {
     id: string,
     change: ProfileChange,
     may: MayChange,
-    rateBandId?: string | null,
+    rateBandId: string | null | undefined,
+    own: Own,
   ): Promise<void> {
     const { organizationId } = by;
     const writeLogin = await this.change(by, id, studentRow, change, may);
@@ -81,12 +83,14 @@ export class MemberProfiles {
       await this.db.query(sql`
         UPDATE members SET rate_band_id = ${rateBandId} WHERE organization_id = ${organizationId} AND user_id = ${id}`);
     }
+    await own();
     await writeLogin();
   }
 
-  /** Changes a parent with a child here, inside the ambient transaction. @throws Refused, which must roll it back */
-  async changeParent(by: Provisioner, id: string, change: ProfileChange, may: MayChange): Promise<void> {
+  /** The same of a parent with a child here. @throws Refused, which must roll it back */
+  async changeParent(by: Provisioner, id: string, change: ProfileChange, may: MayChange, own: Own): Promise<void> {
     const writeLogin = await this.change(by, id, parentRow, change, may);
+    await own();
     await writeLogin();
   }
 
@@ -253,6 +257,8 @@ interface ChangedLogin {
   hindrance: Hindrance | null;
   established: boolean;
 }
+
+type Own = () => Promise<unknown>;
 
 interface Kind {
   table: 'members' | 'parents';

@@ -1,6 +1,7 @@
+import { VALUES } from '@app/database';
 import { OrganizationSettings } from '@app/people';
 import {
-  field, instant, integer, kinds, nullable, one, recordController, Records, Source, text, uuid, View, writeController,
+  field, flag, instant, integer, kinds, nullable, one, oneOf, recordController, Records, Source, text, uuid, View, writeController,
 } from '../../http/kit.js'; // prettier-ignore
 
 const columns = {
@@ -14,6 +15,15 @@ const columns = {
   privacy_url: nullable(text('o.privacy_url', 'https://example.org/privacy')),
   postal_address: nullable(text('o.postal_address', '1 Example Street, Brunswick VIC 3056')),
   phone: nullable(text('o.phone', '+61 3 9000 0000')),
+  legal_name: nullable(text('o.legal_name', 'Demo Tutoring Pty Ltd')),
+  business_number_label: nullable(text('o.business_number_label', 'ABN')),
+  business_number: nullable(text('o.business_number', '51 824 753 556')),
+  payment_instructions: nullable(text('o.payment_instructions', 'BSB 000-000, account 12345678')),
+  pay_url: nullable(text('o.pay_url', 'https://pay.example.org/?invoice={invoice_number}&cents={amount_cents}')),
+  tax_registered: nullable(flag('o.tax_registered')),
+  tax_label: nullable(text('o.tax_label', 'GST')),
+  tax_rate: nullable(integer('o.tax_rate', { minimum: 0, maximum: 10_000, examples: [1000] })),
+  line_tax: nullable(oneOf('o.line_tax', VALUES.organizations.line_tax)),
   created_at: nullable(instant('o.created_at')),
 };
 
@@ -22,7 +32,8 @@ const ORG = {
   path: 'v1/org',
   summary: 'Returns the organization of the key',
   description:
-    'What families are shown of it (`app_url`, `privacy_url`, `postal_address`, `phone`) is changed in the portal only.',
+    'What families are shown of it (`app_url`, `privacy_url`, `postal_address`, `phone`), and what invoices say of seller and tax, is changed in ' +
+    'the portal only. `tax_rate` is in hundredths of a percent, which prices include; `line_tax` is that of lines whose subject says nothing else.',
   source: Source.organization(),
   view: new View('Organization', columns),
   versioned: true,

@@ -76,6 +76,18 @@ export class ChangedPerson {
   phone?: string | null;
 }
 
+/** The same of somebody who may be billed. */
+export class BilledPerson extends ChangedPerson {
+  @field.bodyField(FIELDS.members.billing_name, {
+    nullable: true,
+    description: 'What invoices say in place of the name.',
+  })
+  billing_name?: string | null;
+
+  @field.bodyField(FIELDS.members.billing_address, { nullable: true, description: 'For invoices.' })
+  billing_address?: string | null;
+}
+
 /** What a key may change of a login beyond what `scope` allows, if it has `accounts:write` as well. */
 export function may(caller: Caller, scope: Scope): MayChange {
   const need = () => requireScopes(caller, [scope, 'accounts:write']);

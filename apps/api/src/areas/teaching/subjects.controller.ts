@@ -1,6 +1,21 @@
 import sql from 'sql-template-tag';
+import { VALUES } from '@app/database';
 import { SUBJECTS as KIND } from '@app/teaching';
-import { flag, kinds, list, listController, nullable, rows, Source, text, toggle, uuid, View } from '../../http/kit.js';
+import {
+  flag,
+  kinds,
+  like,
+  list,
+  listController,
+  nullable,
+  oneOf,
+  rows,
+  Source,
+  text,
+  toggle,
+  uuid,
+  View,
+} from '../../http/kit.js';
 
 const SUBJECTS = list({
   id: 'list_subjects',
@@ -12,6 +27,7 @@ const SUBJECTS = list({
     id: uuid('s.id'),
     name: nullable(text('s.name', 'Mathematical Methods')),
     code: nullable(text('s.code', 'mathematical_methods')),
+    tax: like(nullable(oneOf('s.tax', VALUES.subjects.tax)), null),
     is_archived: nullable(flag('s.is_archived')),
   }),
   source: new Source('subjects', 's'),
@@ -35,6 +51,11 @@ export const SUBJECTS_CONTROLLERS = [
         nullable: true,
         description:
           'Made from the Latin letters and digits of the name if it is left out, or else `subject`, with a number if that is taken. It stays when the name changes.',
+      },
+      tax: {
+        kind: kinds.oneOf(VALUES.subjects.tax),
+        nullable: true,
+        description: 'Of lessons in it. Null: as the organization says (`line_tax`).',
       },
       is_archived: { kind: kinds.boolean, default: false },
     },

@@ -86,7 +86,7 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
       if (isTime(value) && isTime(sent[name]) && Date.parse(value) === Date.parse(sent[name])) return value;
       const free = typeof value === 'string' && property.enum === undefined && property.format === undefined;
       const follows = (typeof value === 'number' || isTime(value) || free) && Boolean(was?.[name]);
-      if (was && !same(value, was[name]) && !follows) return value;
+      if (was && !same(value, was[name]) && !follows && !isKept(property)) return value;
       // Of a record that the request found by itself, such as a person by their address, the request says what it sent.
       if (!was && object === root && isPlain(sent[name])) return sent[name];
       hidden.push(name);

@@ -17,7 +17,6 @@ export const erasure = /* sql */ `
     gone boolean;
     addresses text[];
     words text[];
-    printed text;
     receipts uuid[] := '{}';
     documents uuid[] := '{}';
     erased jsonb := '{}';
@@ -45,8 +44,6 @@ export const erasure = /* sql */ `
     words := ARRAY(SELECT DISTINCT lower(w) FROM unnest(ARRAY[login.first_name || ' ' || login.last_name,
       member.supplied_first_name || ' ' || member.supplied_last_name,
       parent.supplied_first_name || ' ' || parent.supplied_last_name]) AS w WHERE w IS NOT NULL);
-    printed := CASE WHEN member.accepted_at IS NULL THEN member.supplied_first_name || ' ' || member.supplied_last_name
-      ELSE login.first_name || ' ' || login.last_name END;
     kind := CASE WHEN member.user_id IS NULL THEN 'parent' WHEN member.role = 'student' THEN 'student' ELSE 'tutor' END;
     PERFORM set_config('app.untold', 'on', true);
 

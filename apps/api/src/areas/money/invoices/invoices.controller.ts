@@ -78,7 +78,8 @@ export const INVOICES_CONTROLLERS = [
     scope: 'payments:write',
     summary: 'Issues an invoice',
     description:
-      'It gets the organization’s next number and a due date, and credit pays it at once; one of zero is paid. An invoice ' +
+      'It gets the organization’s next number and a due date, and credit pays it at once; one of zero is paid. What its paper says of seller, ' +
+      'payer and tax stays as it is now. An invoice ' +
       'without lines, or with a sum below zero, is a 409. Again: unchanged; with another due date, a 409.',
     example: { due_date: '2027-03-15' },
     body: FinalizeInvoice,

@@ -1,4 +1,5 @@
 import type { WrittenLine } from '@app/billing';
+import { VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
 import { field } from '../../../http/kit.js';
 
@@ -15,6 +16,12 @@ export class AddLine {
     description: 'Of one; negative for a discount.',
   })
   unit_amount_cents: number;
+
+  @field.OneOf(VALUES.invoice_lines.tax, {
+    nullable: true,
+    description: 'Left out: as the organization says when the invoice is issued.',
+  })
+  tax?: 'taxable' | 'free' | null;
 }
 
 /** A draft beside the one that collects what lessons cost. */
@@ -44,8 +51,9 @@ export class VoidInvoice {
   rebill?: boolean | null;
 }
 
-export const lineOf = ({ description, quantity, unit_amount_cents }: AddLine): WrittenLine => ({
+export const lineOf = ({ description, quantity, unit_amount_cents, tax }: AddLine): WrittenLine => ({
   description,
   quantity,
   unitCents: BigInt(unit_amount_cents),
+  tax: tax ?? null,
 });

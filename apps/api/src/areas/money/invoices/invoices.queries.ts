@@ -1,11 +1,12 @@
+import { SHOWN_BUYER } from '@app/billing';
 import { VALUES } from '@app/database';
 import {
-  between, byId, byValue, cents, day, instant, integer, json, kinds, like, list, nullable, objectOf, oneOf,
+  between, byId, byValue, cents, day, instant, integer, json, kept, kinds, like, list, nullable, objectOf, oneOf,
   parameter, type RecordDeclaration, Source, text, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
 const LINES = `(SELECT coalesce('[' || string_agg(row_to_json(n)::text, ',') || ']', '[]')::json FROM (
-  SELECT l.id, l.description, l.quantity, l.unit_amount_cents, l.amount_cents, l.item_type, l.session_id FROM invoice_lines l
+  SELECT l.id, l.description, l.quantity, l.unit_amount_cents, l.amount_cents, l.item_type, l.session_id, l.tax FROM invoice_lines l
   WHERE l.organization_id = i.organization_id AND l.invoice_id = i.id ORDER BY l.position) n)`;
 
 const line = objectOf({
@@ -16,7 +17,16 @@ const line = objectOf({
   amount_cents: like(nullable(cents('')), 12000).schema,
   item_type: nullable(oneOf('', VALUES.invoice_lines.item_type)).schema,
   session_id: nullable(uuid('')).schema,
+  tax: nullable(oneOf('', VALUES.invoice_lines.tax)).schema,
 });
+
+const billedTo = objectOf({
+  student_name: nullable(text('', 'Mia Nguyen')).schema,
+  name: nullable(text('', 'Linh Nguyen')).schema,
+  address: nullable(text('', '4 Station Street, Footscray VIC 3011')).schema,
+});
+
+const stored = (column: ReturnType<typeof cents>) => ({ ...column, schema: kept(column.schema) });
 
 export const INVOICES = list({
   id: 'list_invoices',
@@ -35,6 +45,9 @@ export const INVOICES = list({
     sent_at: nullable(instant('i.sent_at')),
     paid_at: like(nullable(instant('i.paid_at')), null),
     created_at: nullable(instant('i.created_at')),
+    // What is settled at the issue tells what was stored before.
+    tax_cents: stored(like(nullable(cents('i.tax_cents')), 1091)),
+    billed_to: stored(nullable(json(SHOWN_BUYER('i'), billedTo))),
     line_items: json(LINES, { type: 'array', items: line }),
   }),
   source: new Source('invoices', 'i'),

@@ -1,5 +1,5 @@
 import { Offboarding } from '@app/access';
-import { AccountInvites, Families, Logins, MemberProfiles, Provisioning } from '@app/people';
+import { AccountInvites, Families, Logins, MemberProfiles, Payers, Provisioning } from '@app/people';
 import { changeOf, listController, one, recordController, Records, writeController } from '../../../http/kit.js';
 import { accountInviteSentShape, ANOTHER_ADDRESS } from '../account-invite.js';
 import { ended, OFFBOARDED, RESTORED, restored, RESTORES } from '../offboard.js';
@@ -35,22 +35,24 @@ export const PARENTS_CONTROLLERS = [
     id: 'update_parent',
     route: 'PATCH /v1/parents/:parent_id',
     scope: 'students:write',
-    summary: 'Changes a parent’s names, email or phone',
+    summary: 'Changes a parent’s names, email, phone or what invoices call them',
     description:
       'As for a student: omitted fields stay unchanged; of a `pending` parent it changes what the organization supplied, but not the ' +
       'address they were invited at; a login that another organization has a membership for is a 422. Another `email` needs ' +
       `\`accounts:write\` as well, as do names of one who is an owner or admin here, whose \`email\` and \`phone\` are a 409. ${ANOTHER_ADDRESS}`,
     example: { phone: '+61 400 000 000' },
     body: UpdateParent,
-    rules: [MemberProfiles, Logins],
+    rules: [MemberProfiles, Logins, Payers],
     answers: PARENT,
     versions: PARENT,
-    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.parent_id),
+    first: ({ organizationId, ids }, _, logins, _payers) => logins.lockPerson(organizationId, ids.parent_id),
     conflicts: ['is_manager'],
-    run: ({ caller, ids, body }, profiles) => {
-      const { phone, ...change } = changeOf(body);
+    run: ({ caller, organizationId, ids, body }, profiles, _logins, payers) => {
+      const { phone, billingName: name, billingAddress: address, ...change } = changeOf(body);
       const changed = { ...change, phone: phone === '' ? null : phone };
-      return profiles.changeParent(caller, ids.parent_id, changed, may(caller, 'students:write'));
+      return profiles.changeParent(caller, ids.parent_id, changed, may(caller, 'students:write'), () =>
+        payers.changeParent(organizationId, ids.parent_id, { name, address }),
+      );
     },
   }),
   writeController({

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { sumsOf } from '@app/billing';
 import {
-  instant, list, nullable, type RecordDeclaration, type RecordSet, Source, texts, UUID, uuid, View,
+  instant, like, list, nullable, type RecordDeclaration, type RecordSet, Source, text, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 import { SUMS } from '../balance.js';
 import { BY_PERSON, totalOf, person } from '../people.view.js';
@@ -19,6 +19,8 @@ const parentView = new View('Parent', {
   placeholder_email,
   status,
   student_ids: texts(CHILDREN, UUID),
+  billing_name: like(nullable(text('p.billing_name')), null),
+  billing_address: like(nullable(text('p.billing_address')), null),
   enrolled_at: nullable(instant('p.enrolled_at')),
   created_at: nullable(instant('p.created_at')),
 });

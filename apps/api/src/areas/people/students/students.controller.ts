@@ -1,4 +1,4 @@
-import { AccountInvites, Logins, MemberProfiles, Provisioning } from '@app/people';
+import { AccountInvites, Logins, MemberProfiles, Payers, Provisioning } from '@app/people';
 import { changeOf, listController, one, recordController, writeController } from '../../../http/kit.js';
 import { accountInviteSentShape, ANOTHER_ADDRESS } from '../account-invite.js';
 import { ended, OFFBOARDED, RESTORED, restored, RESTORES } from '../offboard.js';
@@ -42,25 +42,27 @@ export const STUDENTS_CONTROLLERS = [
     id: 'update_student',
     route: 'PATCH /v1/students/:student_id',
     scope: 'students:write',
-    summary: 'Changes a student’s names, email, phone or rate band',
+    summary: 'Changes a student’s names, email, phone, rate band or who is billed',
     description:
       'Omitted fields stay unchanged. For a `pending` student, this changes what the organization supplied, but ' +
       'not the address they were invited at. If another organization has a membership for the login, only the ' +
-      `person can change it, and an archived student cannot be changed: 422. Another \`email\` needs \`accounts:write\` as well. ${ANOTHER_ADDRESS}`,
+      `person can change it, and an archived student cannot be changed: 422. Another \`email\` needs \`accounts:write\` as well. ${ANOTHER_ADDRESS} A \`billing_parent_id\` that is not linked is a 404.`,
     example: { phone: '+61 400 000 000' },
     body: UpdateStudent,
-    rules: [MemberProfiles, Logins],
+    rules: [MemberProfiles, Logins, Payers],
     answers: STUDENTS,
     versions: STUDENTS,
-    first: ({ organizationId, ids }, _, logins) => logins.lockPerson(organizationId, ids.student_id),
-    run: ({ caller, ids, body }, profiles) => {
-      const { rateBandId, phone, ...change } = changeOf(body);
+    first: ({ organizationId, ids }, _, logins, _payers) => logins.lockPerson(organizationId, ids.student_id),
+    run: ({ caller, organizationId, ids, body }, profiles, _logins, payers) => {
+      const { rateBandId, phone, billingParentId, billsSelf, billingName, billingAddress, ...change } = changeOf(body);
+      const billing = { parentId: billingParentId, self: billsSelf, name: billingName, address: billingAddress };
       return profiles.changeStudent(
         caller,
         ids.student_id,
         { ...change, phone: phone === '' ? null : phone },
         may(caller, 'students:write'),
         rateBandId,
+        () => payers.changeStudent(organizationId, ids.student_id, billing),
       );
     },
   }),

@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag';
 import { sumsOf } from '@app/billing';
+import { billingParent } from '@app/people';
 import {
-  instant, like, list, nullable, type RecordDeclaration, Source, texts, UUID, uuid, View,
+  flag, instant, like, list, nullable, type RecordDeclaration, Source, text, texts, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 import { SUMS } from '../balance.js';
 import { BY_PERSON, totalOf, person } from '../people.view.js';
@@ -20,6 +21,10 @@ const studentView = new View('Student', {
   status,
   parent_ids: texts(PARENTS, UUID),
   rate_band_id: like(nullable(uuid('m.rate_band_id')), null),
+  billing_parent_id: like(nullable(uuid(`(${billingParent('m')})`)), null),
+  bills_self: like(nullable(flag('m.bills_self')), false),
+  billing_name: like(nullable(text('m.billing_name')), null),
+  billing_address: like(nullable(text('m.billing_address')), null),
   created_at: nullable(instant('m.created_at')),
 });
 

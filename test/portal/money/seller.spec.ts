@@ -1,0 +1,116 @@
+import { Vault } from '@app/config';
+import { openEmail } from '@app/jobs';
+import { JoinFixture } from '../../support/portal/join-fixture.js';
+import { PeoplePages } from '../../support/portal/people-pages.js';
+
+const joining = await JoinFixture.shared();
+const { sql } = joining;
+const { make } = joining.portal;
+let pages: PeoplePages;
+let settings: string;
+const here = () => pages.provisioning.id;
+
+beforeEach(async () => {
+  pages = await PeoplePages.open(joining);
+  settings = pages.base.replace('/people', '/settings/invoices');
+});
+
+const GIVEN = {
+  legal_name: 'Wattle Lane Tutoring Pty Ltd',
+  business_number_label: 'ABN',
+  business_number: '51 824 753 556',
+  payment_terms_days: '21',
+  payment_instructions: 'BSB 000-000\nAccount 12345678',
+  pay_url: 'https://pay.example.org/?i={invoice_number}&cents={amount_cents}',
+  tax_registered: 'yes',
+  tax_label: 'GST',
+  tax_rate: '12.5',
+  line_tax: 'free',
+};
+const STORED = { ...GIVEN, payment_terms_days: 21, tax_registered: true, tax_rate: 1_250 };
+const stored = async () => (await sql(`SELECT ${Object.keys(GIVEN).join(', ')} FROM organizations WHERE id = $1`, here()))[0];
+
+describe('what invoices say of the seller', () => {
+  it('is saved, shown again, audited by names, and told to all owners in full', async () => {
+    const saved = await pages.owner.post(settings, GIVEN);
+    expect([saved.status, saved.headers.location]).toEqual([303, settings]);
+    expect(await stored()).toEqual(STORED);
+    const { text } = await pages.owner.get(settings);
+    for (const shown of ['value="12.5"', 'value="21"', 'Account 12345678</textarea>', 'value="yes" checked', 'value="free" checked'])
+      expect(text).toContain(shown);
+    await pages.owner.post(settings, GIVEN);
+    await pages.owner.post(settings, { ...GIVEN, business_number: '53 004 085 616', tax_registered: '' });
+    const audited = await pages.audited('change settings');
+    expect(audited.map((one) => (one as { fields: string[] }).fields.length)).toEqual([9, 2]);
+    const mails = await sql<{ payload: Buffer; gathered: Buffer[] | null }>(
+      'SELECT payload, gathered FROM outbox WHERE organization_id = $1',
+      here(),
+    );
+    const vault = joining.portal.app.get(Vault, { strict: false });
+    const told = mails.flatMap(({ payload, gathered }) =>
+      [payload, ...(gathered ?? [])].flatMap((one) => openEmail(vault, one).settings?.changes ?? []),
+    );
+    expect(told).toContainEqual({ name: 'Business number', before: '51 824 753 556', after: '53 004 085 616' });
+    expect(told).toContainEqual({ name: 'How to pay', before: null, after: GIVEN.payment_instructions });
+    expect(told).toContainEqual({ name: 'Tax rate in percent', before: '10', after: '12.5' });
+  });
+
+  it.each([
+    ['legal_name', ['x'.repeat(201), 'one\ntwo']],
+    ['business_number', ['x'.repeat(51), '']],
+    ['payment_terms_days', ['', '-1', '366', '1.5', 'soon']],
+    ['payment_instructions', ['x'.repeat(501)]],
+    ['pay_url', ['http://pay.example.org', 'https://{invoice_number}.example.org', 'https://pay.example.org/{name}']],
+    ['tax_label', ['', 'x'.repeat(21)]],
+    ['tax_rate', ['', '101', '-1', '1.234', '1e1']],
+    ['line_tax', ['', 'exempt']],
+  ])('%s refuses what it cannot be, and saves nothing', async (field, values) => {
+    const before = await stored();
+    for (const value of values) {
+      const answer = await pages.owner.post(settings, { ...GIVEN, [field]: value });
+      expect([value, answer.status]).toEqual([value, 422]);
+      expect(answer.text).toContain(GIVEN.tax_registered);
+    }
+    expect(await stored()).toEqual(before);
+  });
+
+  it('is not another organization’s to change', async () => {
+    const stranger = await joining.portal.someone('owner');
+    expect((await joining.portal.post(settings, GIVEN, stranger.cookie)).status).toBe(404);
+  });
+});
+
+describe('who is billed', () => {
+  const billing = (id: string, form: Record<string, string>) => pages.owner.post(`${pages.base}/${id}/billing`, form);
+  const chosen = (id: string) => sql('SELECT parent_id FROM parent_students WHERE student_id = $1 AND pays', id);
+
+  it('is chosen on the page of a student, with a name and an address', async () => {
+    const child = await make.student(here());
+    const [one, other] = [await make.parent(here(), { children: [child.id] }), await make.parent(here(), { children: [child.id] })];
+    const { text } = await pages.owner.get(`${pages.base}/${child.id}`);
+    for (const { id } of [one, other]) expect(text).toContain(`<option value="${id}"`);
+    const form = { as: 'student', billed: other.id, billing_name: 'Büro Čapek', billing_address: '1 High Street\nCarlton' };
+    expect((await billing(child.id, form)).status).toBe(303);
+    expect(await chosen(child.id)).toEqual([{ parent_id: other.id }]);
+    expect(await sql('SELECT billing_name, billing_address FROM members WHERE user_id = $1', child.id)).toEqual([
+      { billing_name: form.billing_name, billing_address: form.billing_address },
+    ]);
+    expect((await pages.owner.get(`${pages.base}/${child.id}`)).text).toContain(`<option value="${other.id}" selected>`);
+    await billing(child.id, { ...form, billed: 'self' });
+    expect([await chosen(child.id), await sql('SELECT bills_self FROM members WHERE user_id = $1', child.id)]).toEqual([[], [{ bills_self: true }]]);
+    await billing(child.id, { ...form, billed: 'auto' });
+    expect(await sql('SELECT bills_self FROM members WHERE user_id = $1', child.id)).toEqual([{ bills_self: false }]);
+    expect((await billing(child.id, { ...form, billing_address: 'x'.repeat(301) })).status).toBe(422);
+    expect((await billing(child.id, { ...form, billed: 'somebody' })).status).toBe(400);
+    const stranger = await make.parent(here(), { children: [(await make.student(here())).id] });
+    expect((await billing(child.id, { ...form, billed: stranger.id })).status).toBe(404);
+    expect(await chosen(child.id)).toEqual([]);
+  });
+
+  it('has a name and an address as a parent', async () => {
+    const parent = await make.parent(here(), { children: [(await make.student(here())).id] });
+    expect((await billing(parent.id, { as: 'parent', billing_name: 'A & B', billing_address: '' })).status).toBe(303);
+    expect((await pages.owner.get(`${pages.base}/${parent.id}`)).text).toContain('value="A &amp; B"');
+    expect((await billing((await make.tutor(here())).id, { as: 'parent' })).status).toBe(404);
+  });
+});
