@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { ExportLinks } from '@app/exports';
+import { Papers } from '@app/papers';
 import { PrivateStorage } from '@app/storage';
 import { type Document, FileLinks } from '@app/teaching';
 import { ApiError, RouteTable } from './http/kit.js';
@@ -22,9 +23,10 @@ type Opened = Document & {
   sent?: (start: number, bytes: number) => Promise<void>;
 };
 
-/** Serves uploaded documents and exports to whoever has a link that still holds. */
+/** Serves uploaded documents, papers and exports to whoever has a link that still holds. */
 export function serveFiles(app: NestExpressApplication): void {
   serveAt(app, '/files/:link', (link) => app.get(FileLinks).open(link));
+  serveAt(app, '/papers/:link', (link) => app.get(Papers).open(link));
   serveAt(app, '/exports/:link', (link) => app.get(ExportLinks).open(link));
 }
 

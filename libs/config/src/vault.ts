@@ -41,7 +41,7 @@ export class Vault {
       | 'join code hashes'
       | 'attempt limits'
       | 'API key hand-overs'
-      | `links of ${'keys' | 'managers'} to files`
+      | `links of ${'keys' | 'managers'} to ${'files' | 'papers'}`
       | 'links of owners to exports',
   ): Buffer {
     const key =

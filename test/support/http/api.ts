@@ -12,6 +12,7 @@ import { loadEnv } from '@app/config';
 import { Database } from '@app/database';
 import { rulesOn } from '../../../apps/cli/src/rules.js';
 import { ImageProcess } from '@app/images';
+import { Renderer } from '@app/papers';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
 import { configureApp, createAdapter } from '../../../apps/api/src/configure-app.js';
 import { RequestLog } from '../../../apps/api/src/http/request-log/request-log.js';
@@ -26,6 +27,7 @@ import { Undocumented } from './undocumented.js';
 ImageProcess.program = fileURLToPath(new URL('../../../dist/libs/images/src/child.js', import.meta.url));
 // It has a low priority, and a busy machine must store what is valid, too.
 ImageProcess.limits.ms = 120_000;
+Renderer.program = fileURLToPath(new URL('../../../dist/libs/papers/src/drawing-thread.js', import.meta.url));
 
 /** The settings of the applications that spec files share, on one database: see {@link sharedHere}. */
 export const SHARED = { ENCRYPTION_KEY: '5e'.repeat(32), SMTP_URL: 'smtp://127.0.0.1:1', TRUST_PROXY: 'true' };

@@ -125,6 +125,7 @@ const OURS = `
   POST /v1/invoices/{invoice_id}/lines | add_invoice_line | payments:write write | | Invoice
   DELETE /v1/invoices/{invoice_id}/lines/{line_id} | remove_invoice_line | payments:write write | |
   POST /v1/invoices/{invoice_id}/finalize | finalize_invoice | payments:write write | | Invoice
+  GET /v1/invoices/{invoice_id}/pdf | get_invoice_pdf | read | |
   POST /v1/invoices/{invoice_id}/void | void_invoice | payments:write write | | Invoice
   POST /v1/payments/{payment_id}/refund | refund_payment | payments:write write | | Payment
   POST /v1/payments/{payment_id}/void | void_payment | payments:write write | | Payment
@@ -290,6 +291,6 @@ const ACTIONS = /\/(bulk-invite|refresh|replace|settle-prices)$|(?<!tutor_id)\}\
 /** The status of its success. */
 export function statusOf({ method, path }: Pick<Route, 'method' | 'path'>): number {
   if (method === 'DELETE') return 204;
-  if (path.endsWith('/content')) return 302;
+  if (/\/(content|pdf)$/.test(path)) return 302;
   return method === 'POST' && !ACTIONS.test(templateOf(path)) ? 201 : 200;
 }

@@ -1,10 +1,12 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { operationInWords, type Result } from '@app/audit';
 import { Invoices, Payments } from '@app/billing';
+import { Env } from '@app/config';
+import { Papers } from '@app/papers';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
-import { type Page, page, type SeeOther } from '../web/pages.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { LONGEST_NUMBER, queryOf, readFilter, STATES } from './invoices.filter.js';
 import { Ledger } from './ledger.js';
@@ -26,6 +28,8 @@ export class InvoicesController {
     private readonly operations: FormOperations,
     private readonly invoices: Invoices,
     private readonly payments: Payments,
+    private readonly papers: Papers,
+    private readonly env: Env,
   ) {}
 
   @Get()
@@ -46,6 +50,12 @@ export class InvoicesController {
   @Get('invoices/:invoice_id')
   show(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page> {
     return this.shown(organization, pathId(id));
+  }
+
+  /** Leads to the paper, which the API serves for 15 minutes to this person. */
+  @Get('invoices/:invoice_id/pdf')
+  async pdf(@Managing() { organizationId, by }: Managed, @Param('invoice_id') id: string): Promise<SeeOther> {
+    return seeOther(this.env.apiUrl + (await this.papers.of(organizationId, 'manager', by.userId, pathId(id))));
   }
 
   @Post('invoices/:invoice_id/finalize')

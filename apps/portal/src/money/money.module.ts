@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '@app/access';
 import { BillingModule, PayModule } from '@app/billing';
+import { PapersModule } from '@app/papers';
 import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalsService } from './approvals.service.js';
 import { BooksController } from './books.controller.js';
@@ -12,7 +13,7 @@ import { PaymentsController } from './payments.controller.js';
 
 /** Money: what families owe and pay, and what tutors claim and earn. */
 @Module({
-  imports: [AccessModule, BillingModule, PayModule],
+  imports: [AccessModule, BillingModule, PapersModule, PayModule],
   // The files come before the invoices and payments, for whose ids their names would be taken.
   controllers: [
     BooksController,

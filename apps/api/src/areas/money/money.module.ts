@@ -1,9 +1,11 @@
 import { AccessModule } from '@app/access';
 import { BillingModule, PayModule } from '@app/billing';
+import { PapersModule } from '@app/papers';
 import { RowsModule } from '@app/rows';
 import { Area, HttpModule } from '../../http/kit.js';
 import { ADJUSTMENTS_CONTROLLERS } from './adjustments/adjustments.controller.js';
 import { EXPENSES_CONTROLLERS } from './expenses/expenses.controller.js';
+import { InvoicePdfController } from './invoices/invoice-pdf.controller.js';
 import { INVOICES_CONTROLLERS } from './invoices/invoices.controller.js';
 import { MILEAGE_CONTROLLERS } from './mileage/mileage.controller.js';
 import { PAYMENTS_CONTROLLERS } from './payments/payments.controller.js';
@@ -14,9 +16,10 @@ import { TUTOR_TIERS_CONTROLLERS } from './tutor-tiers.controller.js';
 
 /** What is paid, and to whom. */
 @Area({
-  imports: [HttpModule, AccessModule, BillingModule, PayModule, RowsModule],
+  imports: [HttpModule, AccessModule, BillingModule, PapersModule, PayModule, RowsModule],
   controllers: [
     ...INVOICES_CONTROLLERS,
+    InvoicePdfController,
     ...PAYMENTS_CONTROLLERS,
     ...PAYOUTS_CONTROLLERS,
     ...ADJUSTMENTS_CONTROLLERS,

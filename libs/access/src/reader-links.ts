@@ -1,0 +1,55 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { TimedLinks, type Vault } from '@app/config';
+
+/** Who asks for a document: an API key, or a manager who is signed in to the portal. */
+export type Reader = 'key' | 'manager';
+
+/** Whether the reader of this id may still read the organization's documents, in SQL. */
+const READS: Record<Reader, (organizationId: string, id: string) => Sql> = {
+  key: (organizationId, id) => sql`SELECT FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id}
+    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
+  manager: (organizationId, id) => sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id}
+    AND status = 'accepted' AND role IN ('owner', 'admin')`,
+};
+
+/** A document that somebody asks for. */
+export interface Asked {
+  organizationId: string;
+  /** Of the document. */
+  id: string;
+  reader: Reader;
+  readerId: string;
+}
+
+/** SQL: whether they may still read the organization's documents. */
+export const mayRead = ({ organizationId, reader, readerId }: Asked): Sql =>
+  sql`EXISTS (${READS[reader](organizationId, readerId)})`;
+
+/**
+ * Links to documents of one kind. Each names the organization, the document, who asked for it and when it ends, and is signed; whether they may still read
+ * it is looked up when it is opened.
+ */
+export class ReaderLinks {
+  /** Of each kind of reader: no id of one passes for another's. */
+  private readonly links: Record<Reader, TimedLinks>;
+
+  constructor(vault: Vault, what: 'files' | 'papers') {
+    this.links = {
+      key: new TimedLinks(vault.derive(`links of keys to ${what}`), 3),
+      manager: new TimedLinks(vault.derive(`links of managers to ${what}`), 3),
+    };
+  }
+
+  of({ organizationId, id, reader, readerId }: Asked): string {
+    return this.links[reader].of(organizationId, id, readerId);
+  }
+
+  /** @returns null for one that was never made, or has ended */
+  open(link: string): Asked | null {
+    for (const reader of ['key', 'manager'] as const) {
+      const [organizationId, id, readerId] = this.links[reader].open(link) ?? [];
+      if (organizationId) return { organizationId, id: id!, reader, readerId: readerId! };
+    }
+    return null;
+  }
+}
