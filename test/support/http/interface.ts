@@ -45,9 +45,19 @@ export function breaking(before: readonly string[], after: readonly string[]): s
   const sent = sentIn(before);
   // Answers may get narrower: what is no longer null. Requests may demand less.
   const narrower = (line: string) => !sent.has(ownerOf(line)) && now.has(line.replace(/: null\|/, ': ').replace(/: (.+)\|null$/, ': $1'));
-  const gone = [...old].filter((line) => !now.has(line) && !(line.endsWith('!') && now.has(line.slice(0, -1))) && !narrower(line));
+  // Objects in answers may get further properties, as records do.
+  const grown = (line: string) => !sent.has(ownerOf(line)) && after.some((other) => fieldOf(other) === fieldOf(line) && hasAll(other, line));
+  const gone = [...old].filter((line) => !now.has(line) && !(line.endsWith('!') && now.has(line.slice(0, -1))) && !narrower(line) && !grown(line));
   const demanded = after.filter((line) => line.endsWith('!') && !old.has(line) && known.has(ownerOf(line)));
   return [...gone.map((line) => `gone: ${line}`), ...demanded.map((line) => `newly required: ${line}`)];
+}
+
+const fieldOf = (line: string): string => line.split(': {')[0]!;
+
+/** Whether an object, or a list of them, has all properties of another one, of one level. */
+function hasAll(line: string, other: string): boolean {
+  const [[, properties, end] = [], [, others, otherEnd] = []] = [line, other].map((one) => /: \{([^{}]*)\}(.*)$/.exec(one) ?? []);
+  return others !== undefined && end === otherEnd && others.split(', ').every((one) => properties?.split(', ').includes(one));
 }
 
 /** The shapes of request bodies, nested ones included, read from the recorded lines. */

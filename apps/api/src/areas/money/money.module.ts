@@ -5,7 +5,6 @@ import { RowsModule } from '@app/rows';
 import { Area, HttpModule } from '../../http/kit.js';
 import { ADJUSTMENTS_CONTROLLERS } from './adjustments/adjustments.controller.js';
 import { EXPENSES_CONTROLLERS } from './expenses/expenses.controller.js';
-import { InvoicePdfController } from './invoices/invoice-pdf.controller.js';
 import { INVOICES_CONTROLLERS } from './invoices/invoices.controller.js';
 import { MILEAGE_CONTROLLERS } from './mileage/mileage.controller.js';
 import { PAYMENTS_CONTROLLERS } from './payments/payments.controller.js';
@@ -19,7 +18,6 @@ import { TUTOR_TIERS_CONTROLLERS } from './tutor-tiers.controller.js';
   imports: [HttpModule, AccessModule, BillingModule, PapersModule, PayModule, RowsModule],
   controllers: [
     ...INVOICES_CONTROLLERS,
-    InvoicePdfController,
     ...PAYMENTS_CONTROLLERS,
     ...PAYOUTS_CONTROLLERS,
     ...ADJUSTMENTS_CONTROLLERS,
