@@ -90,6 +90,20 @@ describe('an export', () => {
     expect(before.size).toBeGreaterThan(200);
   });
 
+  it('holds no paper: the same bytes are made from what has arrived', async () => {
+    const [issued] = await here.make.query<{ id: string }>('SELECT id FROM invoices WHERE organization_id = $1 AND snapshot IS NOT NULL', [
+      school.id,
+    ]);
+    const papers = await Promise.all(
+      [here, there].map(async (api) => {
+        const { headers } = await api.get(`/v1/invoices/${issued!.id}/pdf`, await keyOf(api));
+        const { port } = api.server.address() as { port: number };
+        return Buffer.from(await (await fetch(`http://127.0.0.1:${port}${headers.location}`)).arrayBuffer());
+      }),
+    );
+    expect([papers[0]!.subarray(0, 5).toString(), papers[0]!.equals(papers[1]!)]).toEqual(['%PDF-', true]);
+  });
+
   it('of what has arrived is the same again', async () => {
     const again = await exported(there, 'there', school.id, 'again');
     const rows = async (folder: string, path: string) => {

@@ -1,11 +1,12 @@
 import { pipeline } from 'node:stream/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
+import { QueueFull } from '@app/concurrency';
 import { ExportLinks } from '@app/exports';
 import { Papers } from '@app/papers';
 import { PrivateStorage } from '@app/storage';
 import { type Document, FileLinks } from '@app/teaching';
-import { ApiError, RouteTable } from './http/kit.js';
+import { ApiError, Overloaded, RouteTable } from './http/kit.js';
 
 /** Uploaded by somebody: nothing of it runs, nobody guesses what it is, and no cache keeps it. */
 const HEADERS = {
@@ -77,7 +78,8 @@ function serveAt(app: NestExpressApplication, route: string, open: (link: string
     .getHttpAdapter()
     .getInstance()
     .get(route, (request: Request, response: Response, next: NextFunction) => {
-      serve(request, response).catch(next);
+      // Papers wait for their drawing.
+      serve(request, response).catch((error: unknown) => next(error instanceof QueueFull ? new Overloaded(5) : error));
     });
   app.get(RouteTable).addPage(route);
 }

@@ -114,3 +114,41 @@ describe('who is billed', () => {
     expect((await billing((await make.tutor(here())).id, { as: 'parent' })).status).toBe(404);
   });
 });
+
+it('a line says whether it is free of tax, where tax is charged', async () => {
+  const child = await make.student(here());
+  const { id } = await make.invoice(here(), child.id, { status: 'draft', invoiceNumber: null, amountDueCents: 0 });
+  const page = pages.base.replace('/people', `/money/invoices/${id}`);
+  expect((await pages.owner.get(page)).text).not.toContain('name="tax"');
+  await pages.owner.post(settings, GIVEN);
+  const [, token] = /action="[^"]*add-line"[^>]*>\s*<input type="hidden" name="form_token" value="([^"]+)"/.exec((await pages.owner.get(page)).text)!;
+  await pages.owner.post(`${page}/add-line`, { form_token: token!, description: 'Speech', quantity: '1', unit: '5', tax: 'free' });
+  expect(await sql('SELECT tax FROM invoice_lines WHERE invoice_id = $1', id)).toEqual([{ tax: 'free' }]);
+  expect((await pages.owner.get(page)).text).toContain('Free of tax</div>');
+});
+
+describe('the paper of an invoice', () => {
+  it('is a link for managers, of somebody who was erased for owners alone', async () => {
+    const child = await make.student(here());
+    const issued = { invoiceNumber: 'INV-000001', status: 'open', amountDueCents: 100 } as const;
+    const { id } = await make.invoice(here(), child.id, issued);
+    const draft = await make.invoice(here(), child.id, { status: 'draft', invoiceNumber: null });
+    const page = (invoice: string) => pages.base.replace('/people', `/money/invoices/${invoice}`);
+    const organization = await make.find('organizations', here());
+    const admin = await joining.portal.someone('admin', { organization });
+    const leads = async (cookie: string, invoice = id) => {
+      const { status, headers } = await joining.portal.get(`${page(invoice)}/pdf`, cookie);
+      return [status, /\/papers\/[\w-]+$/.test(headers.location ?? '')];
+    };
+    const owner = (await joining.portal.someone('owner', { organization })).cookie;
+    const both = async () => [await leads(owner), await leads(admin.cookie)];
+    expect(await both()).toEqual([[303, true], [303, true]]); // prettier-ignore
+    expect((await pages.owner.get(page(id))).text).toContain(`${page(id)}/pdf"`);
+    expect((await pages.owner.get(page(draft.id))).text).not.toContain('/pdf"');
+    expect((await leads(owner, draft.id))[1]).toBe(false);
+    expect(await leads((await joining.portal.someone('owner')).cookie)).toEqual([404, false]);
+    await sql('UPDATE invoices SET person_erased = true WHERE id = $1', id);
+    expect(await both()).toEqual([[303, true], [404, false]]); // prettier-ignore
+    expect((await joining.portal.get(page(id), admin.cookie)).text).not.toContain('/pdf"');
+  });
+});

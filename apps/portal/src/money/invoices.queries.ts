@@ -36,6 +36,8 @@ export interface LineRow {
   amount: number;
   /** The lesson that brought it. */
   lesson_id: string | null;
+  /** Null on a draft, unless somebody said it. */
+  tax: 'taxable' | 'free' | null;
 }
 
 /** Money of a payment that pays an invoice. */
@@ -64,6 +66,8 @@ export interface TermsRow {
   /** Today, where the organization is, and when what is issued today is due. */
   today: string;
   due: string;
+  /** Whether tax is charged. */
+  registered: boolean;
 }
 
 export const nameOf = shownName('m');
@@ -128,7 +132,7 @@ export const invoice = (organizationId: string, id: string): Sql => sql`
 
 export const linesOf = (organizationId: string, id: string): Sql => sql`
   SELECT id, description, quantity, unit_amount_cents::float8 AS unit, amount_cents::float8 AS amount,
-    session_id AS lesson_id
+    session_id AS lesson_id, tax
   FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`;
 
 /** What was applied, in the order in which it first was. @param which SQL about the allocation `a` */
@@ -149,6 +153,6 @@ export const historyOf = (organizationId: string, id: string, most: number): Sql
   ORDER BY l.created_at DESC, l.id DESC LIMIT ${most}`;
 
 export const termsOf = (organizationId: string): Sql => sql`
-  SELECT currency, to_char(now() AT TIME ZONE time_zone, 'YYYY-MM-DD') AS today,
+  SELECT currency, tax_registered AS registered, to_char(now() AT TIME ZONE time_zone, 'YYYY-MM-DD') AS today,
     to_char((now() AT TIME ZONE time_zone)::date + payment_terms_days, 'YYYY-MM-DD') AS due
   FROM organizations WHERE id = ${organizationId}`;

@@ -83,7 +83,9 @@ export function readLine(form: Form, row = ''): Read<WrittenLine> {
   };
   if (size === null || Object.keys(errors).length > 0) return { errors };
   const unitCents = BigInt(/^[-−]/.test(typed) ? -size : size);
-  return { value: { description, quantity: Number(quantity), unitCents } };
+  const said = field('tax');
+  const tax = said === 'taxable' || said === 'free' ? said : null;
+  return { value: { description, quantity: Number(quantity), unitCents, tax } };
 }
 
 /** Where the reasons of the rules are shown. */
