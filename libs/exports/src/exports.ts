@@ -70,11 +70,11 @@ export class Exports {
     });
   }
 
-  /** @returns whether anything changed @throws Refused while it is being prepared, and once it has ended */
+  /** @returns whether anything changed @throws Refused once it has ended otherwise */
   callOff(organizationId: string, id: string): Promise<boolean> {
     return transition(this.db, 'exports', EXPORT, {
       ...{ organizationId, id, action: 'call_off' },
-      set: () => [sql`ended_at = now()`],
+      set: () => [sql`ended_at = now()`, sql`leased_until = NULL`],
     });
   }
 
@@ -111,8 +111,7 @@ export class Exports {
   private async open(organizationId: string): Promise<string | null> {
     await this.db.lock(`export of ${organizationId}`);
     const [open] = await this.db.query<{ id: string }>(sql`
-      SELECT id FROM exports WHERE organization_id = ${organizationId}
-        AND status IN ('asked', 'waiting', 'preparing', 'ready')`);
+      SELECT id FROM exports WHERE organization_id = ${organizationId} AND ended_at IS NULL`);
     return open?.id ?? null;
   }
 }

@@ -5,6 +5,8 @@ export interface StateTable<State extends string, Action extends string> {
   /** In the order of a record's life, for the column's CHECK and the documented enum. */
   readonly values: readonly State[];
   readonly actions: readonly Action[];
+  /** The states that something leads out of, in SQL. */
+  unended(column: string): string;
   /** The condition of the column's CHECK, in SQL. */
   check(column: string): string;
   /** The states in which an action is possible. */
@@ -21,10 +23,18 @@ export function states<const State extends string, const Action extends string>(
   values: readonly State[],
   actions: Record<Action, { from: readonly NoInfer<State>[]; to: NoInfer<State>; later?: readonly NoInfer<State>[] }>,
 ): StateTable<State, Action> {
+  const among = (column: string, some: readonly State[]) =>
+    `${column} IN (${some.map((value) => `'${value}'`).join(', ')})`;
+  const leading = Object.values<{ from: readonly State[] }>(actions).flatMap(({ from }) => from);
   return {
     values,
     actions: Object.keys(actions) as Action[],
-    check: (column) => `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`,
+    check: (column) => among(column, values),
+    unended: (column) =>
+      among(
+        column,
+        values.filter((value) => leading.includes(value)),
+      ),
     allowed: (action) => actions[action].from,
     next(action, state) {
       const { from, to, later } = actions[action];

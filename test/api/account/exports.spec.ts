@@ -12,6 +12,7 @@ import { loadEnv } from '@app/config';
 import { manifestOf } from '../../../apps/cli/src/import/exported.js';
 import { ExportsService } from '../../../apps/worker/src/exports/exports.service.js';
 import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
+import { PrivateStorage } from '@app/storage';
 import { createOrganizationFixture } from '../../support/data/fixtures.js';
 import { TestApi } from '../../support/http/api.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
@@ -137,6 +138,27 @@ it('ends when it is called off, and when nobody has confirmed or fetched it for 
   await make.query(`UPDATE exports SET expires_at = now() - interval '1 second' WHERE id = $1`, [late]);
   await prepare();
   expect([await stateOf(called), await stateOf(late), await files()]).toEqual(['called_off', 'expired', []]);
+});
+
+it('is called off while it is being prepared, by a worker that fails or one that works, and the next one can be asked for', async () => {
+  const [row] = await make.query<{ id: string }>(
+    `INSERT INTO exports (id, organization_id, status, confirmed_at, leased_until, tries) SELECT gen_random_uuid(), $1, 'preparing', now(), now(), 3 RETURNING id`,
+    [school],
+  );
+  expect((await portal.get(base, owner.cookie).expect(200)).text).toContain(`${row!.id}/call-off`);
+  await portal.post(`${base}/${row!.id}/call-off`, {}, owner.cookie).expect(303);
+  expect(await prepare()).toEqual({ prepared: 0 });
+
+  await portal.post(base, {}, owner.cookie).expect(303);
+  const put = vi.spyOn(worker.get(PrivateStorage), 'put').mockImplementationOnce(async () => {
+    const [{ id } = { id: '' }] = await make.query<{ id: string }>(`SELECT id FROM exports WHERE organization_id = $1 AND status = 'preparing'`, [school]);
+    await portal.post(`${base}/${id}/call-off`, {}, owner.cookie).expect(303);
+    throw new Error('The disk is full');
+  });
+  expect(await prepare()).toEqual({ prepared: 0 });
+  put.mockRestore();
+  const last = await readyExport();
+  expect([await stateOf(row!.id), await stateOf(last), await files()]).toEqual(['called_off', 'ready', [`${last}-1`]]);
 });
 
 it('the worker reads nothing of an organization while no export is being prepared', async () => {

@@ -27,7 +27,7 @@ const BY_NAME: Record<string, unknown> = {
 /** Values that the sample of another column asks for. */
 const BY_TABLE: Record<string, (row: Row) => Row> = {
   // An organization has one that is open.
-  exports: () => ({ status: 'expired' }),
+  exports: ({ status }) => (status ? {} : { status: 'expired', ended_at: '2026-03-02T09:00:00Z' }),
   webhook_endpoints: () => ({ url: 'https://receiver.example.org/hook' }),
   locations: ({ suburb, state, postcode }) => (suburb || state || postcode ? {} : { label: 'Library' }),
   files: ({ upload_id }) => ({ scope: 'org', file_url: upload_id ? null : 'https://files.example.org/sample.pdf' }),

@@ -43,24 +43,30 @@ export class ExportsService implements OnApplicationShutdown {
   @Process('prepare')
   async runOnce(): Promise<{ prepared: number }> {
     await this.deleteFiles();
-    for (let prepared = 0; ; prepared++) {
+    for (let prepared = 0; ;) {
       const [claimed] = await this.db.lookUp<Claimed>(
         sql`SELECT id, organization_id AS "organizationId", tries FROM claim_export(${LEASE}::interval)`,
       );
       if (!claimed) return { prepared };
       try {
         await this.prepare(claimed);
+        prepared++;
       } catch (error) {
-        if (!this.stopping.signal.aborted) throw error;
-        return { prepared };
+        if (this.stopping.signal.aborted) return { prepared };
+        // Called off meanwhile: then nothing more may be read.
+        if (await this.renew(claimed)) throw error;
       }
     }
   }
 
-  private async prepare({ id, organizationId, tries }: Claimed): Promise<void> {
+  private async prepare(claimed: Claimed): Promise<void> {
+    const { id, organizationId, tries } = claimed;
     const base = await mkdtemp(join(tmpdir(), 'tutoring-export-'));
-    const renewal = setInterval(() => void this.renew(organizationId, id), RENEW_EVERY_MS);
-    const { signal } = this.stopping;
+    const calledOff = new AbortController();
+    const renewal = setInterval(() => {
+      void this.renew(claimed).then((wanted) => wanted || calledOff.abort());
+    }, RENEW_EVERY_MS);
+    const signal = AbortSignal.any([this.stopping.signal, calledOff.signal]);
     try {
       const [folder, archive] = [join(base, 'data'), join(base, 'export.zip')];
       const manifest = await exportOrganization({
@@ -82,12 +88,17 @@ export class ExportsService implements OnApplicationShutdown {
     }
   }
 
-  private async renew(organizationId: string, id: string): Promise<void> {
+  /** @returns false if the export is not being prepared any more, or by another worker */
+  private async renew({ id, organizationId, tries }: Claimed): Promise<boolean> {
     const renewing = this.db.transaction({ organizationId }, () =>
-      this.db.query(sql`UPDATE exports SET leased_until = now() + ${LEASE}::interval
-        WHERE organization_id = ${organizationId} AND id = ${id} AND status = 'preparing'`),
+      this.db.count(sql`UPDATE exports SET leased_until = now() + ${LEASE}::interval
+        WHERE organization_id = ${organizationId} AND id = ${id} AND status = 'preparing' AND tries = ${tries}`),
     );
-    await renewing.catch((error: unknown) => this.log.failure(error, null, 'export_not_renewed'));
+    const renewed = await renewing.catch((error: unknown) => {
+      this.log.failure(error, null, 'export_not_renewed');
+      return 1;
+    });
+    return renewed > 0;
   }
 
   /** First the bytes: a file that cannot be deleted is tried again. */

@@ -8,7 +8,7 @@ export const exports: Grants = {
       worker:
         'SELECT (id, organization_id, status, confirmed_by, tries), UPDATE (status, leased_until, ready_at, expires_at, bytes)',
       portal: `SELECT, INSERT (id, organization_id, status, created_by, confirmed_by, confirmed_at, expires_at),
-        UPDATE (status, confirmed_by, confirmed_at, ended_at, expires_at)`,
+        UPDATE (status, confirmed_by, confirmed_at, ended_at, expires_at, leased_until)`,
     },
   },
   functions: {

@@ -23,9 +23,10 @@ export const exports = /* sql */ `
     sent bigint NOT NULL DEFAULT 0 CHECK (sent >= 0),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     UNIQUE (organization_id, id),
+    CONSTRAINT exports_end CHECK ((ended_at IS NULL) = (${EXPORT.unended('status')})),
     FOREIGN KEY (organization_id, api_key_id) REFERENCES api_keys (organization_id, id)
   );
-  CREATE UNIQUE INDEX exports_open ON exports (organization_id) WHERE status IN ('asked', 'waiting', 'preparing', 'ready');
+  CREATE UNIQUE INDEX exports_open ON exports (organization_id) WHERE ended_at IS NULL;
   CREATE INDEX exports_keyset ON exports (organization_id, created_at, id);
   CREATE INDEX exports_next ON exports (confirmed_at) WHERE status IN ('waiting', 'preparing');
   CREATE INDEX exports_ended ON exports (ended_at) WHERE ended_at IS NOT NULL;

@@ -61,5 +61,5 @@ export const EXPORT = states(['asked', 'waiting', 'preparing', 'ready', 'downloa
   prepare: { from: ['waiting'], to: 'preparing' },
   finish: { from: ['preparing'], to: 'ready' },
   download: { from: ['ready'], to: 'downloaded' },
-  call_off: { from: ['asked', 'waiting', 'ready'], to: 'called_off' },
+  call_off: { from: ['asked', 'waiting', 'preparing', 'ready'], to: 'called_off' },
 });

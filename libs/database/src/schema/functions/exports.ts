@@ -125,7 +125,7 @@ export const exports = /* sql */ `
   -- Ends exports that nobody has confirmed or fetched in time. @returns the files of those that have ended, which the caller deletes
   CREATE FUNCTION end_exports() RETURNS SETOF text LANGUAGE sql ${AS_OWNER} AS $$
     UPDATE exports SET status = 'expired', ended_at = now() WHERE status IN ('asked', 'ready') AND expires_at < now();
-    UPDATE exports SET bytes = NULL WHERE bytes IS NOT NULL AND status IN ('downloaded', 'expired', 'called_off')
+    UPDATE exports SET bytes = NULL WHERE bytes IS NOT NULL AND ended_at IS NOT NULL
     RETURNING organization_id || '/exports/' || id || '-' || tries
   $$;
 
