@@ -18,6 +18,7 @@ import { ErasureService } from './housekeeping/erasure.service.js';
 import { ExportsService } from './exports/exports.service.js';
 import { HousekeepingService } from './housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from './housekeeping/key-expiry.service.js';
+import { RetentionService } from './housekeeping/retention.service.js';
 import { MetricsServer } from './metrics-server.js';
 import { OutboxStore } from './outbox/outbox.store.js';
 import { ScheduleService } from './publishing/schedule.service.js';
@@ -58,9 +59,8 @@ export class WorkerModule {
         ...[WebhooksService, WebhookCourier, WebhookHealthService],
         ScheduleService,
         EventsService,
-        ...[HousekeepingService, KeyExpiryService, ErasureService],
+        ...[HousekeepingService, KeyExpiryService, ErasureService, RetentionService],
         ExportsService,
-        ...[HousekeepingService, KeyExpiryService],
       ],
     };
   }

@@ -110,6 +110,9 @@ export interface Tables {
     status: 'not_started' | 'in_progress' | 'submitted' | 'completed';
     mode: 'vce_exam' | 'topic_practice' | 'sac' | 'homework';
   };
+  retention_settings: {
+    kind: 'enquiries' | 'applications' | 'messages' | 'inbox' | 'results' | 'feedback';
+  };
   session_feedback: {
     reviewerRole: 'student' | 'parent' | 'tutor' | null;
   };
@@ -244,6 +247,9 @@ export const VALUES = {
     status: ['not_started', 'in_progress', 'submitted', 'completed'],
     mode: ['vce_exam', 'topic_practice', 'sac', 'homework'],
   },
+  retention_settings: {
+    kind: ['enquiries', 'applications', 'messages', 'inbox', 'results', 'feedback'],
+  },
   session_feedback: {
     reviewer_role: ['student', 'parent', 'tutor'],
   },
@@ -331,6 +337,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   refusals: 'organization_id api_key_id operation status minute count'.split(' '),
   request_log: 'id organization_id api_key_id method status duration_ms request_id created_at'.split(' '),
   results: 'id student_id status mode created_at'.split(' '),
+  retention_settings: 'organization_id kind months created_at'.split(' '),
   session_feedback: 'id legacy tutor_id rating positive_tags improve_tags has_comment is_public created_at'.split(' '),
   session_students: 'organization_id student_id occurrences'.split(' '),
   sessions: 'id organization_id status starts_at ends_at duration_minutes tutor_pay_given student_rate_given created_at updated_at charged_pct overlap_allowed'.split(' '),

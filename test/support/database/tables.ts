@@ -758,6 +758,12 @@ export interface Tables {
     completedAt: Date | null;
     createdAt: Date;
   };
+  retention_settings: {
+    organizationId: string;
+    kind: 'enquiries' | 'applications' | 'messages' | 'inbox' | 'results' | 'feedback';
+    months: number;
+    createdAt: Date;
+  };
   session_feedback: {
     id: string;
     organizationId: string | null;

@@ -140,12 +140,13 @@ const OURS = `
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
     phone: string or null, legal_name: string or null, business_number_label: string or null, business_number: string or null,
     payment_instructions: string or null, pay_url: string or null, tax_registered: boolean or null, tax_label: string or null,
-    tax_rate: integer or null, line_tax: string or null, created_at: string or null
+    tax_rate: integer or null, line_tax: string or null, retention: RetentionSetting[], created_at: string or null
   ChangedOrganization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
     phone: string or null, legal_name: string or null, business_number_label: string or null, business_number: string or null,
     payment_instructions: string or null, pay_url: string or null, tax_registered: boolean or null, tax_label: string or null,
-    tax_rate: integer or null, line_tax: string or null, created_at: string or null, moved_sessions: integer
+    tax_rate: integer or null, line_tax: string or null, retention: RetentionSetting[], created_at: string or null, moved_sessions: integer
+  RetentionSetting kind: string, months: integer
   Export id: string, status: string, created_at: string, confirmed_at: string or null, ready_at: string or null, ended_at: string or null,
     expires_at: string or null, size_bytes: integer or null
   Erasure person_id: string, asked_at: string, due_at: string or null, keep_results: boolean

@@ -2,7 +2,15 @@ import { DERIVED_COLUMNS, EXPORTED_DATA, normalizeEmail, STATE_COLUMNS } from '@
 import { type ReadValue, readEmail, readHoursByDay } from './values.js';
 
 /** Tables that only exports have. */
-const ONLY_EXPORTED = ['organizations', 'isochrones', 'uploads', 'payment_allocations', 'erasures', 'holds'];
+const ONLY_EXPORTED = [
+  'organizations',
+  'isochrones',
+  'uploads',
+  'payment_allocations',
+  'erasures',
+  'holds',
+  'retention_settings',
+];
 
 /** The importable tables, each after those that it refers to. Files are named after their table. */
 export const TABLES = Object.keys(EXPORTED_DATA).filter((table) => !ONLY_EXPORTED.includes(table));

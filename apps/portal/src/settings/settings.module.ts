@@ -1,8 +1,10 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
+import { Retention } from '@app/erasure';
 import { CONTACT, PortalSettings, SELLER, sellerFaults, type Settings } from '@app/people';
 import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
+import { RetentionController } from './retention.controller.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 
 /** A page of settings, whose fields have the names of the columns. */
@@ -73,5 +75,5 @@ class SettingsController {
   }
 }
 
-@Module({ controllers: [SettingsController] })
+@Module({ controllers: [RetentionController, SettingsController], providers: [Retention] })
 export class SettingsModule {}

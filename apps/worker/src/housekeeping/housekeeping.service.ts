@@ -9,6 +9,7 @@ import { PrivateStorage } from '@app/storage';
 import { WebhookHealthService } from '../webhooks/webhook-health.service.js';
 import { ErasureService } from './erasure.service.js';
 import { KeyExpiryService } from './key-expiry.service.js';
+import { RetentionService } from './retention.service.js';
 
 /** The minimum interval between purges (ms). Expired data is refused at once, purged or not. */
 const PURGE_EVERY_MS = 10 * 60_000;
@@ -30,6 +31,7 @@ export class HousekeepingService {
     private readonly invites: Invites,
     private readonly keyExpiry: KeyExpiryService,
     private readonly erasures: ErasureService,
+    private readonly retention: RetentionService,
     private readonly webhookHealth: WebhookHealthService,
     private readonly storage: PrivateStorage,
     private readonly log: Log,
@@ -49,6 +51,7 @@ export class HousekeepingService {
     if (performance.now() - this.purgedAt < PURGE_EVERY_MS) return;
     await this.mendTurns();
     await this.purge();
+    await this.retention.runOnce();
     await this.expireRequests();
     await this.purgeEvents();
     await this.trimRequestLog();

@@ -9,12 +9,20 @@ export const erasure: Grants = {
       portal: 'SELECT, INSERT, UPDATE (due_at, keep_results), DELETE',
     },
     holds: { api: 'SELECT', portal: 'SELECT, INSERT, DELETE' },
+    retention_settings: { api: 'SELECT', portal: 'SELECT, INSERT, UPDATE (months, created_at), DELETE' },
   },
   functions: {
+    // Of the organization of the transaction.
+    retention_due: ['portal'],
+    // Parts of others.
+    addresses_of: [],
+    departures: [],
     // For all organizations; only the worker.
     due_erasures: ['worker'],
     erase_person: ['worker'],
     sealed_texts: ['worker'],
     empty_sealed: ['worker'],
+    retentions: ['worker'],
+    delete_retained: ['worker'],
   },
 };

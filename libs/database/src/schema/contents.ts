@@ -66,6 +66,7 @@ export const EXPORTED_DATA: Record<string, Content> = {
   blog_posts: {},
   erasures: {},
   holds: {},
+  retention_settings: {},
 };
 
 /**

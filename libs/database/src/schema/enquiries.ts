@@ -75,7 +75,6 @@ export const enquiries = /* sql */ `
     WHERE matched_session_id IS NOT NULL;
   ${emits('booking_requests', {
     ...{
-      plain: ['created', 'updated'],
       resource: 'booking_request',
       noun: 'a booking request',
       list: '/v1/booking-requests',

@@ -280,6 +280,7 @@ export const ERASING: Record<string, Erasing> = {
 export const UNTOUCHED = {
   'What an organization says of itself': [
     ...['organizations', 'subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'rebuild_hooks'],
+    'retention_settings',
   ],
   'Published by the organization, with an author’s name that it took from no login': ['blog_posts'],
   'Copies and counters, which follow': [

@@ -1,3 +1,5 @@
+import { partOf } from './emits.js';
+import { isKept } from './keeping.js';
 import { secure } from './rules.js';
 
 /** Who is to be erased, and who must not be. */
@@ -24,4 +26,15 @@ export const erasures = /* sql */ `
     PRIMARY KEY (organization_id, user_id)
   );
   ${secure('holds')}
+
+  -- What an organization has deleted once it is so many months old: see KEPT. Nothing without a row.
+  CREATE TABLE retention_settings (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    kind text NOT NULL CHECK (${isKept('kind')}),
+    months integer NOT NULL CHECK (months BETWEEN 1 AND 120),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    PRIMARY KEY (organization_id, kind)
+  );
+  ${partOf('retention_settings', { of: 'organizations', resource: 'org', on: 'p.id = c.organization_id', fields: { months: ['retention'] } })}
+  ${secure('retention_settings')}
 `;

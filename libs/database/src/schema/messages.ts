@@ -52,6 +52,7 @@ export const messages = /* sql */ `
     WHERE visibility = 'everyone' AND deleted_at IS NULL;
   CREATE INDEX messages_newest ON messages (conversation_id, created_at)
     WHERE visibility = 'everyone' AND deleted_at IS NULL;
+  CREATE INDEX messages_age ON messages (organization_id, created_at);
   -- A message is deleted only after a look for replies to it.
   CREATE INDEX messages_replies ON messages (organization_id, reply_to_id) WHERE reply_to_id IS NOT NULL;
   ${onChanged('messages', 'follow_messages')}
@@ -73,7 +74,7 @@ export const messages = /* sql */ `
   );
   CREATE INDEX inbox_messages_keyset ON inbox_messages (organization_id, created_at, id);
   CREATE INDEX inbox_messages_status_keyset ON inbox_messages (organization_id, status, created_at, id);
-  ${emits('inbox_messages', { plain: ['created', 'updated'], resource: 'inbox_message', noun: 'a message in the inbox', list: '/v1/org-inbox' })}
+  ${emits('inbox_messages', { resource: 'inbox_message', noun: 'a message in the inbox', list: '/v1/org-inbox' })}
   ${secure('inbox_messages')}
 
   -- Conversations as an organization sees them: those with an active participant who is an accepted member of it. With the

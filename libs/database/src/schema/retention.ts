@@ -59,7 +59,7 @@ export const LASTING = {
     ...['organizations', 'users', 'members', 'parents', 'parent_students', 'tutor_profiles', 'tutor_subjects'],
     ...['api_keys', 'credentials', 'passkeys', 'device_cookies'],
   ],
-  'What an organization records, until it deletes it': [
+  'What an organization records, until it deletes it, also by its retention': [
     ...[
       'classrooms',
       'classroom_members',
@@ -95,6 +95,7 @@ export const LASTING = {
   ],
   'Until the person is erased, or somebody calls it off': ['erasures', 'holds'],
   'A few rows that are set': [
+    'retention_settings',
     ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones'],
     ...['event_counter', 'event_floors', 'webhook_progress'],
   ],

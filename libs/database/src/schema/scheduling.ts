@@ -275,7 +275,7 @@ export const scheduling = /* sql */ `
   CREATE TRIGGER stamp_organization BEFORE INSERT ON session_feedback
     FOR EACH ROW EXECUTE FUNCTION stamp_feedback_organization();
   CREATE TRIGGER keep_organization BEFORE UPDATE ON session_feedback FOR EACH ROW EXECUTE FUNCTION keep_organization();
-  ${emits('session_feedback', { plain: ['created', 'updated'], resource: 'session_feedback', noun: 'feedback', list: '/v1/session-feedback', never: ['legacy', 'reviewer_id', 'has_comment'] })}
+  ${emits('session_feedback', { resource: 'session_feedback', noun: 'feedback', list: '/v1/session-feedback', never: ['legacy', 'reviewer_id', 'has_comment'] })}
   ${secure('session_feedback', MINE, MINE_OR_NOBODYS)}
 `;
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { join, raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, isTimeZone, normalizeEmail, type Tables } from '@app/database';
+import { Database, isTimeZone, KEPT, type KeptKind, normalizeEmail, type Tables } from '@app/database';
 import { Invites } from '../invites/invites.js';
 import { isEmail } from '../email.js';
 import { Refused } from '@app/rules';
@@ -90,6 +90,11 @@ export class Organizations {
       await this.db.query(sql`
         INSERT INTO organizations (id, name, slug, time_zone, currency)
         VALUES (${id}, ${name}, ${slug}, ${timeZone}, ${currency})`);
+      for (const [kind, { months, on }] of Object.entries<KeptKind>(KEPT))
+        if (on)
+          await this.db.query(
+            sql`INSERT INTO retention_settings (organization_id, kind, months) VALUES (${id}, ${kind}, ${months})`,
+          );
       await this.invites.addPermanentCodes(id);
     });
     return { id };

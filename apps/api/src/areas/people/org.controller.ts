@@ -1,8 +1,12 @@
 import { VALUES } from '@app/database';
 import { OrganizationSettings } from '@app/people';
 import {
-  field, flag, instant, integer, kinds, nullable, one, oneOf, recordController, Records, Source, text, uuid, View, writeController,
+  enumOf, field, flag, instant, integer, json, kinds, nullable, objectOf, one, oneOf, recordController, Records, Source, text, uuid, View,
+  writeController,
 } from '../../http/kit.js'; // prettier-ignore
+
+const RETENTION = `(SELECT coalesce(json_agg(json_build_object('kind', s.kind, 'months', s.months) ORDER BY s.kind), '[]')
+  FROM retention_settings s WHERE s.organization_id = o.id)`;
 
 const columns = {
   id: uuid('o.id'),
@@ -24,6 +28,14 @@ const columns = {
   tax_label: nullable(text('o.tax_label', 'GST')),
   tax_rate: nullable(integer('o.tax_rate', { minimum: 0, maximum: 10_000, examples: [1000] })),
   line_tax: nullable(oneOf('o.line_tax', VALUES.organizations.line_tax)),
+  retention: json(RETENTION, {
+    type: 'array',
+    description: 'What is deleted once it is so many months old: owners decide in the portal.',
+    items: objectOf({
+      kind: enumOf(VALUES.retention_settings.kind),
+      months: { type: 'integer', minimum: 1, maximum: 120, examples: [24] },
+    }),
+  }),
   created_at: nullable(instant('o.created_at')),
 };
 

@@ -1,8 +1,63 @@
 import { ERASE_LOGIN, ERASE_ROWS, NEEDS_ALIAS } from '../erase-statements.js';
+import { COUNT_KEPT, DELETE_KEPT } from '../keeping.js';
 import { AS_OWNER } from '../rules.js';
+
+/** Who and what the kinds of KEPT compare rows with. */
+const HELD = `
+    cutoff timestamptz := now() - make_interval(months => months);
+    held uuid[] := ARRAY(SELECT h.user_id FROM holds h WHERE h.organization_id = here);
+    held_addresses text[] := addresses_of(here, held);`;
 
 /** Forgetting a person. */
 export const erasure = /* sql */ `
+  -- The addresses by which an organization knows these people.
+  CREATE FUNCTION addresses_of(here uuid, people uuid[]) RETURNS text[] LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT ARRAY(SELECT DISTINCT lower(a) FROM (
+      SELECT u.email_normalized FROM users u WHERE u.id = ANY (people)
+      UNION ALL SELECT unnest(ARRAY[m.supplied_email, m.readdressed_from]) FROM members m
+        WHERE m.organization_id = here AND m.user_id = ANY (people)
+      UNION ALL SELECT unnest(ARRAY[p.supplied_email, p.readdressed_from]) FROM parents p
+        WHERE p.organization_id = here AND p.user_id = ANY (people)) known (a) WHERE a IS NOT NULL)
+  $$;
+
+  -- Who has left an organization, as member and as parent, and since when. Whoever only might have come has no say in it.
+  CREATE FUNCTION departures(here uuid) RETURNS TABLE (person uuid, since timestamptz) LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT t.user_id, max(t.ended) FROM (
+      SELECT m.user_id, CASE m.status WHEN 'archived' THEN coalesce(m.archived_at, m.frozen_at) END AS ended
+        FROM members m WHERE m.organization_id = here
+      UNION ALL SELECT p.user_id, CASE p.status WHEN 'archived' THEN p.frozen_at END FROM parents p
+        WHERE p.organization_id = here AND (p.status <> 'archived' OR p.frozen_at IS NOT NULL)) t
+    GROUP BY t.user_id HAVING bool_and(t.ended IS NOT NULL)
+  $$;
+
+  -- How many rows of a kind the organization of the transaction has that are so many months old, and since when.
+  CREATE FUNCTION retention_due(kind text, months integer) RETURNS TABLE (rows bigint, oldest timestamptz)
+    LANGUAGE plpgsql STABLE ${AS_OWNER} AS $$
+  DECLARE
+    here uuid := current_organization_id();${HELD}
+  BEGIN
+    CASE kind
+    ${COUNT_KEPT}
+    END CASE;
+  END $$;
+
+  -- What organizations have switched on.
+  CREATE FUNCTION retentions() RETURNS TABLE (organization_id uuid, kind text) LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT s.organization_id, s.kind FROM retention_settings s ORDER BY 1, 2
+  $$;
+
+  -- Deletes a portion of the rows of a kind that an organization has deleted, if it still does. @returns how many
+  CREATE FUNCTION delete_retained(here uuid, kind text, most integer) RETURNS integer LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE
+    months integer := (SELECT s.months FROM retention_settings s WHERE s.organization_id = here AND s.kind = delete_retained.kind);${HELD}
+    done integer;
+  BEGIN
+    CASE kind
+    ${DELETE_KEPT}
+    END CASE;
+    RETURN done;
+  END $$;
+
   -- Erases somebody from an organization, and their login with them once no organization is tied to it: see ERASING. Rows that
   -- stay name "other" instead, a member without a name who is made if there are such rows. Nobody is told of single rows, only
   -- that the person was erased. Returns what the person was here, how many rows of each table went and changed, the documents
@@ -39,8 +94,7 @@ export const erasure = /* sql */ `
     END IF;
     gone := NOT EXISTS (SELECT FROM members m WHERE m.user_id = person AND m.organization_id <> here)
       AND NOT EXISTS (SELECT FROM parents p WHERE p.user_id = person AND p.organization_id <> here);
-    addresses := ARRAY(SELECT DISTINCT lower(a) FROM unnest(ARRAY[login.email_normalized, member.supplied_email,
-      parent.supplied_email, member.readdressed_from, parent.readdressed_from]) AS a WHERE a IS NOT NULL);
+    addresses := addresses_of(here, ARRAY[person]);
     words := ARRAY(SELECT DISTINCT lower(w) FROM unnest(ARRAY[login.first_name || ' ' || login.last_name,
       member.supplied_first_name || ' ' || member.supplied_last_name,
       parent.supplied_first_name || ' ' || parent.supplied_last_name]) AS w WHERE w IS NOT NULL);
