@@ -32,7 +32,7 @@ describe('the schema', () => {
     // that only the owner's functions pass.
     const open = [...new Set(columns.map((column) => column.table))].filter((name) => !tables.some((table) => table.name === name));
     expect(open).toEqual([
-      'credentials', 'device_cookies', 'event_counter', 'outbox_turns', 'passkeys', 'password_link_requests', 'password_links', 'places', 'portal_sessions',
+      'account_deletions', 'credentials', 'device_cookies', 'event_counter', 'outbox_turns', 'passkeys', 'password_link_requests', 'password_links', 'places', 'portal_sessions',
       'sign_in_attempts', 'webhook_progress', 'worker_heartbeats',
     ]); // prettier-ignore
     const forced = await schema.all(`

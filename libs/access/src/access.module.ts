@@ -15,6 +15,7 @@ import { Waiting } from './joining/waiting.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
 import { OffboardingSteps } from './membership/offboarding-steps.js';
+import { AccountDeletions } from './membership/account-deletions.js';
 import { Erasures } from './membership/erasures.js';
 import { Inviting } from './membership/inviting.js';
 import { Managers } from './membership/managers.js';
@@ -24,6 +25,7 @@ import { Roles } from './membership/member-roles.js';
 import { WaysIn } from './membership/ways-in.js';
 
 const ACCESS = [
+  AccountDeletions,
   ApiKeys,
   Approvals,
   Codes,

@@ -41,6 +41,8 @@ const WORDS = {
   'POST /v1/people/:person_id/erase': 'Asked to erase {person}',
   'ask erasure': 'Decided to erase {person} in seven days',
   'call off erasure': 'Called off the erasure of {person}',
+  'ask account deletion': 'Asked for their account to be deleted in seven days',
+  'call off account deletion': 'Kept their account',
   'hold person': 'Held the data of {person}',
   'release person': 'Released the data of {person}',
   'switch on retention': 'Decided to delete {kind} after {months} months',

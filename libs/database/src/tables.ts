@@ -277,6 +277,7 @@ export const VALUES = {
 /** The columns that are never null, by table. */
 // prettier-ignore
 export const REQUIRED: Partial<Record<string, readonly string[]>> = {
+  account_deletions: 'user_id asked_at due_at'.split(' '),
   adjustments: 'id organization_id tutor_id period_start period_end amount_cents voided created_at'.split(' '),
   api_key_handovers: 'api_key_id organization_id sealed expires_at'.split(' '),
   api_keys: 'id organization_id name key_hash first_four last_four scopes platform_blog created_at'.split(' '),

@@ -15,6 +15,7 @@ const IN_FULL = [
   'person_readdressed',
   'erasure_asked',
   'erasure_wanted',
+  'account_deletion_asked',
   'export_asked',
   'export_ready',
 ] as const;
@@ -54,6 +55,7 @@ export const EMAIL_KINDS = [
   'passkey_removed',
   'new_browser_sign_in',
   'wrong_passwords',
+  'account_deletion',
   'membership_ended',
   'erasure_coming',
   'written_in_your_name',
@@ -76,7 +78,7 @@ export type KeyEmailKind = Extract<EmailKind, `key_${string}`>;
 
 /** The mails about the credentials of an account and their use. */
 export type CredentialEmailKind =
-  'welcome' | 'password_changed' | 'passkey_added' | 'passkey_removed' | 'new_browser_sign_in';
+  'welcome' | 'password_changed' | 'passkey_added' | 'passkey_removed' | 'new_browser_sign_in' | 'account_deletion';
 
 /** What a mail says about an API key. It contains nothing secret. */
 export interface KeyInMail {

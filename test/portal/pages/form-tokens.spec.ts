@@ -10,10 +10,10 @@ const routes = portal.routes().filter(({ method, access }) => method === 'POST' 
 /** Forms that may be sent twice, by folder and the end of their path: the second one changes nothing, or is refused. */
 const REPEATABLE = [
   // What they say is so already.
-  'account/name', 'account/rename', 'settings/settings', 'settings/invoices', 'people/billing', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
+  'account/name', 'account/rename', 'settings/settings', 'settings/invoices', 'settings/on', 'settings/off', 'people/billing', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
   'outbox/allow', 'outbox/retry', 'webhooks/enable', 'webhooks/disable', 'hooks/add', 'passwords', 'passwords/password', 'passwords/forgot-password', 'web/forgot-password',
   // What has ended has ended, and who has been decided about is decided about.
-  'webhooks/delete', 'account/remove', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
+  'webhooks/delete', 'account/remove', 'account/delete', 'account/call-off', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
   'people/ask', 'people/call-off', 'people/hold',
   'people/revoke', 'people/revoke-invites', 'people/unlink', 'people/switch-off', 'people/undo', 'people/approve', 'people/release', 'people/decline',
   'home/accept', 'home/decline', 'home/leave', 'join/join', 'join/decline', 'money/approve', 'money/reject', 'money/reimburse',

@@ -2,6 +2,11 @@
 
 /** The rows of every table. Amounts are whole cents, dates are written YYYY-MM-DD. */
 export interface Tables {
+  account_deletions: {
+    userId: string;
+    askedAt: Date;
+    dueAt: Date;
+  };
   adjustments: {
     id: string;
     organizationId: string;

@@ -62,6 +62,7 @@ export class SchoolForms {
     await left();
     await make.row('erasures', { organizationId: at, personId: (await left()).id, dueAt: new Date(Date.now() + HOUR) });
     await make.row('holds', { organizationId: at, userId: (await left()).id, reason: 'A dispute' });
+    await make.row('retention_settings', { organizationId: at, kind: 'inbox', months: 24 });
     await make.query(
       `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
      SELECT gen_random_uuid(), $1::uuid, sha256(convert_to($1::uuid::text || n, 'UTF8')), '\\x01', 0, 'x' FROM generate_series(1, 2) n`,
@@ -90,6 +91,9 @@ export class SchoolForms {
     await portal.post(`${base}/keys`, { ...TYPED, form_token: randomUUID() }, owner.cookie).expect(303);
     await webhooks(make, at);
     await delivery(make, at);
+    if (path === '/account/delete') await portal.setPassword((await make.member(at, { role: 'owner', status: 'accepted' })).id);
+    if (path === '/account/delete/call-off')
+      await make.query(`INSERT INTO account_deletions (user_id, due_at) VALUES ($1, now() + interval '1 day')`, [owner.user.id]);
     if (!path.endsWith('/exports')) await make.row('exports', { organizationId: at, status: 'asked' });
     if (!path.endsWith('/build-hook/add')) await portal.post(`${base}/build-hook/add`, TYPED, owner.cookie).expect(200);
     return owner;

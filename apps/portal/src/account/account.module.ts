@@ -1,5 +1,6 @@
 import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
+import { AccountDeletions } from '@app/access';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { ForSignedIn, Session } from '../web/access.decorators.js';
@@ -9,6 +10,8 @@ import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { DataController } from './data.controller.js';
+import { DeleteController } from './delete.controller.js';
+import { DeletionRounds } from './deletion-rounds.js';
 import { NameController } from './name.controller.js';
 
 /** More would make the page slow. The others can be ended together. */
@@ -21,13 +24,20 @@ class AccountController {
   constructor(
     private readonly sessions: Sessions,
     private readonly passkeys: PasskeysService,
+    private readonly deletions: AccountDeletions,
   ) {}
 
   @Get()
   async show(@Req() request: Request): Promise<Page> {
-    const [sessions, passkeys] = await Promise.all([this.sessions.list(request), this.passkeys.list(request)]);
+    const [sessions, passkeys, { due }] = await Promise.all([
+      this.sessions.list(request),
+      this.passkeys.list(request),
+      this.deletions.of(this.sessions.secretOf(request)),
+    ]);
     const shown = sessions.slice(0, MOST_SESSIONS).map((one) => ({ ...one, browser: browserOf(one.userAgent) }));
-    return page('account/account', { passkeys, sessions: shown, moreSessions: sessions.length > MOST_SESSIONS });
+    return page('account/account', {
+      ...{ passkeys, sessions: shown, moreSessions: sessions.length > MOST_SESSIONS, deletedOn: due },
+    });
   }
 
   @Post('sessions/end-others')
@@ -45,5 +55,9 @@ class AccountController {
   }
 }
 
-@Module({ imports: [PasskeysModule], controllers: [AccountController, NameController, DataController] })
+@Module({
+  imports: [PasskeysModule],
+  controllers: [AccountController, NameController, DataController, DeleteController],
+  providers: [DeletionRounds],
+})
 export class AccountModule {}

@@ -38,6 +38,7 @@ const OPEN_INVITE = 'accepted_at IS NULL AND revoked_at IS NULL';
  * leaves. A test compares it with the schema, and another one with what a departure leaves.
  */
 export const LEAVING = {
+  'account_deletions.user_id': stays(OWN),
   'adjustments.tutor_id': stays(BOOKS),
   'api_key_handovers.api_key_id': stays('it shows a key that no longer works'),
   'api_keys.created_by': ends(

@@ -83,6 +83,16 @@ export class MembershipNotices {
     });
   }
 
+  /** Somebody deletes their account: the owners can look at what is ahead of them, and hold what they have to keep. */
+  async accountDeletion(organizationId: string, userId: string, role: Role): Promise<void> {
+    const person = await this.seen(organizationId, userId, role);
+    if (!person) return;
+    await this.managers.tell(organizationId, {
+      ...{ kind: 'account_deletion_asked', page: `/people/${userId}`, role, owners: true, except: [userId] },
+      about: () => ({ membership: { person: `${person.first_name} ${person.last_name}`, by: null } }),
+    });
+  }
+
   /** The owners are to decide about what a key asks for; the person is told nothing yet. */
   async erasureWanted(organizationId: string, by: ActorIds, userId: string, role: Role): Promise<void> {
     const [key] = await this.db.query<{ name: string }>(

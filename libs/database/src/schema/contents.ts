@@ -96,7 +96,7 @@ export const NOT_EXPORTED = {
   'A secret, or stored answers that may hold one': ['api_key_handovers', 'idempotency_keys'],
   'What people sign in with, which is theirs': [
     ...['credentials', 'passkeys', 'device_cookies', 'portal_sessions', 'password_links', 'password_link_requests'],
-    'sign_in_attempts',
+    ...['sign_in_attempts', 'account_deletions'],
   ],
   'Of the installation': ['places', 'worker_heartbeats', 'event_changes', 'event_counter', 'event_floors', 'webhook_progress', 'exports'],
 } as const; // prettier-ignore

@@ -77,6 +77,7 @@ export const ERASING: Record<string, Erasing> = {
   device_cookies: { ...LAST, names: { user_id: 'goes' } },
   portal_sessions: { ...LAST, names: { user_id: 'goes' } },
   passkeys: { ...LAST, names: { user_id: 'goes' } },
+  account_deletions: { ...LAST, names: { user_id: 'goes' } },
   credentials: { ...LAST, names: { user_id: 'goes' } },
 
   results: {

@@ -1,6 +1,6 @@
 import { partOf } from './emits.js';
 import { isKept } from './keeping.js';
-import { secure } from './rules.js';
+import { ownerOnly, secure } from './rules.js';
 
 /** Who is to be erased, and who must not be. */
 export const erasures = /* sql */ `
@@ -16,6 +16,15 @@ export const erasures = /* sql */ `
   );
   CREATE INDEX erasures_due ON erasures (due_at) WHERE due_at IS NOT NULL;
   ${secure('erasures')}
+
+  -- Somebody wants to be erased wherever they are known, and their login with it: from due_at on, unless they call it off. The row
+  -- goes with the login.
+  CREATE TABLE account_deletions (
+    user_id uuid PRIMARY KEY REFERENCES users,
+    asked_at timestamptz(3) NOT NULL DEFAULT now(),
+    due_at timestamptz(3) NOT NULL
+  );
+  ${ownerOnly('account_deletions')}
 
   -- While there is one, nobody erases the person here: a dispute, or a duty to keep what is known of them.
   CREATE TABLE holds (

@@ -73,6 +73,7 @@ export const UNTOLD = {
       'password_links',
       'password_link_requests',
       'sign_in_attempts',
+      'account_deletions',
     ],
   ],
   'Keys, and what they have done: owners and the request log are told': [

@@ -1,4 +1,5 @@
 import { account } from './functions/account.js';
+import { accountDeletion } from './functions/account-deletion.js';
 import { blog } from './functions/blog.js';
 import { erasure } from './functions/erasure.js';
 import { events } from './functions/events.js';
@@ -35,6 +36,7 @@ const FUNCTIONS = [
   exports,
   webhooks,
   erasure,
+  accountDeletion,
   repair,
 ].join('\n');
 

@@ -93,7 +93,7 @@ export const LASTING = {
       'expense_claims',
     ],
   ],
-  'Until the person is erased, or somebody calls it off': ['erasures', 'holds'],
+  'Until the person is erased, or somebody calls it off': ['erasures', 'holds', 'account_deletions'],
   'A few rows that are set': [
     'retention_settings',
     ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones'],

@@ -16,7 +16,13 @@ export class CredentialNotices {
   /** SQL that queues the mail within the statement that makes the change, so that both happen or neither does. */
   mail(kind: Exclude<CredentialEmailKind, 'welcome'>, loginId: Sql | string, signIn?: SignInInMail): Sql {
     const about = { kind, firstName: null, role: 'admin', ...(signIn && { signIn }) } as const;
-    return this.queue(ownSender(this.env), loginId, '/forgot-password', about);
+    // Who deletes their account knows how to get in; who does not know of it first needs a password of their own.
+    return this.queue(
+      ownSender(this.env),
+      loginId,
+      kind === 'account_deletion' ? '/account/delete' : '/forgot-password',
+      about,
+    );
   }
 
   /** The same for somebody who has joined and chosen their first password or passkey: the organization welcomes them. */

@@ -271,6 +271,7 @@ export const signIn = /* sql */ `
     INSERT INTO outbox (id, topic, kind, recipient, email_normalized, payload)
       SELECT mail, 'email', what, u.email, u.email_normalized, content FROM users u
       WHERE u.id = login AND NOT u.placeholder_email AND what IN
-        ('welcome', 'password_changed', 'passkey_added', 'passkey_removed', 'new_browser_sign_in', 'wrong_passwords');
+        ('welcome', 'password_changed', 'passkey_added', 'passkey_removed', 'new_browser_sign_in', 'wrong_passwords',
+          'account_deletion');
   END $$;
 `;
