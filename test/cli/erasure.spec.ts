@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
@@ -8,6 +8,7 @@ import { createTestDatabase, urlsOf } from '../support/database/database.js';
 import { Canary } from '../support/data/canary.js';
 import { Factories } from '../support/data/factories.js';
 import type { Row } from '../support/data/sample-rows.js';
+import { filesBelow, rowsWith } from '../support/data/traces.js';
 import { results } from '../support/process/cli.js';
 import { runHere } from '../support/process/commands.js';
 import { fixture } from '../support/process/fixture.js';
@@ -25,21 +26,6 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Every row of every table that has one of these texts. */
-async function rowsWith(...texts: string[]): Promise<{ table: string; row: string }[]> {
-  const tables = await make.query<{ name: string }>(`SELECT relname AS name FROM pg_class
-    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1`);
-  const found: { table: string; row: string }[] = [];
-  for (const { name } of tables) {
-    const rows = await make.query<{ row: string }>(
-      `SELECT t::text AS row FROM ${name} t WHERE EXISTS (SELECT FROM unnest($1::text[]) w WHERE position(lower(w) IN lower(t::text)) > 0)`,
-      [texts],
-    );
-    found.push(...rows.map(({ row }) => ({ table: name, row })));
-  }
-  return found;
-}
-
 /** All rows without these texts, but for logs and counters. */
 async function others(...texts: string[]): Promise<Set<string>> {
   const tables = await make.query<{ name: string }>(`SELECT relname AS name FROM pg_class
@@ -53,12 +39,6 @@ async function others(...texts: string[]): Promise<Set<string>> {
     for (const { row } of rows) all.add(row);
   }
   return all;
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true })
-    .map((name) => join(folder, String(name)))
-    .filter((path) => statSync(path).isFile());
 }
 
 async function document(organizationId: string, studentId: string, ownerId: string, word: string): Promise<string> {
@@ -113,10 +93,10 @@ describe('erase-person', () => {
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(results(done.stdout)[0]).toEqual({ ...results(shown.stdout)[0], done: true });
 
-    const left = (await rowsWith('canary')).flatMap(({ table, row }) => row.match(/canary(?: \d+)?/gi)!.map((one) => ({ one, table })));
+    const left = (await rowsWith(make, 'canary')).flatMap(({ table, row }) => row.match(/canary(?: \d+)?/gi)!.map((one) => ({ one, table })));
     expect(left.filter(({ one }) => !canary.mayStay(one))).toEqual([]);
     // Only the event names them, by their id.
-    expect((await rowsWith(person.id)).map(({ table }) => table)).toEqual(['event_changes', 'event_changes']);
+    expect((await rowsWith(make, person.id)).map(({ table }) => table)).toEqual(['event_changes', 'event_changes']);
     const after = await others('nothing like this');
     // A conversation is as new as the last message that is left.
     const changed = [...before].filter((row) => !after.has(row)).map((row) => row.split(' ')[0]);
@@ -143,7 +123,7 @@ describe('erase-person', () => {
     await make.result(person.id, { madeByOrganizationId: there.id });
     await make.result(person.id, { madeByOrganizationId: here.id });
     await make.session(here.id, { studentId: person.id, title: 'Shared' });
-    const rowsOf = async (id: string) => (await rowsWith(id)).filter(({ table }) => table !== 'event_changes');
+    const rowsOf = async (id: string) => (await rowsWith(make, id)).filter(({ table }) => table !== 'event_changes');
     const [elsewhere, login] = [await rowsOf(there.id), await make.find('users', person.id)];
     const done = await cli('erase-person', '--org', 'tie-here', '--id', person.id, '--yes');
     expect(results(done.stdout)[0]).toMatchObject({ gone: false, erased: { members: 1 } });
@@ -153,6 +133,34 @@ describe('erase-person', () => {
     expect(named).toEqual([{ supplied_last_name: 'student' }]);
     const left = (await rowsOf(person.id)).filter(({ row }) => row.includes(here.id));
     expect(left).toEqual([]);
+  });
+
+  it('export and erasure of one organization show and change nothing of another that shares the person', async () => {
+    const canary = new Canary(make, await readColumns((text) => make.query(text)));
+    const [here, there] = [await make.organization({ slug: 'shares-here' }), await make.organization({ slug: 'shares-there' })];
+    const shared = await canary.somebody(here.id, 'Heron');
+    const known = await canary.somebody(there.id, 'Thrush', shared);
+    await canary.mark(here.id, { ...shared, mark: 'Heron Here' }, await canary.somebody(here.id, 'Robin'));
+    await canary.mark(there.id, { ...known, mark: 'Thrush There' }, await canary.somebody(there.id, 'Finch'));
+    const exported = async (slug: string, name: string) => {
+      const folder = join(dataDir, name);
+      expect(await cli('export', folder, '--org', slug)).toMatchObject({ code: 0 });
+      const files = filesBelow(folder).filter((path) => path.endsWith('.ndjson') && !path.includes('history'));
+      const texts = new Map(files.map((path) => [path.slice(folder.length), readFileSync(path, 'utf8')]));
+      const all = filesBelow(folder)
+        .map((path) => readFileSync(path, 'utf8'))
+        .join('\n');
+      rmSync(folder, { recursive: true });
+      return { texts, all };
+    };
+    const [mine, theirs] = [await exported('shares-here', 'mine'), await exported('shares-there', 'theirs')];
+    expect([mine.all.includes('Heron Here'), /Thrush There|Finch/.test(mine.all), mine.all.includes(there.id)]).toEqual([true, false, false]);
+    expect([theirs.all.includes('Thrush There'), /Heron Here|Robin/.test(theirs.all), theirs.all.includes(here.id)]).toEqual([true, false, false]);
+    const erased = await cli('erase-person', '--org', 'shares-here', '--id', shared.id, '--yes');
+    expect(results(erased.stdout)[0]).toMatchObject({ gone: false });
+    expect((await exported('shares-there', 'after')).texts).toEqual(theirs.texts);
+    const left = await exported('shares-here', 'left');
+    expect([...left.texts.values()].join('')).not.toContain(shared.id);
   });
 
   it('keeps an issued invoice as printed, its money, and results without a name if that is wanted', async () => {
@@ -180,7 +188,7 @@ describe('erase-person', () => {
     expect(after.studentId).not.toBe(student.id);
     expect(await make.find('payments', payment.id)).toEqual({ ...payment, studentId: after.studentId, reference: null });
     expect(await make.find('results', result.id)).toEqual({ ...result, studentId: after.studentId });
-    expect((await rowsWith('Mia')).map(({ table }) => table)).toEqual(['invoice_lines', 'invoices']);
+    expect((await rowsWith(make, 'Mia')).map(({ table }) => table)).toEqual(['invoice_lines', 'invoices']);
   });
 
   it('refuses somebody who belongs, one whom an owner holds, and a stranger', async () => {
@@ -210,7 +218,7 @@ describe('erase-person', () => {
       await make.query(`INSERT INTO ${table} (${Object.keys(row).join(', ')}) SELECT ${Object.keys(row).join(', ')} FROM jsonb_populate_record(NULL::${table}, $1)`, [JSON.stringify(row)]); // prettier-ignore
     }
     expect(await cli('erase', '--again')).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(person.id) as string });
-    expect((await rowsWith(person.id, 'Returned')).filter(({ table }) => table !== 'event_changes')).toEqual([]);
+    expect((await rowsWith(make, person.id, 'Returned')).filter(({ table }) => table !== 'event_changes')).toEqual([]);
     expect(await cli('erase', '--again')).toMatchObject({ code: 0, stdout: '' });
   });
 });

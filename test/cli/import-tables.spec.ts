@@ -16,6 +16,7 @@ const NEVER: Record<string, string> = {
   exports: MADE_HERE,
   erasures: MADE_HERE,
   holds: MADE_HERE,
+  retention_settings: MADE_HERE,
   event_changes: MADE_HERE,
   event_floors: MADE_HERE,
   idempotency_keys: MADE_HERE,

@@ -21,10 +21,12 @@ export class Canary {
     private readonly columns: Column[],
   ) {}
 
-  async somebody(organizationId: string, mark: string): Promise<Somebody> {
-    const email = `${mark.toLowerCase()}@example.org`;
-    const user = await this.make.user({ email, firstName: `${mark} First`, lastName: `${mark} Last`, phone: '0400 000 000' });
-    await this.make.row('members', { organizationId, userId: user.id, role: 'tutor', status: 'archived', acceptedAt: new Date('2026-01-01') });
+  /** @param login of one who is known elsewhere, too, and belongs here */
+  async somebody(organizationId: string, mark: string, login?: Somebody): Promise<Somebody> {
+    const email = login?.email ?? `${mark.toLowerCase()}@example.org`;
+    const user = login ?? (await this.make.user({ email, firstName: `${mark} First`, lastName: `${mark} Last`, phone: '0400 000 000' }));
+    const [status, acceptedAt] = [login ? ('accepted' as const) : ('archived' as const), new Date('2026-01-01')];
+    await this.make.row('members', { organizationId, userId: user.id, role: 'tutor', status, acceptedAt });
     await this.make.row('parents', { organizationId, userId: user.id, status: 'archived' });
     await this.make.row('tutor_profiles', { organizationId, userId: user.id });
     return { id: user.id, email, mark };
@@ -32,7 +34,8 @@ export class Canary {
 
   /** The column that each mark was written into, and the one of its row that names the person. */
   readonly written = new Map<string, { table: string; name: string; by?: string }>();
-  private numbers = 0;
+  private static numbers = 0;
+  private readonly marked = new Set<string>();
 
   /** A row for each column that names somebody, with their mark in whatever can hold a text. */
   async mark(organizationId: string, person: Somebody, other: Somebody): Promise<void> {
@@ -43,13 +46,17 @@ export class Canary {
     await this.make.insert('invites', [{ id: invite, email: 'else@example.org', expires_at: '2100-01-01' }], { organization_id: organizationId });
     const conversation = (await this.make.conversation({ type: 'group', participants: [other.id] })).id;
     const child = (await this.make.student(organizationId)).id;
-    const subject = (await this.make.subject(organizationId, { name: `Subject ${++this.numbers}` })).id;
+    const subject = (await this.make.subject(organizationId, { name: `Subject ${++Canary.numbers}` })).id;
     const known: Row = {
       ...{ organization_id: organizationId, user_id: other.id, tutor_id: other.id, student_id: child, parent_id: other.id },
       ...{ assigned_by: other.id, classroom_id: room, group_id: group, session_id: session, invite_id: invite, subject_id: subject },
       ...{ conversation_id: conversation, made_by_organization_id: organizationId },
     };
-    for (const [table, { names = {} }] of Object.entries(ERASING)) {
+    const again = this.marked.has(person.id);
+    this.marked.add(person.id);
+    for (const [table, { names = {}, own: whose }] of Object.entries(ERASING)) {
+      // What a login has once.
+      if (again && whose === 'gone') continue;
       if (['users', 'members', 'parents', 'tutor_profiles', 'erasures', 'holds'].includes(table)) continue;
       for (const column of [...Object.keys(names), ...(table === 'invites' ? ['target_id'] : [])]) {
         const own = this.columns.some((one) => one.table === table && one.name === 'organization_id') ? { organization_id: organizationId } : {};
@@ -64,7 +71,10 @@ export class Canary {
       await this.fill(table, stored!, person.mark, { given: Object.keys(row) });
     }
     for (const table of ['members', 'parents', 'tutor_profiles']) {
-      const [stored] = await this.make.query<{ row: Row }>(`SELECT to_jsonb(t) AS row FROM ${table} t WHERE user_id = $1`, [person.id]);
+      const [stored] = await this.make.query<{ row: Row }>(`SELECT to_jsonb(t) AS row FROM ${table} t WHERE user_id = $1 AND organization_id = $2`, [
+        person.id,
+        organizationId,
+      ]);
       await this.fill(table, stored!.row, person.mark);
     }
   }
@@ -94,7 +104,7 @@ export class Canary {
     ['suppressions', { organization_id, email_normalized }],
     ['outbox', { id: uuidv7(), organization_id, topic: 'email', kind: 'welcome', recipient: email, email_normalized }],
     ['idempotency_keys', { organization_id, operation: `POST /v1/students/${id}/offboard`, key: word, request_hash: Buffer.alloc(32), expires_at: '2100-01-01' }],
-    ['events', { organization_id, number: 1_000_000 + ++this.numbers, type: 'student.updated', resource: 'student', resource_id: id, timestamp: '2026-03-02T09:00:00Z', data: { changed: [], student_id: id } }],
+    ['events', { organization_id, number: 1_000_000 + ++Canary.numbers, type: 'student.updated', resource: 'student', resource_id: id, timestamp: '2026-03-02T09:00:00Z', data: { changed: [], student_id: id } }],
     ['audit_log', { id: uuidv7(), organization_id, operation: 'join', request_id: 'r', status: 200, result: 'done', details: { user_id: id, text: word } }],
   ]; // prettier-ignore
   }
@@ -105,7 +115,7 @@ export class Canary {
     const where = keys.map(({ name }, n) => `${name} = $${n + 2}`).join(' AND ');
     for (const column of this.columns.filter((one) => one.table === table && isFree(one) && !one.key && !given.includes(one.name))) {
       const { name, type } = column;
-      const one = `${word} ${++this.numbers}`;
+      const one = `${word} ${++Canary.numbers}`;
       const value = type === 'text' ? one : type === 'text[]' ? [one] : JSON.stringify(name === 'files' ? [{ one }] : { one });
       try {
         await this.make.query(`UPDATE ${table} SET ${name} = $1 WHERE ${where}`, [value, ...keys.map((key) => row[key.name])]);

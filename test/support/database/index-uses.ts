@@ -32,6 +32,7 @@ export const SERVES: Record<string, string> = {
   invoices_serial: 'the next number of an invoice',
   joins_waiting: 'who waits for an approval',
   leads_email: 'a form that is sent twice is one lead',
+  messages_age: 'what an organization has deleted once it is old, and how much that is',
   outbox_dead: '/metrics: messages that were given up',
   outbox_leased: 'a claim counts what an organization has leased',
   outbox_leases: 'a claim ends leases that are over',

@@ -2,12 +2,16 @@ import { Controller, Get, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
 import { AccountDeletions } from '@app/access';
+import { type AttemptLimit, AttemptLimits } from '../web/attempt-limits.js';
 import { By, ConfirmIdentity, ForSignedIn } from '../web/access.decorators.js';
 import { type Page, page, type SeeOther, seeOther } from '../web/pages.js';
 import { unlessRefused } from '../web/refusals.js';
 import { Sessions } from '../web/sessions.js';
 
 const AT = '/account/delete';
+
+/** Each mails the owners of all the person’s organizations. */
+const ASKS: AttemptLimit = { purpose: 'account deletion of', most: 5, minutes: 60 };
 
 /** Where people have their own account deleted. */
 @Controller('account/delete')
@@ -17,6 +21,7 @@ export class DeleteController {
   constructor(
     private readonly sessions: Sessions,
     private readonly deletions: AccountDeletions,
+    private readonly limits: AttemptLimits,
   ) {}
 
   @Get()
@@ -25,7 +30,8 @@ export class DeleteController {
   }
 
   @Post()
-  ask(@Req() request: Request, @By() by: ActingPerson): Promise<SeeOther> {
+  async ask(@Req() request: Request, @By() by: ActingPerson): Promise<SeeOther> {
+    await this.limits.take(ASKS, by.userId);
     const asked = this.deletions.ask(this.sessions.secretOf(request), by);
     const done = asked.then(() =>
       seeOther(AT, 'success', 'Your account is deleted in seven days, unless you call it off.'),

@@ -88,7 +88,7 @@ export class MembershipNotices {
     const person = await this.seen(organizationId, userId, role);
     if (!person) return;
     await this.managers.tell(organizationId, {
-      ...{ kind: 'account_deletion_asked', page: `/people/${userId}`, role, owners: true, except: [userId] },
+      ...{ kind: 'account_deletion_asked', page: `/people/${userId}/erase`, role, owners: true, except: [userId] },
       about: () => ({ membership: { person: `${person.first_name} ${person.last_name}`, by: null } }),
     });
   }
