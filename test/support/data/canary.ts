@@ -83,6 +83,8 @@ export class Canary {
   private shapeOf(table: string, column: string, known: Row): Row {
     if (table === 'lesson_plans') return column === 'student_id' ? { scope: 'student' } : { scope: 'student', student_id: known.student_id };
     if (table === 'files') return column === 'student_id' ? { scope: 'private', owner_id: known.tutor_id } : { scope: 'org' };
+    // Without a class it is of whichever organization its author belongs to.
+    if (table === 'homework') return { classroom_id: known.classroom_id };
     if (table === 'locations') return { owner_type: column === 'tutor_id' ? 'tutor' : 'student' };
     if (table === 'payments' && column === 'tutor_id') return { student_id: known.student_id };
     if (table === 'invites') return { expires_at: '2100-01-01', ...(column === 'target_id' && { scope: 'account', role: 'student' }) };
