@@ -151,7 +151,9 @@ it('is called off while it is being prepared, by a worker that fails or one that
 
   await portal.post(base, {}, owner.cookie).expect(303);
   const put = vi.spyOn(worker.get(PrivateStorage), 'put').mockImplementationOnce(async () => {
-    const [{ id } = { id: '' }] = await make.query<{ id: string }>(`SELECT id FROM exports WHERE organization_id = $1 AND status = 'preparing'`, [school]);
+    const [{ id } = { id: '' }] = await make.query<{ id: string }>(`SELECT id FROM exports WHERE organization_id = $1 AND status = 'preparing'`, [
+      school,
+    ]);
     await portal.post(`${base}/${id}/call-off`, {}, owner.cookie).expect(303);
     throw new Error('The disk is full');
   });
