@@ -219,6 +219,7 @@ describe('the command line', () => {
       'member remove': ['APP_URL'],
       'key create': ['PUBLIC_URL'],
       'key replace': ['PUBLIC_URL'],
+      move: ['PUBLIC_URL'],
     });
   });
 

@@ -65,7 +65,7 @@ describe('demo --reset', () => {
     expect((await cli('doctor', '--deep')).stdout).toMatch(/^ok +totals[^]*^ok +rows/m);
 
     // Removing the demo leaves the rows from before it, and the places, which are the operator's.
-    const { removeDemo } = await import('../../apps/cli/src/demo/remove-demo.js');
+    const { removeDemo } = await import('../../apps/cli/src/dropping.js');
     await removeDemo(database.ownerUrl);
     const { blog_posts: _posts, places: _stay, ...left } = await counts();
     const { blog_posts: _none, places: _were, ...before } = mine;

@@ -14,6 +14,7 @@ const NEVER: Record<string, string> = {
   refusals: MADE_HERE,
   events: MADE_HERE,
   exports: MADE_HERE,
+  moves: MADE_HERE,
   erasures: MADE_HERE,
   holds: MADE_HERE,
   retention_settings: MADE_HERE,

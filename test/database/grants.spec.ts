@@ -74,6 +74,7 @@ describe('the rights of the roles', () => {
       'correct_address',
       'current_organization_id',
       'direct_conversation',
+      'enter_home',
       'event_lag',
       'folded',
       'group_of_others',

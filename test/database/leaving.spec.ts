@@ -36,6 +36,7 @@ const NAMED: Record<string, string> = {
   'lesson_plans.curriculum_level_ids': CURRICULUM,
   'lesson_plans.math_level_id': CURRICULUM,
   'list_counts.slot': 'a part of a count',
+  'moves.to_tell': 'people who are mailed, once',
   'organization_conversations.classroom_id': COPY,
   'organization_results.curriculum_level_id': COPY,
   'organization_results.homework_assignment_id': COPY,

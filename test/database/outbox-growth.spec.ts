@@ -80,14 +80,14 @@ describe.each(Object.entries(CLAIMS) as [keyof typeof CLAIMS, string][])('a clai
   }, 120_000);
 });
 
-it('the claim of a delivery reads at most five buffers more for each lane while all endpoints fail, and half of the lanes are theirs', async () => {
+it('the claim of a delivery reads at most seven buffers more for each lane while all endpoints fail, and half of the lanes are theirs', async () => {
   await client.query(`UPDATE webhook_endpoints SET failing_since = now(), failed_at = now()`);
   await client.query('VACUUM ANALYZE webhook_endpoints, outbox_turns');
   const claim = `claim_webhook('w', 20, interval '1 minute')`;
   // The first one meets the turns that the organizations had while their endpoints were well.
   await client.query(`SELECT * FROM ${claim}`);
   await client.query('VACUUM outbox_turns');
-  expect(await buffersOf(claim)).toBeLessThanOrEqual(100 + 5 * 20);
+  expect(await buffersOf(claim)).toBeLessThanOrEqual(100 + 7 * 20);
 }, 60_000);
 
 it('the numbers for /metrics, the list of the operator and the filling of slots read no more than they show', async () => {

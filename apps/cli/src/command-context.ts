@@ -25,6 +25,12 @@ export interface CommandContext {
   slugs: () => Promise<Slugs>;
 }
 
+/** The settings of another installation; without `source`, this one's with some others. */
+export interface Elsewhere {
+  overrides?: Record<string, string>;
+  source?: NodeJS.ProcessEnv;
+}
+
 export interface OpenDatabase {
   env: Env;
   /** The embedded database's folder; null if DATABASE_URL is used. */
@@ -36,8 +42,9 @@ export interface OpenDatabase {
  * Opens the database of DATABASE_URL, or else an embedded PostgreSQL, which it starts and migrates. A launcher migrates either, adopts a server that
  * a killed launcher left running, and creates a missing encryption key. @throws Failure, leaving nothing changed and nothing running
  */
-export async function openDatabase(launch?: { signal: AbortSignal }): Promise<OpenDatabase> {
-  const given = loadEnv();
+export async function openDatabase(launch?: { signal: AbortSignal }, elsewhere?: Elsewhere): Promise<OpenDatabase> {
+  const { overrides = {}, source } = elsewhere ?? {};
+  const given = loadEnv(overrides, source);
   const dataDir = given.get('DATA_DIR');
   const embedded = usesEmbedded(given);
   const postgres =
@@ -58,10 +65,10 @@ export async function openDatabase(launch?: { signal: AbortSignal }): Promise<Op
       PORTAL_DATABASE_URL: postgres.portalUrl,
       MIGRATION_DATABASE_URL: postgres.ownerUrl,
     };
-    const located = loadEnv({ ...urls });
+    const located = loadEnv({ ...overrides, ...urls }, source);
     if (launch && !postgres) await refuseUnsafe(located);
     const key = launch || postgres ? await encryptionKey(located) : knownEncryptionKey(located);
-    const env = loadEnv({ ...urls, ...(key && { ENCRYPTION_KEY: key }) });
+    const env = loadEnv({ ...overrides, ...urls, ...(key && { ENCRYPTION_KEY: key }) }, source);
     if (launch || postgres) await migrate(env.migrationUrl, env.processUrls);
     return { env, where: postgres ? realpathSync(postgres.dataDirectory) : null, stop };
   } catch (error) {

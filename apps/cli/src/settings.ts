@@ -28,6 +28,7 @@ const READS: Record<string, Reads> = {
   'hook rotate': SEALS,
   'outbox show': SEALS,
   import: SEALS,
+  move: { links: ['PUBLIC_URL'], also: ['ENCRYPTION_KEY', 'STORAGE'] },
   demo: { also: [...AS_PORTAL, 'ENCRYPTION_KEY'] },
   roles: { also: ['ADMIN_DATABASE_URL', ...URLS] },
   migrate: { also: URLS },

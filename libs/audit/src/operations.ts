@@ -34,6 +34,7 @@ const WORDS = {
   confirm_export: 'Confirmed the export of all data that a program asked for',
   call_off_export: 'Called off an export of all data',
   'download export': 'Downloaded all data',
+  'move organization': 'Moved the organization to another server',
   'import organization': 'Brought the organization here from an export',
   'change rows': 'Changed {rows} rows of {file} by an import',
   'end membership': ENDED,

@@ -8,6 +8,7 @@ import { jobs } from './grants/jobs.js';
 import { lessons } from './grants/lessons.js';
 import { messages } from './grants/messages.js';
 import { money } from './grants/money.js';
+import { moves } from './grants/moves.js';
 import { people } from './grants/people.js';
 import { scheduling } from './grants/scheduling.js';
 import { signIn } from './grants/sign-in.js';
@@ -39,6 +40,7 @@ const AREAS = [
   webhooks,
   erasure,
   exports,
+  moves,
 ];
 
 /** The rights of all areas. `migrate` applies them, and each process compares its own rights with them at start. */

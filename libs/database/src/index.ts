@@ -1,3 +1,4 @@
+export { type Away, awayOf } from './away.js';
 export { type CodedTable, findId, findIds, idOf, isArchivable, namable } from './coded.js';
 export { Database } from './database.js';
 export type { Proof, Tenant } from './tenant.js';
@@ -41,6 +42,7 @@ export { DERIVED_COLUMNS, EXPORTED_DATA, EXPORTED_HISTORY, NOT_EXPORTED, STATE_C
 export { SideConnection } from './side-connection.js';
 export { isUnavailable } from './unavailable.js';
 export { canonicalUuid, type DateBound, isBlank, isStorable, isTimeZone, normalizeEmail, parseDate } from './values.js';
+export { homeLock } from './schema/functions/moves.js';
 export { wants } from './schema/functions/webhooks.js';
 export { CORRECTABLE } from './schema/functions/joining.js';
 export { lockRecord, transition } from './transition.js';

@@ -82,6 +82,9 @@ export interface Tables {
     trackingMethod: 'manual' | 'gps' | null;
     status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
   };
+  moves: {
+    state: 'paused' | 'moved' | 'arriving' | 'live';
+  };
   organizations: {
     lineTax: 'taxable' | 'free';
   };
@@ -219,6 +222,9 @@ export const VALUES = {
     tracking_method: ['manual', 'gps'],
     status: ['logged', 'approved', 'rejected', 'reimbursed'],
   },
+  moves: {
+    state: ['paused', 'moved', 'arriving', 'live'],
+  },
   organizations: {
     line_tax: ['taxable', 'free'],
   },
@@ -316,6 +322,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   members: 'id organization_id user_id role status created_at profile_published bills_self'.split(' '),
   messages: 'id organization_id conversation_id content message_type visibility created_at'.split(' '),
   mileage_trips: 'id organization_id tutor_id trip_date distance_km status created_at'.split(' '),
+  moves: 'organization_id state to_tell since'.split(' '),
   organization_conversations: 'organization_id conversation_id type participants'.split(' '),
   organization_results: 'organization_id result_id student_id status mode created_at'.split(' '),
   organizations: 'id name slug time_zone currency payment_terms_days tax_registered tax_label tax_rate line_tax created_at updated_at'.split(' '),

@@ -35,7 +35,7 @@ const SET_TIMEOUTS = `set_config('statement_timeout', $3, true), set_config('loc
 /** The first statement of a read. The settings end with the transaction, and read only cannot be revoked. */
 const READ_AS_TENANT = {
   name: 'read_as_tenant',
-  text: `${SET_TENANT}, set_config('transaction_read_only', 'on', true)`,
+  text: `${SET_TENANT}, set_config('transaction_read_only', 'on', true), enter_home(false)`,
 };
 
 /** The same with timeouts up to the deadline, if they are shorter than the role's. */
@@ -45,8 +45,8 @@ const READ_IN_TIME = { name: 'read_in_time', text: `${READ_AS_TENANT.text}, ${SE
 const READ_REPLICA = { name: 'read_replica', text: `${READ_IN_TIME.text}, ${REPLAYED('$5')}` };
 
 /** The same two for writes. */
-const WRITE_AS_TENANT = { name: 'write_as_tenant', text: SET_TENANT };
-const WRITE_IN_TIME = { name: 'write_in_time', text: `${SET_TENANT}, ${SET_TIMEOUTS}` };
+const WRITE_AS_TENANT = { name: 'write_as_tenant', text: `${SET_TENANT}, enter_home(true)` };
+const WRITE_IN_TIME = { name: 'write_in_time', text: `${SET_TENANT}, ${SET_TIMEOUTS}, enter_home(true)` };
 
 /** The first statement of a read. */
 export function readAs(tenant: Tenant, lease: Lease): BoundStatement {

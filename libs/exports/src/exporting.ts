@@ -117,18 +117,15 @@ class Exporting {
   private async *lines(table: string, imagesUrl: string | null): AsyncGenerator<Buffer> {
     const { client, images } = this;
     const { as, onProgress } = this.options;
-    await client.query(READS[as].open, [table]);
-    for (let done = 0; ;) {
-      const { rows: portion } = await client.query<{ line: string }>(`FETCH ${PORTION} FROM exported`);
+    let done = 0;
+    for await (const portion of portionsOf(client, table, as)) {
       done += portion.length;
       onProgress?.(table, done);
-      if (portion.length === 0) break;
-      this.kept[table]?.push(...portion.map(({ line }) => JSON.parse(line) as { id: string }));
-      const text = portion.map(({ line }) => `${line}\n`).join('');
+      this.kept[table]?.push(...portion.map((line) => JSON.parse(line) as { id: string }));
+      const text = textOf(portion);
       if (imagesUrl !== null) imagesIn(text, imagesUrl).forEach((path) => images.add(path));
       yield Buffer.from(text);
     }
-    await client.query('CLOSE exported');
   }
 
   private async file(path: string, content: AsyncIterable<Buffer>): Promise<ManifestFile> {
@@ -149,6 +146,29 @@ class Exporting {
     }
     return { path, bytes, sha256: hash.digest('hex') };
   }
+}
+
+const textOf = (portion: string[]) => portion.map((line) => `${line}\n`).join('');
+
+/** The rows of a table of the organization of the transaction, as lines, some thousand at a time. */
+async function* portionsOf(client: Client, table: string, as: keyof typeof READS): AsyncGenerator<string[]> {
+  await client.query(READS[as].open, [table]);
+  for (;;) {
+    const { rows } = await client.query<{ line: string }>(`FETCH ${PORTION} FROM exported`);
+    if (rows.length === 0) break;
+    yield rows.map(({ line }) => line);
+  }
+  await client.query('CLOSE exported');
+}
+
+/** The rows of a table as an export of this transaction would have them, one line each, with the addresses of images replaced. */
+export async function* linesOf(
+  client: Client,
+  table: string,
+  images: { part: string; by: string },
+): AsyncGenerator<string> {
+  for await (const portion of portionsOf(client, table, 'owner'))
+    for (const line of portion) yield line.replaceAll(images.part, images.by);
 }
 
 /** The paths of the images whose addresses a text has. */

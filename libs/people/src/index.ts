@@ -21,7 +21,7 @@ export { type NewOrganization, type Organization, Organizations } from './organi
 export { type LinkCredential, PasswordLinks } from './logins/password-links.js';
 export { isAddress, isEmail } from './email.js';
 export { Invitations, notMailed, type SentInvite, type WantedInvite } from './invites/invitations.js';
-export { isCode, isToken, newCode, readSecret } from './invites/invite-secrets.js';
+export { hashOfSecret, isCode, isToken, newCode, readSecret } from './invites/invite-secrets.js';
 export { InviteTargets } from './invites/invite-targets.js';
 export {
   Invites,
@@ -35,7 +35,7 @@ export { Operations, type Performed } from './operations.js';
 export { PeopleModule } from './people.module.js';
 export { type ClassRole, ClassMembers, type ClassRef } from './class-members.js';
 export { type AccountInvite, AccountInvites } from './provisioning/account-invites.js';
-export { AccountMails } from './provisioning/account-mails.js';
+export { type AccountMail, AccountMails } from './provisioning/account-mails.js';
 export { Families } from './provisioning/families.js';
 export { Logins } from './provisioning/logins.js';
 export { stateAsMember, stateAsParent } from './provisioning/membership-state.js';

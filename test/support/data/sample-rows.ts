@@ -28,6 +28,8 @@ const BY_NAME: Record<string, unknown> = {
 const BY_TABLE: Record<string, (row: Row) => Row> = {
   // An organization has one that is open.
   exports: ({ status }) => (status ? {} : { status: 'expired', ended_at: '2026-03-02T09:00:00Z' }),
+  // Elsewhere nothing could be asked of the organization.
+  moves: () => ({ state: 'live' }),
   webhook_endpoints: () => ({ url: 'https://receiver.example.org/hook' }),
   locations: ({ suburb, state, postcode }) => (suburb || state || postcode ? {} : { label: 'Library' }),
   files: ({ upload_id }) => ({ scope: 'org', file_url: upload_id ? null : 'https://files.example.org/sample.pdf' }),

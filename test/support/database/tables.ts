@@ -485,6 +485,13 @@ export interface Tables {
     approvedAt: Date | null;
     createdAt: Date;
   };
+  moves: {
+    organizationId: string;
+    state: 'paused' | 'moved' | 'arriving' | 'live';
+    movedTo: string | null;
+    toTell: string[];
+    since: Date;
+  };
   organization_conversations: {
     organizationId: string;
     conversationId: string;

@@ -231,4 +231,5 @@ export const PROMISES: Promised[] = [
   { row: 63, promised: '1,000 reads from a replica 100 ms behind, each after a write of another process: 0 miss it', specs: ['database/replicas'] },
   { row: 64, promised: '50 kills of a replica under load: 0 of the requests fail, 0 miss what was written before', specs: ['faults/load/replicas'] },
   { row: 65, promised: 'CPU of the primary for a read, with a replica: <= 0.15 of that without', specs: ['faults/load/replicas'] },
+  { row: 66, promised: 'moves under 8 writers and 50 kills: 0 acknowledged writes lost, 0 doubled, one home', specs: ['faults/load/move'] },
 ];

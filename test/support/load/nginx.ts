@@ -22,8 +22,15 @@ export class TestNginx {
    * @param servers the ports of the API processes; at least one must be ready
    * @param connections at most this many at once, for each of nginx's workers
    * @param portal the port of the portal, to which the port after `port` leads then
+   * @param moved another installation, by the address that organizations move to, and the port of its API
    */
-  static async start(port: number, servers: number[], connections = 8_192, portal?: number): Promise<TestNginx> {
+  static async start(
+    port: number,
+    servers: number[],
+    connections = 8_192,
+    portal?: number,
+    moved?: { to: string; port: number },
+  ): Promise<TestNginx> {
     if (spawnSync('curl', ['--version']).status !== 0) throw new Error('tutoring-servers needs curl on the PATH.');
     const { program, env } = findServer(NGINX);
     const folder = mkdtempSync(join(tmpdir(), 'tutoring-nginx-'));
@@ -36,7 +43,10 @@ export class TestNginx {
       'listen 8000;': `listen 127.0.0.1:${port};`,
       'listen 8001;': `listen ${portal ? `127.0.0.1:${port + 1}` : `unix:${folder}/portal`};`,
     });
-    const http = [...TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`), site];
+    const home = moved
+      ? site.replace('# "https://api.c2.example.org" c2_api;', `"${moved.to}" c2_api;`) + `upstream c2_api { server 127.0.0.1:${moved.port}; }`
+      : site;
+    const http = [...TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`), home];
     const changes = {
       'worker_connections 8192;': `worker_connections ${connections};`,
       'include /etc/nginx/conf.d/*.conf;': http.join('\n'),

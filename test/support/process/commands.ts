@@ -24,6 +24,7 @@ const MORE: Record<string, string[]> = {
   'erase-person': ['--email', 'ada@example.org'],
   'hook set': ['--brand', 'primary'],
   'hook remove': ['--brand', 'primary'],
+  move: ['--to', 'postgres://owner:secret@127.0.0.1/elsewhere'],
   'org update': ['--name', 'Some name'],
 };
 

@@ -9,7 +9,7 @@ import { AuthFailureLimit } from './rate-limit/auth-failure-limit.js';
 import { attemptOf, isWrite } from './request/attempt.js';
 import { Metrics } from './metrics/metrics.js';
 import { Audit } from './writes/audit.js';
-import { ApiError, Overloaded } from './errors/api-error.js';
+import { ApiError, Overloaded, Unnoted } from './errors/api-error.js';
 import { fromDatabase } from './errors/database-errors.js';
 import { errorBody } from './errors/error-formats.js';
 import { fromRefused } from './errors/refusals.js';
@@ -36,7 +36,7 @@ export class ErrorFilter implements ExceptionFilter {
     const response = http.getResponse<Response>();
     if (thrown instanceof ClientLeft) return;
     const error = await this.afterProof(await this.toApiError(thrown, request, response), request);
-    if (error.status >= 500 && !(error instanceof Overloaded)) this.log.failure(thrown, request.id, error.code);
+    if (error.status >= 500 && !(error instanceof Unnoted)) this.log.failure(thrown, request.id, error.code);
     if (error.status < 500) await this.auditRefusal(request, error);
     if (isRefusal(error.status) && !response.headersSent) {
       if (error instanceof Overloaded) this.metrics.refused.inc();
@@ -68,7 +68,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** Refused writes are audited too, unless they were refused to save work. */
   private async auditRefusal(request: Request, error: ApiError): Promise<void> {
-    const admitted = error.status !== 429 && !(error instanceof Overloaded);
+    const admitted = error.status !== 429 && !(error instanceof Unnoted);
     const attempt = isWrite(request.method) && admitted ? attemptOf(request) : null;
     if (!attempt) return;
     try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DemoSize, sizeOf } from '../demo/demo.js';
-import { removeDemo } from '../demo/remove-demo.js';
+import { removeDemo } from '../dropping.js';
 import { importExport, manifestOf } from '../import/exported.js';
 import {
   ImportError,

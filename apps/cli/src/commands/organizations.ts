@@ -8,6 +8,7 @@ import { launcherOf } from '../start/data-lock.js';
 import { Failure, minute, print, printRows } from '../output.js';
 import { type CommandContext, withContext } from '../command-context.js';
 import { addPromotion } from './members.js';
+import { addMovingCommands } from './moving.js';
 import sql from 'sql-template-tag';
 
 interface CreateOptions {
@@ -86,6 +87,8 @@ export function addOrganizationCommands(program: Command): void {
           "There are no organizations yet. Create one: npm run --silent cli -- org create --name 'My School' --slug mine",
       });
     });
+
+  addMovingCommands(program, org);
 
   const owner = program.command('owner').description('manage owners of organizations');
   addPromotion(owner);

@@ -19,7 +19,11 @@ import { readSchema } from './schema.js';
 import { EXPORT } from './tables.js';
 import { dropKnown } from './writing.js';
 
-type ExportedOptions = Pick<ImportOptions, 'url' | 'folder' | 'dryRun' | 'onProgress'> & { env: Env };
+type ExportedOptions = Pick<ImportOptions, 'url' | 'folder' | 'dryRun' | 'onProgress'> & {
+  env: Env;
+  /** What else arrives, in the same transaction, once all rows are here as they were exported. */
+  then?: (client: Client, report: ImportReport) => Promise<void>;
+};
 
 /** What has arrived. */
 export interface Arrival extends ImportReport {
@@ -54,6 +58,7 @@ export async function importExport(manifest: Manifest, options: ExportedOptions)
     const all = await write(client, manifest, { ...options, organizationId: organization.id });
     await compare(client, manifest);
     if (!options.dryRun) await putFiles(client, manifest, env, folder);
+    await options.then?.(client, all);
     return all;
   });
   await caughtUp(env);

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { QueueFull } from '@app/concurrency';
-import { isUnavailable } from '@app/database';
+import { awayOf, isUnavailable } from '@app/database';
 import { Log } from '@app/logging';
 import { Refused } from '@app/rules';
 import { beforeRefusal, ClientLeft, isRefusal, statusOf } from '@app/serving';
@@ -71,6 +71,8 @@ function toPageError(thrown: unknown, method: string): PageError {
   if (thrown instanceof PageError) return thrown;
   if (thrown instanceof Refused) return pageOf(thrown);
   if (thrown instanceof QueueFull) return BUSY;
+  const away = awayOf(thrown);
+  if (away) return PageError.notAtHome(away);
   if (isUnavailable(thrown)) return PageError.databaseAway();
   const status = statusOf(thrown);
   if (status === 403) return PageError.forbidden('You do not have access to this page.');

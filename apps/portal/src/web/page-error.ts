@@ -1,3 +1,4 @@
+import type { Away } from '@app/database';
 import type { HttpFault } from '@app/serving';
 
 /** Ends a request with a page that says why, and what to do next. */
@@ -75,6 +76,20 @@ export class PageError extends Error {
     return new PageError(503, 'Restarting', 'This server is restarting. Please try again in a few seconds.', {
       'Retry-After': '5',
     });
+  }
+
+  /** Of an organization that is being moved to another installation, or has moved. nginx passes a 421 on to its new home. */
+  static notAtHome({ movedTo }: Away): PageError {
+    if (movedTo !== null)
+      return new PageError(
+        421,
+        'This organization has moved',
+        'It is on another server now. Ask one of its owners for the new address.',
+        { 'Moved-To': movedTo },
+      );
+    const message =
+      'This organization is being moved to another server. Nothing can be changed until that is done: please try again in some minutes.';
+    return new PageError(503, 'Back in some minutes', message, { 'Retry-After': '30' });
   }
 
   static databaseAway(): PageError {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, hashOfToken } from '@app/config';
-import { Database, type Deadline } from '@app/database';
+import { type Away, Database, type Deadline } from '@app/database';
 import { type Actor, AuditLog, OPERATOR } from '@app/audit';
 import { asManager } from '@app/people';
 import { Refused } from '@app/rules';
@@ -32,7 +32,11 @@ export interface KeyLookup {
   expired: boolean;
   revoked: boolean;
   usedThisMinute: boolean;
+  /** Set if nothing of the organization may be read here. */
+  away: Away | null;
 }
+
+type FoundKey = KeyLookup & KeyLookup['organization'] & { state: string | null; movedTo: string | null };
 
 /** A new key. Its text is shown once and cannot be derived from what is stored. */
 export interface MadeKey {
@@ -77,14 +81,15 @@ export class ApiKeys {
   static lookUp(hash: Buffer): Sql {
     return sql`SELECT id, scopes, platform_blog AS "platformBlog", expired, revoked, used_this_minute AS "usedThisMinute",
       organization_id AS "organizationId", organization_name AS name, organization_slug AS slug, time_zone AS "timeZone",
-      currency FROM api_key_by_hash(${hash})`;
+      currency, state, moved_to AS "movedTo" FROM api_key_by_hash(${hash})`;
   }
 
   /** The key in the rows of {@link lookUp}. */
   static found([row]: object[]): KeyLookup | null {
     if (!row) return null;
-    const { name, slug, timeZone, currency, ...key } = row as KeyLookup & KeyLookup['organization'];
-    return { ...key, organization: { name, slug, timeZone, currency } };
+    const { name, slug, timeZone, currency, state, movedTo, ...key } = row as FoundKey;
+    const away = state === 'moved' || state === 'arriving' ? { movedTo } : null;
+    return { ...key, organization: { name, slug, timeZone, currency }, away };
   }
 
   /** The organization's keys: active ones first, then the others; each group newest first. */

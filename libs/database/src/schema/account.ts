@@ -90,6 +90,10 @@ export const account = /* sql */ `
   CREATE TRIGGER await_consent AFTER UPDATE ON users FOR EACH ROW
     WHEN (OLD.email_verified_at IS NULL AND NEW.email_verified_at IS NOT NULL) EXECUTE FUNCTION await_consent();
 
+  CREATE TRIGGER keep_login BEFORE UPDATE ON users FOR EACH ROW
+    WHEN ((OLD.email, OLD.first_name, OLD.last_name, OLD.phone, OLD.email_verified_at) IS DISTINCT FROM
+      (NEW.email, NEW.first_name, NEW.last_name, NEW.phone, NEW.email_verified_at)) EXECUTE FUNCTION keep_login('id');
+
   -- form_token: of the form that asked for the key; sent twice, it makes one. replaced_at: when its expiry was brought
   -- forward for the key that takes over. expiry_warned_days: of the warnings before it expires, the last one mailed.
   CREATE TABLE api_keys (

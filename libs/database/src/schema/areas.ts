@@ -10,6 +10,7 @@ import { jobs } from './jobs.js';
 import { lessons } from './lessons.js';
 import { messages } from './messages.js';
 import { money } from './money.js';
+import { moves } from './moves.js';
 import { people } from './people.js';
 import { scheduling } from './scheduling.js';
 import { signIn } from './sign-in.js';
@@ -34,6 +35,7 @@ export const AREAS = {
   webhooks,
   erasures,
   exports,
+  moves,
 };
 
 /** What can happen to records, from what their tables declare. */

@@ -98,7 +98,7 @@ export const NOT_EXPORTED = {
     ...['credentials', 'passkeys', 'device_cookies', 'portal_sessions', 'password_links', 'password_link_requests'],
     ...['sign_in_attempts', 'account_deletions'],
   ],
-  'Of the installation': ['places', 'worker_heartbeats', 'event_changes', 'event_counter', 'event_floors', 'webhook_progress', 'exports'],
+  'Of the installation': ['places', 'worker_heartbeats', 'event_changes', 'event_counter', 'event_floors', 'webhook_progress', 'exports', 'moves'],
 } as const; // prettier-ignore
 
 /** Columns of data that follow from other rows, or that only the person themselves can prove. */

@@ -289,6 +289,6 @@ export const UNTOUCHED = {
   ],
   'Names no person, or goes within minutes': [
     ...['api_key_handovers', 'refusals', 'request_log', 'sign_in_attempts', 'event_changes', 'payment_allocations'],
-    ...['places', 'worker_heartbeats', 'event_counter', 'event_floors', 'webhook_progress'],
+    ...['places', 'worker_heartbeats', 'event_counter', 'event_floors', 'webhook_progress', 'moves'],
   ],
 };

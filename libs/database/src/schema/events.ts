@@ -104,6 +104,7 @@ export const UNTOLD = {
   'Whoever joins by an invite is told of as a person': ['joins'],
   'A file that names one tells': ['uploads'],
   'The operator sets them, for all': ['places', 'isochrones'],
+  'The operator moves organizations': ['moves'],
   'What they lead to is told: that somebody was erased': ['erasures', 'holds'],
 };
 

@@ -8,6 +8,7 @@ import { jobs } from './functions/jobs.js';
 import { joining } from './functions/joining.js';
 import { messages } from './functions/messages.js';
 import { money } from './functions/money.js';
+import { moves } from './functions/moves.js';
 import { passkeys } from './functions/passkeys.js';
 import { passwords } from './functions/passwords.js';
 import { people } from './functions/people.js';
@@ -19,6 +20,7 @@ import { turns } from './functions/turns.js';
 import { webhooks } from './functions/webhooks.js';
 
 const FUNCTIONS = [
+  moves,
   account,
   people,
   joining,

@@ -56,7 +56,7 @@ export const RETENTION: Retention[] = [
 /** The tables that do not grow by themselves, by reason. */
 export const LASTING = {
   'Organizations, people and what opens their logins': [
-    ...['organizations', 'users', 'members', 'parents', 'parent_students', 'tutor_profiles', 'tutor_subjects'],
+    ...['organizations', 'moves', 'users', 'members', 'parents', 'parent_students', 'tutor_profiles', 'tutor_subjects'],
     ...['api_keys', 'credentials', 'passkeys', 'device_cookies'],
   ],
   'What an organization records, until it deletes it, also by its retention': [

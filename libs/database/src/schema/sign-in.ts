@@ -13,6 +13,7 @@ export const signIn = /* sql */ `
   );
   ${ownerOnly('credentials')}
   CREATE TRIGGER hold_login BEFORE INSERT ON credentials FOR EACH ROW EXECUTE FUNCTION hold_login();
+  CREATE TRIGGER keep_login BEFORE INSERT OR UPDATE OR DELETE ON credentials FOR EACH ROW EXECUTE FUNCTION keep_login('user_id');
   CREATE TRIGGER end_sessions AFTER INSERT OR UPDATE ON credentials FOR EACH ROW EXECUTE FUNCTION end_sessions();
   CREATE TRIGGER audit_first_password AFTER INSERT ON credentials FOR EACH ROW WHEN (NEW.password_hash IS NOT NULL)
     EXECUTE FUNCTION audit_credential('set password');

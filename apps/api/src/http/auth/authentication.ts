@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiKeys, type KeyLookup } from '@app/access';
 import { Database, type Proof } from '@app/database';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError, NotAtHome } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Fairness } from '../request/fairness.js';
 import type { Caller } from './caller.js';
@@ -29,7 +29,7 @@ export class Authentication {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Looks up the caller. @throws ApiError 401 */
+  /** Looks up the caller. @throws ApiError 401, and 421 for an organization that has moved */
   async identify(request: Request): Promise<Caller> {
     const { hash } = this.known.of(request);
     const found = hash && (await this.keys.find(hash, request.deadline));
@@ -80,6 +80,7 @@ export class Authentication {
       request.caller = undefined;
       throw refusal;
     }
+    if (key!.away) throw new NotAtHome(key!.away);
     if (!key!.usedThisMinute) this.usage.note(key!.organizationId, key!.id);
     return key!;
   }

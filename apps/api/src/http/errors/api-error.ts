@@ -1,3 +1,4 @@
+import type { Away } from '@app/database';
 import { type Fault, type Faults, MOST_FAULTS } from '@app/fields';
 
 /** Every code of the standard error body and its status. */
@@ -29,6 +30,7 @@ export const STATUS = {
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  moved: 421,
   validation_failed: 422,
   rate_limit_exceeded: 429,
   headers_too_large: 431,
@@ -94,12 +96,29 @@ export class ApiError extends Error {
   }
 }
 
-/** The process is at capacity. Refusing must cost next to nothing: no audit row, and no log line besides the access log's. */
-export class Overloaded extends ApiError {
+/** Nothing was asked of the organization: no audit row, and no log line besides the access log's. */
+export abstract class Unnoted extends ApiError {}
+
+/** The process is at capacity. Refusing must cost next to nothing. */
+export class Overloaded extends Unnoted {
   /** @param retryAfter seconds */
   constructor(retryAfter: number) {
     const message = 'The service is too busy right now. Try again in a moment.';
     super('service_unavailable', message, {}, { 'Retry-After': String(retryAfter) });
+  }
+}
+
+/** The organization is being moved to another installation, which takes some minutes, or has moved. nginx passes a 421 on to its new home. */
+export class NotAtHome extends Unnoted {
+  constructor({ movedTo }: Away) {
+    if (movedTo === null)
+      super(
+        'service_unavailable',
+        'This organization is being moved to another server. Try again in a minute.',
+        {},
+        { 'Retry-After': '30' },
+      );
+    else super('moved', `This organization has moved to ${movedTo}.`, { moved_to: movedTo }, { 'Moved-To': movedTo });
   }
 }
 

@@ -1,4 +1,5 @@
 import { AS_OWNER } from '../rules.js';
+import { LIVES_HERE } from './moves.js';
 
 const INSERT_REQUESTS = /* sql */ `INSERT INTO request_log
       (id, organization_id, api_key_id, method, route, status, duration_ms, request_id, created_at)
@@ -54,6 +55,7 @@ export const account = /* sql */ `
   -- Whichever function changes them.
   CREATE FUNCTION audit_credential() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
+    IF current_setting('app.untold', true) = 'on' THEN RETURN NULL; END IF;
     PERFORM audit_login(CASE TG_OP WHEN 'DELETE' THEN OLD.user_id ELSE NEW.user_id END, TG_ARGV[0], NULL);
     RETURN NULL;
   END $$;
@@ -61,14 +63,14 @@ export const account = /* sql */ `
   -- Before a key is known there is no organization to name: this look-up is all that is possible then.
   CREATE FUNCTION api_key_by_hash(hash bytea) RETURNS TABLE (id uuid, scopes text[], platform_blog boolean,
     expired boolean, revoked boolean, used_this_minute boolean, organization_id uuid, organization_name text,
-    organization_slug text, time_zone text, currency text)
+    organization_slug text, time_zone text, currency text, state text, moved_to text)
     LANGUAGE plpgsql STABLE ROWS 1 ${AS_OWNER} AS $$
   BEGIN
     -- plpgsql, not sql: it keeps its plan between calls, and this runs once per request.
     RETURN QUERY SELECT k.id, k.scopes, k.platform_blog, coalesce(k.expires_at <= now(), false),
       k.revoked_at IS NOT NULL, coalesce(k.last_used_at >= date_trunc('minute', now()), false),
-      o.id, o.name, o.slug, o.time_zone, o.currency
-    FROM api_keys k JOIN organizations o ON o.id = k.organization_id WHERE k.key_hash = hash;
+      o.id, o.name, o.slug, o.time_zone, o.currency, m.state, m.moved_to
+    FROM api_keys k JOIN organizations o ON o.id = k.organization_id LEFT JOIN moves m ON m.organization_id = o.id WHERE k.key_hash = hash;
   END $$;
 
   CREATE FUNCTION organization_of_api_key(key_id uuid) RETURNS uuid LANGUAGE sql STABLE ${AS_OWNER} AS $$
@@ -99,7 +101,7 @@ export const account = /* sql */ `
         WHERE k.expires_at <= now() + d * interval '1 day') w
     WHERE k.revoked_at IS NULL AND k.expires_at > now() AND k.expires_at <= now() + interval '14 days'
       AND coalesce(k.expiry_warned_days, 15) > w.days
-      AND greatest(k.created_at, k.replaced_at) < k.expires_at - w.days * interval '1 day'
+      AND greatest(k.created_at, k.replaced_at) < k.expires_at - w.days * interval '1 day' AND ${LIVES_HERE('k.organization_id')}
     ORDER BY k.expires_at LIMIT least(most, 1000)
   $$;
 

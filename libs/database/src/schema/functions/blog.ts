@@ -1,4 +1,5 @@
 import { AS_OWNER } from '../rules.js';
+import { LIVES_HERE } from './moves.js';
 
 /** Scheduled posts and build hooks. */
 export const blog = /* sql */ `
@@ -6,7 +7,7 @@ export const blog = /* sql */ `
   CREATE FUNCTION due_posts(most integer) RETURNS TABLE (id uuid, organization_id uuid)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT p.id, p.organization_id FROM blog_posts p
-    WHERE p.scheduled_at <= now() AND p.status = 'draft' ORDER BY p.scheduled_at LIMIT least(most, 1000)
+    WHERE p.scheduled_at <= now() AND p.status = 'draft' AND ${LIVES_HERE('p.organization_id')} ORDER BY p.scheduled_at LIMIT least(most, 1000)
   $$;
 
   CREATE FUNCTION rebuild_hook(wanted text) RETURNS TABLE (url text, secret bytea, previous_secret bytea,

@@ -1,6 +1,7 @@
 import { ERASE_LOGIN, ERASE_ROWS, NEEDS_ALIAS } from '../erase-statements.js';
 import { COUNT_KEPT, DELETE_KEPT } from '../keeping.js';
 import { AS_OWNER } from '../rules.js';
+import { LIVES_HERE } from './moves.js';
 
 /** Who and what the kinds of KEPT compare rows with. */
 const HELD = `
@@ -162,6 +163,7 @@ ${ERASE_LOGIN}
       SELECT FROM members m WHERE m.organization_id = e.organization_id AND m.user_id = e.person_id AND m.status <> 'archived'
       UNION ALL SELECT FROM parents p WHERE p.organization_id = e.organization_id AND p.user_id = e.person_id AND p.status <> 'archived');
     RETURN QUERY SELECT e.organization_id, e.person_id, e.keep_results FROM erasures e WHERE e.due_at <= now()::timestamptz(3)
+      AND ${LIVES_HERE('e.organization_id')}
       AND NOT EXISTS (SELECT FROM holds h WHERE h.organization_id = e.organization_id AND h.user_id = e.person_id)
       ORDER BY e.due_at LIMIT most;
   END $$;

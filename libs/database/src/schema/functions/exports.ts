@@ -1,5 +1,6 @@
 import { type Content, DERIVED_COLUMNS, EXPORTED_DATA, EXPORTED_HISTORY } from '../contents.js';
 import { AS_OWNER } from '../rules.js';
+import { LIVES_HERE } from './moves.js';
 
 /** As SQL. */
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
@@ -117,7 +118,7 @@ export const exports = /* sql */ `
   CREATE FUNCTION claim_export(lease interval) RETURNS TABLE (id uuid, organization_id uuid, tries integer) LANGUAGE sql ${AS_OWNER} AS $$
     UPDATE exports e SET status = 'preparing', leased_until = now() + lease, tries = e.tries + 1
     WHERE e.id = (SELECT x.id FROM exports x
-      WHERE x.status = 'waiting' OR (x.status = 'preparing' AND x.leased_until < now())
+      WHERE (x.status = 'waiting' OR (x.status = 'preparing' AND x.leased_until < now())) AND ${LIVES_HERE('x.organization_id')}
       ORDER BY x.confirmed_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING e.id, e.organization_id, e.tries
   $$;

@@ -1,4 +1,5 @@
 import { AS_OWNER } from '../rules.js';
+import { LIVES_HERE } from './moves.js';
 
 /** Whether somebody whose address was changed has yet to prove it: then they are let in when they do. */
 const UNPROVEN = (tie: string) => `${tie}.readdressed_at IS NOT NULL
@@ -214,6 +215,6 @@ export const joining = /* sql */ `
   -- Organizations that lack one of the two standing join codes, and have not switched it off.
   CREATE FUNCTION organizations_without_codes(most integer) RETURNS SETOF uuid LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT o.id FROM organizations o WHERE (SELECT count(*) FROM invites i
-      WHERE i.organization_id = o.id AND i.standing AND (i.revoked_at IS NULL OR i.switched_off)) < 2 LIMIT least(most, 1000)
+      WHERE i.organization_id = o.id AND i.standing AND (i.revoked_at IS NULL OR i.switched_off)) < 2 AND ${LIVES_HERE('o.id')} LIMIT least(most, 1000)
   $$;
 `;

@@ -1,6 +1,7 @@
 import { lockNumber } from '../../locks.js';
 import { OF_ALL } from '../events.js';
 import { AS_OWNER, BY_INDEX, MINE } from '../rules.js';
+import { LIVES_HERE } from './moves.js';
 
 /** How many deliveries an endpoint has in the outbox at a time, and how many events are looked at for it in one go. */
 const SLOTS = 10;
@@ -83,6 +84,7 @@ export const webhooks = /* sql */ `
       INSERT INTO webhook_progress (number) VALUES (last) ON CONFLICT (id) DO UPDATE SET number = excluded.number;
     END IF;
     FOR e IN SELECT * FROM webhook_endpoints w WHERE w.look_at <= now()::timestamptz(3) AND w.disabled_at IS NULL
+        AND ${LIVES_HERE('w.organization_id')}
       ORDER BY w.look_at LIMIT 100 FOR UPDATE SKIP LOCKED
     LOOP
       slots := ${SLOTS} - (SELECT count(*) FROM (SELECT FROM outbox WHERE topic = 'webhook' AND endpoint_id = e.id
@@ -164,13 +166,15 @@ export const webhooks = /* sql */ `
   -- whose key has expired, or was revoked while they were being made.
   CREATE FUNCTION troubled_webhooks(most integer) RETURNS TABLE (id uuid, organization_id uuid)
     LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    (SELECT e.id, e.organization_id FROM webhook_endpoints e WHERE e.disabled_at IS NULL
+    (SELECT e.id, e.organization_id FROM webhook_endpoints e WHERE e.disabled_at IS NULL AND ${LIVES_HERE('e.organization_id')}
         AND e.failing_since <= now() - CASE WHEN e.warned_at IS NULL THEN interval '1 day' ELSE interval '5 days' END LIMIT most)
     UNION ALL (SELECT e.id, e.organization_id FROM webhook_endpoints e
-      WHERE e.told_at IS NULL AND e.disabled_reason IN ('gone', 'failing', 'maker_left') LIMIT most)
+      WHERE e.told_at IS NULL AND e.disabled_reason IN ('gone', 'failing', 'maker_left')
+        AND ${LIVES_HERE('e.organization_id')} LIMIT most)
     UNION ALL (SELECT e.id, e.organization_id FROM webhook_endpoints e JOIN api_keys k
         ON k.organization_id = e.organization_id AND k.id = e.api_key_id
-      WHERE e.disabled_at IS NULL AND (k.expires_at <= now() OR k.revoked_at IS NOT NULL) LIMIT most)
+      WHERE e.disabled_at IS NULL AND (k.expires_at <= now() OR k.revoked_at IS NOT NULL)
+        AND ${LIVES_HERE('e.organization_id')} LIMIT most)
   $$;
 
   -- Marks one of them as told, for the organization of the transaction, and disables it if it is time to. Nothing if somebody

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { DEMO_ORGANIZATIONS } from './demo.js';
-import { sampleQuestions } from './sample-questions.js';
+import { DEMO_ORGANIZATIONS } from './demo/demo.js';
+import { sampleQuestions } from './demo/sample-questions.js';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
@@ -29,11 +29,11 @@ const TABLES = `
 
 /** Logins that belong to these organizations only, and their conversations. */
 const temporary = (ids: string) => `
-  CREATE TEMPORARY TABLE demo_users ON COMMIT DROP AS
+  CREATE TEMPORARY TABLE dropped_users ON COMMIT DROP AS
   WITH ties AS (SELECT user_id, organization_id FROM members UNION ALL SELECT user_id, organization_id FROM parents)
   SELECT user_id AS id FROM ties GROUP BY user_id HAVING bool_and(organization_id = ANY (${ids}));
-  CREATE TEMPORARY TABLE demo_conversations ON COMMIT DROP AS
-  SELECT DISTINCT conversation_id AS id FROM conversation_participants WHERE user_id IN (SELECT id FROM demo_users);`;
+  CREATE TEMPORARY TABLE dropped_conversations ON COMMIT DROP AS
+  SELECT DISTINCT conversation_id AS id FROM conversation_participants WHERE user_id IN (SELECT id FROM dropped_users);`;
 
 /** Removes the demo organizations with all their data, and the demo's questions, in one transaction. */
 export async function removeDemo(ownerUrl: string): Promise<void> {
@@ -46,8 +46,10 @@ export async function removeDemo(ownerUrl: string): Promise<void> {
       `SELECT o.id FROM organizations o JOIN unnest($1::text[], $2::text[]) d (name, slug) USING (name, slug)`,
       [DEMO_ORGANIZATIONS.map(({ name }) => name), DEMO_ORGANIZATIONS.map(({ slug }) => slug)],
     );
-    const ids = `${escapeLiteral(`{${rows.map(({ id }) => id).join(',')}}`)}::uuid[]`;
-    if (rows.length > 0) await remove(client, ids);
+    await dropOrganizations(
+      client,
+      rows.map(({ id }) => id),
+    );
     await client.query('DELETE FROM questions WHERE organization_id IS NULL AND id = ANY ($1)', [
       sampleQuestions().map(({ id }) => id),
     ]);
@@ -60,7 +62,15 @@ export async function removeDemo(ownerUrl: string): Promise<void> {
   }
 }
 
-async function remove(client: pg.Client, ids: string): Promise<void> {
+/**
+ * Removes organizations with all their rows, and the logins that belong to no other, in a transaction of the owner with
+ * `app.maintenance` on. Files stay in the storage.
+ */
+export async function dropOrganizations(client: pg.Client, organizationIds: string[]): Promise<void> {
+  if (organizationIds.length === 0) return;
+  const ids = `${escapeLiteral(`{${organizationIds.join(',')}}`)}::uuid[]`;
+  // First, because it keeps logins as they are.
+  await client.query(`DELETE FROM moves WHERE organization_id = ANY (${ids})`);
   await client.query(temporary(ids));
   const { rows: tables } = await client.query<Table>(TABLES);
   const byName = new Map(tables.map((table) => [table.name, table]));
@@ -86,10 +96,10 @@ function childrenFirst(tables: Table[]): string[] {
   return ordered;
 }
 
-/** SQL for the demo's rows in a table; empty for a table without an owner. */
+/** SQL for the rows of these organizations in a table; empty for a table without an owner. */
 function conditionOf(name: string, tables: Map<string, Table>, ids: string): string {
   if (name === 'organizations') return `t.id = ANY (${ids})`;
-  if (name === 'users' || name === 'conversations') return `t.id IN (SELECT id FROM demo_${name})`;
+  if (name === 'users' || name === 'conversations') return `t.id IN (SELECT id FROM dropped_${name})`;
   const { owned, references } = tables.get(name)!;
   const through = references.map(({ column, table, to }) => {
     const condition = conditionOf(table, tables, ids);
