@@ -99,6 +99,7 @@ describe('a move', () => {
       [school.id],
     ))
       await here.make.query(`INSERT INTO credentials (user_id, password_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [id, `hash of ${id}`]);
+    await here.make.query(`INSERT INTO account_deletions (user_id, due_at) SELECT user_id, '2127-01-01' FROM credentials`);
     for (const row of await here.make.query<{ id: string; hash: string | null }>('SELECT user_id AS id, password_hash AS hash FROM credentials'))
       passwords.set(row.id, row.hash);
   });
@@ -151,6 +152,8 @@ describe('a move', () => {
     expect(arrived.length).toBeGreaterThan(3);
     for (const { id, hash } of arrived) expect(hash).toBe(passwords.get(id));
     expect(arrived.filter(({ id }) => fixtures.shared.has(id))).toEqual([]);
+    const wishes = await there.make.query<{ id: string }>('SELECT user_id AS id FROM account_deletions');
+    expect(wishes.map(({ id }) => id).sort()).toEqual(arrived.map(({ id }) => id).sort());
     const mails = await there.make.query<{ kind: string; payload: Buffer }>(
       `SELECT kind, payload FROM outbox WHERE organization_id = $1 AND topic = 'email' AND payload IS NOT NULL`,
       [school.id],

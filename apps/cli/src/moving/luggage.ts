@@ -58,7 +58,7 @@ export class Luggage {
   }
 
   /**
-   * Passwords of people who belong to no other organization, and that they have proven their addresses.
+   * Passwords of people who belong to no other organization, that they have proven their addresses, and that they have asked to be deleted.
    *
    * @returns how many, and who has to set a password, or to accept anew
    */
@@ -67,21 +67,25 @@ export class Luggage {
       id: string;
       hash: string | null;
       verified: string | null;
+      asked: string | null;
+      due: string | null;
       alone: boolean;
     }>(
-      `SELECT u.id, c.password_hash AS hash, u.email_verified_at::text AS verified, NOT EXISTS (
+      `SELECT u.id, c.password_hash AS hash, u.email_verified_at::text AS verified, d.asked_at::text AS asked,
+          d.due_at::text AS due, NOT EXISTS (
           SELECT FROM members m WHERE m.user_id = u.id AND m.organization_id <> $1
           UNION ALL SELECT FROM parents p WHERE p.user_id = u.id AND p.organization_id <> $1) AS alone
-        FROM users u LEFT JOIN credentials c ON c.user_id = u.id
+        FROM users u LEFT JOIN credentials c ON c.user_id = u.id LEFT JOIN account_deletions d ON d.user_id = u.id
         WHERE (u.email_verified_at IS NOT NULL OR c.user_id IS NOT NULL) AND u.id IN (SELECT user_id FROM (${TIES}) t)`,
       [this.organizationId],
     );
     const alone = rows.filter((row) => row.alone);
     const { rows: moved } = await this.to.query<{ id: string }>(
-      `WITH arrived AS (SELECT p.* FROM json_to_recordset($1) AS p (id uuid, hash text, verified timestamptz)
+      `WITH arrived AS (SELECT p.* FROM json_to_recordset($1) AS p (id uuid, hash text, verified timestamptz, asked timestamptz, due timestamptz)
           JOIN users u ON u.id = p.id LEFT JOIN credentials c ON c.user_id = p.id
           WHERE c.user_id IS NULL AND ${this.newHere('u')}),
         proven AS (UPDATE users u SET email_verified_at = a.verified FROM arrived a WHERE u.id = a.id AND a.verified IS NOT NULL),
+        wanted AS (INSERT INTO account_deletions (user_id, asked_at, due_at) SELECT a.id, a.asked, a.due FROM arrived a WHERE a.due IS NOT NULL),
         kept AS (INSERT INTO credentials (user_id, password_hash) SELECT a.id, a.hash FROM arrived a WHERE a.hash IS NOT NULL)
       SELECT id FROM arrived WHERE hash IS NOT NULL`,
       [JSON.stringify(alone)],

@@ -25,6 +25,7 @@ export const erasures = /* sql */ `
     due_at timestamptz(3) NOT NULL
   );
   ${ownerOnly('account_deletions')}
+  CREATE TRIGGER keep_login BEFORE INSERT OR DELETE ON account_deletions FOR EACH ROW EXECUTE FUNCTION keep_login('user_id');
 
   -- While there is one, nobody erases the person here: a dispute, or a duty to keep what is known of them.
   CREATE TABLE holds (

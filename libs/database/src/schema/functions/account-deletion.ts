@@ -1,4 +1,5 @@
 import { AS_OWNER } from '../rules.js';
+import { LIVES_HERE } from './moves.js';
 
 /** Deleting one's own account. */
 export const accountDeletion = /* sql */ `
@@ -59,7 +60,7 @@ export const accountDeletion = /* sql */ `
   -- Where those whose days are over still belong, or are to be erased now.
   CREATE FUNCTION due_account_deletions(most integer) RETURNS TABLE (user_id uuid, organization_id uuid) LANGUAGE sql STABLE ${AS_OWNER} AS $$
     SELECT d.user_id, t.organization_id FROM account_deletions d CROSS JOIN LATERAL ties_of(d.user_id) t
-    WHERE d.due_at <= now()::timestamptz(3) AND NOT t.alone AND (t.belongs OR NOT t.held AND NOT EXISTS (SELECT FROM erasures e
+    WHERE d.due_at <= now()::timestamptz(3) AND ${LIVES_HERE('t.organization_id')} AND NOT t.alone AND (t.belongs OR NOT t.held AND NOT EXISTS (SELECT FROM erasures e
       WHERE e.organization_id = t.organization_id AND e.person_id = d.user_id AND e.due_at <= now()::timestamptz(3)))
     ORDER BY d.due_at, d.user_id LIMIT most
   $$;

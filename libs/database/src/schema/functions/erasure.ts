@@ -44,7 +44,7 @@ export const erasure = /* sql */ `
 
   -- What organizations have switched on.
   CREATE FUNCTION retentions() RETURNS TABLE (organization_id uuid, kind text) LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    SELECT s.organization_id, s.kind FROM retention_settings s ORDER BY 1, 2
+    SELECT s.organization_id, s.kind FROM retention_settings s WHERE ${LIVES_HERE('s.organization_id')} ORDER BY 1, 2
   $$;
 
   -- Deletes a portion of the rows of a kind that an organization has deleted, if it still does. @returns how many
