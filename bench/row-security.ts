@@ -204,9 +204,10 @@ async function loadDemoInto({ ownerUrl, portalUrl, encryptionKey, adminUrl }: Be
       // Nothing else makes events of what the demo wrote: no worker runs here.
       while ((await admin.query<{ made: string }>('SELECT made FROM number_events()')).rows[0]!.made !== '0');
       // Nobody has asked for one, and each record is read.
-      await admin.query(`INSERT INTO exports (id, organization_id, status) VALUES (gen_random_uuid(), $1, 'expired')`, [
-        largest!.id,
-      ]);
+      await admin.query(
+        `INSERT INTO exports (id, organization_id, status, ended_at) VALUES (gen_random_uuid(), $1, 'expired', now())`,
+        [largest!.id],
+      );
       await admin.query('VACUUM ANALYZE');
     });
     return { id: largest!.id, key: (await rules.get(ApiKeys).create(largest!.id, { name: 'bench' })).key };
