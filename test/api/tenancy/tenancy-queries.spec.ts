@@ -30,7 +30,7 @@ sent.push(...(await statementsOfEveryRead()).filter(({ text }) => text.includes(
 afterAll(() => Promise.all([held.end(), free.end()]));
 
 /** How the transaction of a read begins; faults-of-reads.spec.ts proves that it holds. */
-const READ_ONLY = /^SELECT .*set_config\('transaction_read_only', 'on', true\)$/;
+const READ_ONLY = /^SELECT .*set_config\('transaction_read_only', 'on', true\), enter_home\(false\)$/;
 
 async function statementsOfEveryRead(): Promise<Sent[]> {
   const found = new Map<string, Sent>();

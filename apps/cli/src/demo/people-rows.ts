@@ -66,8 +66,12 @@ function supplied({ firstName, lastName, email }: Person): Row {
   return { supplied_first_name: firstName, supplied_last_name: lastName, supplied_email: email };
 }
 
+/** Of the first subjects; the others leave it to the organization. */
+const TAX = ['taxable', 'free'];
+
 function* subjects(school: School): Rows {
-  for (const { id, name, createdAt } of school.subjects) yield { id, name, created_at: iso(createdAt) };
+  for (const [place, { id, name, createdAt }] of school.subjects.entries())
+    yield { id, name, created_at: iso(createdAt), tax: TAX[place] ?? null };
   const { subjects } = school;
   const former = { id: school.id('subject', subjects.length), name: 'Latin', is_archived: true };
   yield { ...former, created_at: iso(subjects[0]!.createdAt) };
