@@ -45,6 +45,7 @@ describe('the OpenAPI document', () => {
       'storage_full',
       'method_not_allowed',
       'headers_too_large',
+      'moved',
     ];
     expect([...codes, ...elsewhere].sort()).toEqual([...(code!.enum as string[]), 'expired_api_key', 'validation_failed'].sort());
   });

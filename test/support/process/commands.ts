@@ -25,6 +25,7 @@ const MORE: Record<string, string[]> = {
   'hook set': ['--brand', 'primary'],
   'hook remove': ['--brand', 'primary'],
   move: ['--to', 'postgres://owner:secret@127.0.0.1/elsewhere'],
+  'org drop': ['--yes'],
   'org update': ['--name', 'Some name'],
 };
 

@@ -19,6 +19,7 @@ export const MAIL_KINDS: Record<string, string> = {
   written_in_your_name: 'Notice of a message in somebody’s name',
   membership_ended: 'Notice to somebody who no longer belongs',
   erasure_coming: 'Notice to somebody whose data is to be erased',
+  account_deletion: 'Notice that an account will be deleted',
   account_deletion_asked: 'Notice that somebody deletes their account',
   erasure_asked: 'Notice that somebody’s data is to be erased',
   member_removed: 'Notice that somebody was removed or has left',

@@ -31,6 +31,7 @@ export const jobs: Grants = {
     due_message: [],
     due_delivery: [],
     next_due: [],
+    lives_elsewhere: [],
     move_turn: [],
     refuse_address: ['worker'],
     is_suppressed: [],

@@ -1,6 +1,5 @@
 import { lockNumber } from '../../locks.js';
 import { AS_OWNER, BY_INDEX } from '../rules.js';
-import { LIVES_HERE } from './moves.js';
 
 /** The lanes that must be free, of some 200, for an endpoint to take another one, for each that it has. */
 const HEADROOM = 20;
@@ -48,15 +47,25 @@ export const turns = /* sql */ `
     RETURN NULL;
   END $$;
 
+  -- Whether the organization of an owner's messages is being moved, or has moved. A statement of its own: as a part of those that
+  -- look for messages, it let PostgreSQL choose plans that read them all.
+  CREATE FUNCTION lives_elsewhere(wanted text, whose text) RETURNS boolean LANGUAGE plpgsql STABLE ${BY_INDEX} AS $$
+  DECLARE organization uuid := CASE WHEN wanted <> 'rebuild' THEN nullif(whose, '')::uuid ELSE (SELECT o.organization_id FROM outbox o
+    WHERE o.topic = 'rebuild' AND o.recipient = whose ORDER BY o.created_at DESC, o.id DESC LIMIT 1) END;
+  BEGIN
+    RETURN EXISTS (SELECT FROM moves x WHERE x.organization_id = organization AND x.state <> 'live');
+  END $$;
+
   -- When the first message of an owner that waits is due; null if none waits.
   CREATE FUNCTION next_due(wanted text, whose text) RETURNS timestamptz LANGUAGE plpgsql STABLE ${BY_INDEX} AS $$
   BEGIN
+    IF lives_elsewhere(wanted, whose) THEN RETURN NULL; END IF;
     IF wanted IN ('webhook', 'failing') THEN
       RETURN (SELECT min(o.due_at) FROM webhook_endpoints e CROSS JOIN LATERAL (${heads('e.id')}) o
-        WHERE e.organization_id = whose::uuid AND ${LIVES_HERE('whose::uuid')} AND (e.failing_since IS NOT NULL) = (wanted = 'failing'));
+        WHERE e.organization_id = whose::uuid AND (e.failing_since IS NOT NULL) = (wanted = 'failing'));
     END IF;
     RETURN (SELECT o.due_at FROM outbox o WHERE o.topic = wanted AND o.owner = whose
-      AND o.status IN ('queued', 'failed') AND o.leased_until IS NULL AND ${LIVES_HERE('o.organization_id')} ORDER BY o.due_at LIMIT 1);
+      AND o.status IN ('queued', 'failed') AND o.leased_until IS NULL ORDER BY o.due_at LIMIT 1);
   END $$;
 
   -- After a look at an owner's messages: one turn is enough, and goes behind all who wait, or to when the next message is
@@ -109,9 +118,9 @@ export const turns = /* sql */ `
   -- The message of an owner that has been due the longest, locked; null if none is due, or somebody else holds it.
   CREATE FUNCTION due_message(wanted text, whose text) RETURNS uuid LANGUAGE plpgsql ${BY_INDEX} AS $$
   BEGIN
+    IF lives_elsewhere(wanted, whose) THEN RETURN NULL; END IF;
     RETURN (SELECT o.id FROM outbox o WHERE o.topic = wanted AND o.owner = whose AND o.status IN ('queued', 'failed')
-      AND o.leased_until IS NULL AND o.due_at <= now()::timestamptz(3) AND ${LIVES_HERE('o.organization_id')} ORDER BY o.due_at LIMIT 1
-      FOR UPDATE OF o SKIP LOCKED);
+      AND o.leased_until IS NULL AND o.due_at <= now()::timestamptz(3) ORDER BY o.due_at LIMIT 1 FOR UPDATE SKIP LOCKED);
   END $$;
 
   -- Leases a due message: the oldest of the owner that has the fewest leased. It is due again when the lease is over; a
@@ -190,11 +199,12 @@ export const turns = /* sql */ `
   CREATE FUNCTION due_delivery(wanted text, organization uuid, lanes integer) RETURNS uuid LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE found uuid;
   BEGIN
+    IF lives_elsewhere(wanted, organization::text) THEN RETURN NULL; END IF;
     SELECT d.id INTO found FROM webhook_endpoints e
       CROSS JOIN LATERAL (SELECT count(*) AS held FROM outbox o WHERE o.topic = 'webhook' AND o.owner = organization::text
         AND o.leased_until > now() AND o.endpoint_id = e.id) l
       CROSS JOIN LATERAL (SELECT * FROM (${heads('e.id')}) o ORDER BY o.due_at LIMIT 1) d
-    WHERE e.organization_id = organization AND ${LIVES_HERE('organization')} AND (e.failing_since IS NOT NULL) = (wanted = 'failing')
+    WHERE e.organization_id = organization AND (e.failing_since IS NOT NULL) = (wanted = 'failing')
       AND d.due_at <= now()::timestamptz(3) AND l.held * ${HEADROOM} < lanes AND (wanted = 'webhook' OR l.held = 0)
     ORDER BY l.held, d.due_at LIMIT 1;
     RETURN (SELECT o.id FROM outbox o WHERE o.id = found AND o.status IN ('queued', 'failed') FOR UPDATE SKIP LOCKED);
