@@ -25,6 +25,7 @@ export { migrate, revertLast } from './migrate.js';
 export { pendingMigrations } from './applied-migrations.js';
 export { FUNCTION_GRANTS, type ProcessRole, rightsOf, ROLE_SETTINGS, TABLE_GRANTS } from './grants.js';
 export { refusePooler } from './pooler.js';
+export { portionsOf } from './portions.js';
 export { RetryTransaction } from './retry-transaction.js';
 export { type ProcessUrls, roleFaults, rolePowers } from './roles.js';
 export { driverErrorOf, SQLSTATE, sqlStateOf } from './sql-state.js';

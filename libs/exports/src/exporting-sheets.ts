@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify/sync';
 import type { Client } from 'pg';
-import { inLongTransaction } from '@app/database';
+import { inLongTransaction, portionsOf } from '@app/database';
 import { CSV } from './csv.js';
 import { type ExportOptions, makeEmpty, PORTION } from './exporting.js';
 import { PEOPLE, SHEETS, type Sheet } from './sheets.js';
@@ -44,18 +44,19 @@ async function* parts(client: Client, organizationId: string, { columns, from }:
   await client.query(`DECLARE sheet NO SCROLL CURSOR FOR WITH ${PEOPLE} SELECT ${values.join(', ')} ${from}`, [
     organizationId,
   ]);
-  for (let done = 0; ;) {
-    const { rows, fields } = await client.query<Record<string, string | number | null>>(`FETCH ${PORTION} FROM sheet`);
+  const headings = Object.keys(columns);
+  // The headings alone, if there is no row.
+  yield stringify([], { ...CSV, columns: headings, header: true, bom: true });
+  let done = 0;
+  tell(done);
+  for await (const { rows, fields } of portionsOf<Record<string, string | number | null>>(client, 'sheet', PORTION)) {
     const amounts = fields.filter(({ dataTypeID }) => dataTypeID === BIGINT).map(({ name }) => name);
     const cells = rows.map((row) => {
       const money = amounts.map((name) => [name, row[name] === null ? null : BigInt(row[name]!)] as const);
       return { ...row, ...Object.fromEntries(money) };
     });
-    if (done === 0) yield stringify(cells, { ...CSV, columns: Object.keys(columns), header: true, bom: true });
-    else if (rows.length > 0) yield stringify(cells, { ...CSV, columns: Object.keys(columns) });
+    yield stringify(cells, { ...CSV, columns: headings });
     done += rows.length;
     tell(done);
-    if (rows.length < PORTION) break;
   }
-  await client.query('CLOSE sheet');
 }

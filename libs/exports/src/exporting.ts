@@ -3,7 +3,7 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client } from 'pg';
 import type { Env } from '@app/config';
-import { EXPORTED_DATA, EXPORTED_HISTORY, inLongTransaction } from '@app/database';
+import { EXPORTED_DATA, EXPORTED_HISTORY, inLongTransaction, portionsOf } from '@app/database';
 import { STORES } from '@app/storage';
 import { FORMAT, type Manifest, MANIFEST, type ManifestFile, type ManifestTable } from './manifest.js';
 
@@ -118,7 +118,7 @@ class Exporting {
     const { client, images } = this;
     const { as, onProgress } = this.options;
     let done = 0;
-    for await (const portion of portionsOf(client, table, as)) {
+    for await (const portion of rowsOf(client, table, as)) {
       done += portion.length;
       onProgress?.(table, done);
       this.kept[table]?.push(...portion.map((line) => JSON.parse(line) as { id: string }));
@@ -151,14 +151,10 @@ class Exporting {
 const textOf = (portion: string[]) => portion.map((line) => `${line}\n`).join('');
 
 /** The rows of a table of the organization of the transaction, as lines, some thousand at a time. */
-async function* portionsOf(client: Client, table: string, as: keyof typeof READS): AsyncGenerator<string[]> {
+async function* rowsOf(client: Client, table: string, as: keyof typeof READS): AsyncGenerator<string[]> {
   await client.query(READS[as].open, [table]);
-  for (;;) {
-    const { rows } = await client.query<{ line: string }>(`FETCH ${PORTION} FROM exported`);
-    if (rows.length === 0) break;
+  for await (const { rows } of portionsOf<{ line: string }>(client, 'exported', PORTION))
     yield rows.map(({ line }) => line);
-  }
-  await client.query('CLOSE exported');
 }
 
 /** The rows of a table as an export of this transaction would have them, one line each, with the addresses of images replaced. */
@@ -167,7 +163,7 @@ export async function* linesOf(
   table: string,
   images: { part: string; by: string },
 ): AsyncGenerator<string> {
-  for await (const portion of portionsOf(client, table, 'owner'))
+  for await (const portion of rowsOf(client, table, 'owner'))
     for (const line of portion) yield line.replaceAll(images.part, images.by);
 }
 

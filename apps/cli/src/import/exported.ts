@@ -4,13 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Client } from 'pg';
-import { v7 as uuidv7 } from 'uuid';
-import { type Operation, OPERATOR } from '@app/audit';
 import type { Env } from '@app/config';
 import { inLongTransaction } from '@app/database';
 import { FORMAT, type Manifest, MANIFEST, type ManifestFile } from '@app/exports';
 import { FORMATS } from '@app/images';
 import { STORES } from '@app/storage';
+import { auditCommand } from '../audit-command.js';
 import { caughtUp } from '../rules.js';
 import { Checks } from './checks.js';
 import { Faults, ImportError } from './faults.js';
@@ -84,12 +83,7 @@ async function write(client: Client, manifest: Manifest, options: ImportOptions 
   await checks.references();
   faults.check();
   const report = await writeAll(client, all, faults, options);
-  const operation: Operation = 'import organization';
-  const details = { exported_at: manifest.exported_at };
-  await client.query(
-    `INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details) VALUES ($1, $2, $3, $4, 200, 'done', $5)`,
-    [uuidv7(), organizationId, operation, OPERATOR.requestId, details],
-  );
+  await auditCommand(client, organizationId, 'import organization', { exported_at: manifest.exported_at });
   return report;
 }
 

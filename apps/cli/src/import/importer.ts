@@ -1,12 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import { v7 as uuidv7 } from 'uuid';
-import { type Operation, OPERATOR } from '@app/audit';
 import { RATE_CELLS } from '@app/billing';
 import type { Env } from '@app/config';
 import { inLongTransaction, lockNumber, tableLock } from '@app/database';
 import { caughtUp } from '../rules.js';
+import { auditCommand } from '../audit-command.js';
 import { Checks } from './checks.js';
 import { Consent } from './consent.js';
 import { Faults, ImportError } from './faults.js';
@@ -176,7 +175,8 @@ export async function writeAll(
     // This counts the rows, and its lock keeps autovacuum away until the import ends.
     if (inserted > BATCH_LINES) await client.query(`ANALYZE ${table.name}`);
     const { rows: changed, fields } = await updates.summary(staged);
-    if (changed > 0) await audit(client, organizationId, table, changed, fields);
+    const details = { file: table.file, rows: changed, fields: Object.keys(fields) };
+    if (changed > 0) await auditCommand(client, organizationId, 'change rows', details);
     const differ = differing?.get(table.name) ?? 0;
     report.tables[table.name] = {
       read,
@@ -189,21 +189,6 @@ export async function writeAll(
   }
   await each(client, all, 'complete');
   return report;
-}
-
-/** One row for each file that changed something. */
-async function audit(
-  client: Client,
-  organizationId: string,
-  table: Table,
-  rows: number,
-  fields: Changed,
-): Promise<void> {
-  const operation: Operation = 'change rows';
-  await client.query(
-    `INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details) VALUES ($1, $2, $3, $4, 200, 'done', $5)`,
-    [uuidv7(), organizationId, operation, OPERATOR.requestId, { file: table.file, rows, fields: Object.keys(fields) }],
-  );
 }
 
 /** Runs the statements of the tables' own rules. */
