@@ -35,6 +35,9 @@ const key = await here.key(school.id, { scopes: Object.keys(SCOPES) as Scope[] }
 const wanted = (organizationId: string): Move => ({ organizationId, from, to, onProgress: () => undefined });
 const stateIn = (api: TestApi, id: string) => api.make.query<{ state: string }>('SELECT state FROM moves WHERE organization_id = $1', [id]);
 
+const turnsIn = async (api: TestApi, id: string) =>
+  (await api.make.query(`SELECT FROM outbox_turns WHERE owner IN ($1::text, 'organization:' || $1)`, [id])).length;
+
 /** What differs by the installation: places in lists, where images and links lead, and what is asked for while the test asks. */
 const same = (text: string) =>
   text
@@ -99,6 +102,16 @@ describe('a move', () => {
       [school.id],
     ))
       await here.make.query(`INSERT INTO credentials (user_id, password_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [id, `hash of ${id}`]);
+    // A separator that readers of lines may take for the end of one, and more keys than are copied at once, each replaced by the next.
+    await here.make.row('leads', { organizationId: school.id, name: 'Ada\u2028Lovelace' });
+    await here.make.query(
+      `INSERT INTO api_keys (id, organization_id, name, key_hash, first_four, last_four, created_at, revoked_at, replaced_by, replaced_at)
+        SELECT ('0190a6f2-5c1e-7d3a-9b4f-' || lpad(n::text, 12, '0'))::uuid, $1, 'chain', sha256(n::text::bytea), '0000', '0000',
+          now() - (1200 - n) * interval '1 minute', now(),
+          CASE WHEN n < 1100 THEN ('0190a6f2-5c1e-7d3a-9b4f-' || lpad((n + 1)::text, 12, '0'))::uuid END, CASE WHEN n < 1100 THEN now() END
+        FROM generate_series(1, 1100) n`,
+      [school.id],
+    );
     await here.make.query(`INSERT INTO account_deletions (user_id, due_at) SELECT user_id, '2127-01-01' FROM credentials`);
     for (const row of await here.make.query<{ id: string; hash: string | null }>('SELECT user_id AS id, password_hash AS hash FROM credentials'))
       passwords.set(row.id, row.hash);
@@ -167,10 +180,17 @@ describe('a move', () => {
   it('goes on where it was interrupted, and asks whom the other installation knows', async () => {
     const one = wanted(other.id);
     const arriving = await here.key(other.id);
+    await here.make.query(
+      `INSERT INTO outbox (id, organization_id, topic, kind, recipient) VALUES (gen_random_uuid(), $1, 'email', 'welcome', 'ada@example.org')`,
+      [other.id],
+    );
+    expect(await turnsIn(here, other.id)).toBeGreaterThan(0);
     await pause(one);
     await move(one);
     expect([await stateIn(here, other.id), await stateIn(there, other.id)]).toEqual([[{ state: 'moved' }], [{ state: 'arriving' }]]);
     expect((await there.get('/v1/students', arriving)).status).toBe(503);
+    // No worker takes its mails, here or there, until it is live.
+    expect([await turnsIn(here, other.id), await turnsIn(there, other.id)]).toEqual([0, 0]);
     await expect(abort(one)).rejects.toThrow('has moved');
     const { stdout } = await runCli(
       ['--json', 'move', other.organization.slug, '--to', there.database.ownerUrl, '--to-env', join(base, 'there.env'), '--resume'],
@@ -186,6 +206,7 @@ describe('a move', () => {
       other.id,
     ]);
     expect(statuses).toEqual([{ status: 'pending' }]);
+    expect(await turnsIn(there, other.id)).toBeGreaterThan(0);
     await live(to, other.id);
     expect((await there.get('/v1/students', arriving)).status).toBe(200);
   });

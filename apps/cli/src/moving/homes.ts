@@ -1,8 +1,9 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Env } from '@app/config';
 import { inLongTransaction, lockNumber } from '@app/database';
 import { dropOrganizations } from '../dropping.js';
 import { Failure } from '../output.js';
+import { withClient } from '../postgres/client.js';
 
 /** An organization on its way: where from, and where to. */
 export interface Move {
@@ -107,14 +108,9 @@ function versionOf(env: Env): Promise<string> {
 }
 
 /** The work on a connection of the owner, who sees all rows. */
-export async function asOwner<T>(env: Env, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: env.migrationUrl, application_name: 'tutoring move' });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+export function asOwner<T>(env: Env, work: (client: Client) => Promise<T>): Promise<T> {
+  return withClient(env.migrationUrl, async (client) => {
     await client.query('SET app.maintenance = on');
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+    return work(client);
+  });
 }

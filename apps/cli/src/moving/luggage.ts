@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import type { Purpose, Vault } from '@app/config';
-import { EXPORTED_HISTORY } from '@app/database';
+import { EXPORTED_HISTORY, portionsOf } from '@app/database';
 import { hashOfSecret } from '@app/people';
 
 /** What moves along beside the data: it is as it was, in every column. Each table after those that it refers to. */
@@ -30,6 +30,9 @@ export const SEALED: Record<string, Record<string, Purpose>> = {
 
 /** Columns that count the events of an installation. */
 const NUMBERED: Record<string, string> = { events: 'number', event_floors: 'number', webhook_endpoints: 'position' };
+
+/** A key that was replaced names the one that replaced it, which is newer. */
+const ORDER: Record<string, string> = { api_keys: 'ORDER BY t.created_at DESC' };
 
 /** Rows at once. */
 const PORTION = 1_000;
@@ -114,23 +117,21 @@ export class Luggage {
   private async table(table: string, shift: bigint): Promise<number> {
     const columns = await this.columns(table);
     await this.from.query(
-      `DECLARE luggage NO SCROLL CURSOR FOR SELECT ${columns.map((name) => `t.${name}`).join(', ')} FROM ${table} t WHERE t.organization_id = $1`,
+      `DECLARE luggage NO SCROLL CURSOR FOR SELECT ${columns.map((name) => `t.${name}`).join(', ')} FROM ${table} t WHERE t.organization_id = $1
+        ${ORDER[table] ?? ''}`,
       [this.organizationId],
     );
     await this.strangers(table);
     let done = 0;
-    for (;;) {
-      const { rows } = await this.from.query<{ row: string }>(`FETCH ${PORTION} FROM luggage`);
-      if (rows.length === 0) break;
-      const arriving = (rows as unknown as Row[]).map((row) => this.sealedAnew(table, row));
+    for await (const { rows } of portionsOf<Row>(this.from, 'luggage', PORTION)) {
+      const arriving = rows.map((row) => this.sealedAnew(table, row));
       await this.write(table, columns, arriving, shift);
       done += rows.length;
     }
-    await this.from.query('CLOSE luggage');
     return done;
   }
 
-  /** One statement for all rows, so that they may refer to each other. */
+  /** One statement for a portion, in which rows may refer to each other. */
   private async write(table: string, columns: string[], rows: Row[], shift: bigint): Promise<void> {
     const values = columns.map((name) => (NUMBERED[table] === name ? `t.${name} + ${shift}` : `t.${name}`));
     await this.to.query(

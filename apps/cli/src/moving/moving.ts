@@ -1,18 +1,16 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { v7 as uuidv7 } from 'uuid';
-import { OPERATOR, type Operation } from '@app/audit';
 import { type Env, Vault } from '@app/config';
 import { homeLock, inLongTransaction } from '@app/database';
 import { exportOrganization, linesOf, type Manifest } from '@app/exports';
 import { STORES } from '@app/storage';
+import { auditCommand } from '../audit-command.js';
 import { importExport } from '../import/exported.js';
+import { readLines } from '../import/lines.js';
 import { Failure } from '../output.js';
 import { caughtUp } from '../rules.js';
 import { asOwner, type Move } from './homes.js';
@@ -60,7 +58,7 @@ export async function move({ organizationId, from, to, onProgress }: Move): Prom
         `UPDATE moves SET state = 'moved', since = now() WHERE organization_id = $1 AND state = 'paused'`,
         [organizationId],
       );
-      await audit(holder, organizationId, { moved_to: to.apiUrl });
+      await auditCommand(holder, organizationId, 'move organization', { moved_to: to.apiUrl });
       const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
       return { ...arrived, rows, files: manifest.files.length, seconds: Math.round((Date.now() - began) / 1000) };
     });
@@ -70,9 +68,10 @@ export async function move({ organizationId, from, to, onProgress }: Move): Prom
   }
 }
 
-/** Ends what is in hand: messages that a worker has leased, and changes that are no events yet. */
+/** Has messages rest, and ends what is in hand: those that a worker has leased, and changes that are no events yet. */
 async function settle(env: Env, organizationId: string): Promise<void> {
   await asOwner(env, async (client) => {
+    await client.query('SELECT rest_turns($1)', [organizationId]);
     for (const deadline = Date.now() + PATIENCE; ;) {
       await client.query('SELECT number_events()');
       const { rows } = await client.query<{ busy: boolean }>(
@@ -116,6 +115,7 @@ async function arrive(
         organizationId,
         toTell,
       ]);
+      await client.query('SELECT rest_turns($1)', [organizationId]);
     },
   });
   return arrived;
@@ -131,7 +131,7 @@ async function compareRows(
 ): Promise<void> {
   for (const { table, imported, path } of tables) {
     if (!imported || (known && ASKED_AGAIN.has(table))) continue;
-    const there = createInterface({ input: createReadStream(join(folder, path)), crlfDelay: Infinity });
+    const there = linesIn(join(folder, path));
     const here = linesOf(client, table, { part: imagesHere, by: images_url });
     if ((await hashOf(there)) !== (await hashOf(here)))
       throw new Failure(`The rows of ${table} are not the same there. Nothing has moved.`);
@@ -153,6 +153,10 @@ async function compareDerived(from: Client, to: Client, organizationId: string):
   const [there, here] = totals.map(({ rows }) => rows[0]!.totals) as [string, string];
   if (there !== here)
     throw new Failure('What follows from the rows is not the same there. Nothing has moved.', there, here);
+}
+
+async function* linesIn(path: string): AsyncGenerator<string> {
+  for await (const { lines } of readLines(path)) yield* lines as string[];
 }
 
 /** However the JSON in them is spaced. */
@@ -179,12 +183,4 @@ async function reserveNumbers(holder: Client, to: Env, organizationId: string): 
     );
     return BigInt(given[0]!.number) - BigInt(span) - BigInt(least);
   });
-}
-
-async function audit(client: Client, organizationId: string, details: object): Promise<void> {
-  const operation: Operation = 'move organization';
-  await client.query(
-    `INSERT INTO audit_log (id, organization_id, operation, request_id, status, result, details) VALUES ($1, $2, $3, $4, 200, 'done', $5)`,
-    [uuidv7(), organizationId, operation, OPERATOR.requestId, details],
-  );
 }

@@ -31,7 +31,7 @@ export const jobs: Grants = {
     due_message: [],
     due_delivery: [],
     next_due: [],
-    lives_elsewhere: [],
+    rest_turns: [],
     move_turn: [],
     refuse_address: ['worker'],
     is_suppressed: [],

@@ -15,7 +15,7 @@ export const homeLock = (organization: string): string =>
 export const LIVES_HERE = (organization: string): string =>
   `NOT EXISTS (SELECT FROM moves x WHERE x.organization_id = ${organization} AND x.state <> 'live')`;
 
-/** SQL of plpgsql: refuses by \`state\`, a variable, and \`moved_to\`. */
+/** As plpgsql: refuses, as the variables `state` and `moved_to` say. */
 const REFUSE = `
     IF state = 'moved' THEN
       RAISE 'the organization has moved' USING ERRCODE = '${AWAY.moved}', DETAIL = moved_to;
@@ -24,9 +24,9 @@ const REFUSE = `
 
 /** What keeps an organization at one home. */
 export const moves = /* sql */ `
-  -- Part of the first statement of every transaction of an organization. Whoever
-  -- writes shares the lock until the end, and does not wait for it: only a move has it alone. The look into the table comes after
-  -- it, in a statement of its own, so that it sees what was committed before.
+  -- Part of the first statement of every transaction of an organization. Whoever writes shares the lock until the end, and does
+  -- not wait for it: only a move has it alone. The look into the table comes after it, in a statement of its own, so that it sees
+  -- what was committed before.
   CREATE FUNCTION enter_home(writes boolean) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE state text; moved_to text; free boolean := true;
   BEGIN

@@ -1,11 +1,19 @@
 import { lockNumber } from '../../locks.js';
 import { AS_OWNER, BY_INDEX } from '../rules.js';
+import { LIVES_HERE } from './moves.js';
 
 /** The lanes that must be free, of some 200, for an endpoint to take another one, for each that it has. */
 const HEADROOM = 20;
 
 /** A function that is given an owner in its column's collation would compare topics in that, too, and find no index. */
 const DEFAULT = (owner: string): string => `${owner} COLLATE "default" AS owner`;
+
+/** SQL: whether the messages of an owner are an organization's: mails and deliveries by its id, rebuilds by the target. */
+const isOf = (owner: string, organization: string): string =>
+  `${owner} IN (${organization}::text, 'organization:' || ${organization})`;
+
+const CLAIMS = lockNumber('claims of the outbox');
+const WEBHOOK_CLAIMS = lockNumber('claims of webhooks');
 
 /** The lock that keeps the turn of an owner where it is, shared by those who add messages; and how many of them a transaction takes. */
 const turnLock = (queue: string, owner: string): string =>
@@ -26,7 +34,7 @@ const heads = (endpoint: string): string =>
  * outbox_turns.
  */
 export const turns = /* sql */ `
-  -- After a statement that changed messages: an owner of some that wait needs a turn. Only who adds one wakes the worker,
+  -- After a statement that changed messages: an owner of some that wait needs a turn, if its organization lives here. Only who adds one wakes the worker,
   -- which is at work while there is one: transactions that notify commit one after the other, whatever else they do.
   CREATE FUNCTION take_turns() RETURNS trigger LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE t record; kept boolean;
@@ -34,7 +42,8 @@ export const turns = /* sql */ `
     FOR t IN SELECT a.owner, greatest(min(a.due_at), clock_timestamp())::timestamptz(3) AS at,
         CASE WHEN a.topic = 'webhook' AND (SELECT e.failing_since FROM webhook_endpoints e WHERE e.id = a.endpoint_id) IS NOT NULL
           THEN 'failing' ELSE a.topic END AS queue, row_number() OVER () AS place
-      FROM after a WHERE a.status IN ('queued', 'failed') AND a.leased_until IS NULL GROUP BY 1, 3
+      FROM after a WHERE a.status IN ('queued', 'failed') AND a.leased_until IS NULL
+        AND ${LIVES_HERE('a.organization_id')} GROUP BY 1, 3
     LOOP
       -- Until this transaction ends, no claim removes the owner's turn or puts it off, not seeing these messages. Locked
       -- before it is looked for; who reads an old snapshot cannot look.
@@ -47,19 +56,9 @@ export const turns = /* sql */ `
     RETURN NULL;
   END $$;
 
-  -- Whether the organization of an owner's messages is being moved, or has moved. A statement of its own: as a part of those that
-  -- look for messages, it let PostgreSQL choose plans that read them all.
-  CREATE FUNCTION lives_elsewhere(wanted text, whose text) RETURNS boolean LANGUAGE plpgsql STABLE ${BY_INDEX} AS $$
-  DECLARE organization uuid := CASE WHEN wanted <> 'rebuild' THEN nullif(whose, '')::uuid ELSE (SELECT o.organization_id FROM outbox o
-    WHERE o.topic = 'rebuild' AND o.recipient = whose ORDER BY o.created_at DESC, o.id DESC LIMIT 1) END;
-  BEGIN
-    RETURN EXISTS (SELECT FROM moves x WHERE x.organization_id = organization AND x.state <> 'live');
-  END $$;
-
   -- When the first message of an owner that waits is due; null if none waits.
   CREATE FUNCTION next_due(wanted text, whose text) RETURNS timestamptz LANGUAGE plpgsql STABLE ${BY_INDEX} AS $$
   BEGIN
-    IF lives_elsewhere(wanted, whose) THEN RETURN NULL; END IF;
     IF wanted IN ('webhook', 'failing') THEN
       RETURN (SELECT min(o.due_at) FROM webhook_endpoints e CROSS JOIN LATERAL (${heads('e.id')}) o
         WHERE e.organization_id = whose::uuid AND (e.failing_since IS NOT NULL) = (wanted = 'failing'));
@@ -93,10 +92,19 @@ export const turns = /* sql */ `
       queues AS (SELECT q.queue, w.owner, next_due(q.queue, w.owner COLLATE "default") AS due FROM owners w
         CROSS JOIN LATERAL unnest(CASE w.topic WHEN 'webhook' THEN ARRAY['webhook', 'failing'] ELSE ARRAY[w.topic] END) q (queue)),
       added AS (INSERT INTO outbox_turns (queue, owner, at)
-        SELECT q.queue, q.owner, greatest(q.due, now()) FROM queues q WHERE q.due IS NOT NULL AND NOT EXISTS (SELECT FROM outbox_turns t
+        SELECT q.queue, q.owner, greatest(q.due, now()) FROM queues q WHERE q.due IS NOT NULL
+        AND NOT EXISTS (SELECT FROM moves x WHERE x.state <> 'live' AND ${isOf('q.owner', 'x.organization_id')})
+        AND NOT EXISTS (SELECT FROM outbox_turns t
           WHERE t.queue = q.queue AND t.owner = q.owner AND t.at <= greatest(q.due, now() + interval '1 second')) RETURNING 1)
     SELECT count(*) FROM added
   $$;
+
+  -- The messages of an organization rest until its turns are mended: it is being moved. After the claims that are under way.
+  CREATE FUNCTION rest_turns(organization uuid) RETURNS void LANGUAGE plpgsql ${BY_INDEX} AS $$
+  BEGIN
+    PERFORM pg_advisory_xact_lock(${CLAIMS}), pg_advisory_xact_lock(${WEBHOOK_CLAIMS});
+    DELETE FROM outbox_turns t WHERE ${isOf('t.owner', 'organization')};
+  END $$;
 
   -- What every claim does first.
   CREATE FUNCTION begin_claim(lock bigint, wanted text, lanes integer, lease interval) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
@@ -118,7 +126,6 @@ export const turns = /* sql */ `
   -- The message of an owner that has been due the longest, locked; null if none is due, or somebody else holds it.
   CREATE FUNCTION due_message(wanted text, whose text) RETURNS uuid LANGUAGE plpgsql ${BY_INDEX} AS $$
   BEGIN
-    IF lives_elsewhere(wanted, whose) THEN RETURN NULL; END IF;
     RETURN (SELECT o.id FROM outbox o WHERE o.topic = wanted AND o.owner = whose AND o.status IN ('queued', 'failed')
       AND o.leased_until IS NULL AND o.due_at <= now()::timestamptz(3) ORDER BY o.due_at LIMIT 1 FOR UPDATE SKIP LOCKED);
   END $$;
@@ -135,7 +142,7 @@ export const turns = /* sql */ `
   DECLARE moment timestamptz(3); turns refcursor; turn record; message uuid;
     seqs bigint[] := '{}'; owners text[] := '{}'; helds bigint[] := '{}';
   BEGIN
-    PERFORM begin_claim('${lockNumber('claims of the outbox')}', wanted, lanes, lease);
+    PERFORM begin_claim('${CLAIMS}', wanted, lanes, lease);
     moment := clock_timestamp();
     OPEN turns FOR SELECT t.seq, ${DEFAULT('t.owner')}, (SELECT count(*) FROM outbox o
         WHERE o.topic = wanted AND o.owner = t.owner AND o.leased_until > now()) AS held
@@ -190,7 +197,8 @@ export const turns = /* sql */ `
   CREATE FUNCTION change_queue() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     INSERT INTO outbox_turns (queue, owner, at)
-    VALUES (CASE WHEN NEW.failing_since IS NULL THEN 'webhook' ELSE 'failing' END, NEW.organization_id, clock_timestamp());
+    SELECT CASE WHEN NEW.failing_since IS NULL THEN 'webhook' ELSE 'failing' END, NEW.organization_id, clock_timestamp()
+    WHERE ${LIVES_HERE('NEW.organization_id')};
     RETURN NULL;
   END $$;
 
@@ -199,7 +207,6 @@ export const turns = /* sql */ `
   CREATE FUNCTION due_delivery(wanted text, organization uuid, lanes integer) RETURNS uuid LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE found uuid;
   BEGIN
-    IF lives_elsewhere(wanted, organization::text) THEN RETURN NULL; END IF;
     SELECT d.id INTO found FROM webhook_endpoints e
       CROSS JOIN LATERAL (SELECT count(*) AS held FROM outbox o WHERE o.topic = 'webhook' AND o.owner = organization::text
         AND o.leased_until > now() AND o.endpoint_id = e.id) l
@@ -218,7 +225,7 @@ export const turns = /* sql */ `
   DECLARE moment timestamptz(3); turns refcursor; turn record; message uuid; probes boolean := false;
     seqs bigint[] := '{}'; queues text[] := '{}'; owners text[] := '{}'; helds bigint[] := '{}';
   BEGIN
-    PERFORM begin_claim('${lockNumber('claims of webhooks')}', 'webhook', lanes, lease);
+    PERFORM begin_claim('${WEBHOOK_CLAIMS}', 'webhook', lanes, lease);
     moment := clock_timestamp();
     IF EXISTS (SELECT FROM outbox_turns t WHERE t.queue = 'failing' AND t.at <= moment) THEN
       probes := lanes > (SELECT count(*) FROM (SELECT FROM outbox o JOIN webhook_endpoints e ON e.id = o.endpoint_id
