@@ -25,7 +25,7 @@ export interface CommandContext {
   slugs: () => Promise<Slugs>;
 }
 
-/** The settings of another installation; without `source`, this one's with some others. */
+/** The settings of another installation: those in `source`, or else this one's, with `overrides`. */
 export interface Elsewhere {
   overrides?: Record<string, string>;
   source?: NodeJS.ProcessEnv;

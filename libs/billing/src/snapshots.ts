@@ -26,7 +26,7 @@ export interface Snapshot {
 /** SQL: whom the invoice `i` was billed to, as JSON; null if it was not issued here, and once one of them was erased. */
 export const SHOWN_BUYER = (i: string): string => `CASE WHEN NOT ${i}.person_erased THEN ${i}.snapshot -> 'buyer' END`;
 
-/** SQL for what the paper of the invoice `i` would say now. @param issuedOn SQL for the day, which may ask its organization `o` */
+/** SQL: what the invoice `i` would print now. @param issuedOn SQL for its day, which may refer to its organization as `o` */
 export const snapshotNow = (organizationId: string, issuedOn: Sql): Sql => sql`
   SELECT jsonb_build_object('issued_on', ${issuedOn},
       'seller', jsonb_build_object('name', o.name, 'legal_name', o.legal_name, 'address', o.postal_address, 'phone', o.phone,

@@ -1,4 +1,4 @@
-/** Spreadsheets skip what is not seen before a formula, such as U+0085; `escape_formulas` looks at the first character alone. */
+/** Spreadsheets ignore invisible characters before a formula, such as U+0085; `escape_formulas` looks only at the first character. */
 const HIDDEN_FORMULA = /^[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
 
 /** `-12.27` for -1227 cents. */

@@ -13,7 +13,7 @@ import { PEOPLE, SHEETS, type Sheet } from './sheets.js';
 const BIGINT = 20;
 
 /**
- * Writes files for spreadsheets into a folder: what a bookkeeper and a teacher look at, of one snapshot.
+ * Writes CSV files for bookkeepers and teachers into a folder, all from one snapshot.
  *
  * @returns the rows of each file @throws Error if the folder is not empty
  */

@@ -36,7 +36,7 @@ export class Exports {
     private readonly notices: ManagerNotices,
   ) {}
 
-  /** A key asks. Again, while one is open: that one, and nobody is mailed. */
+  /** A key asks. While an export is open, asking again returns it, and nobody is mailed. */
   async ask(organizationId: string, apiKeyId: string): Promise<{ id: string; changed: boolean }> {
     const open = await this.open(organizationId);
     if (open) return { id: open, changed: false };

@@ -5,7 +5,7 @@ import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 
-/** Where owners decide what is deleted once it is old, and see before what would go. */
+/** Where owners decide which old records are deleted, and first see what would go. */
 @Controller('o/:slug/settings/retention')
 @ForManagers()
 @ConfirmIdentity()

@@ -29,8 +29,8 @@ export class Erasures {
   ) {}
 
   /**
-   * Has somebody erased in a week, inside the ambient transaction: an owner decides, also about what a key has asked for. The person and the owners
-   * are mailed; of what a key asks, the owners alone. Again: as it was.
+   * Has somebody erased in a week, inside the ambient transaction. A key can only ask; an owner decides. Owners are mailed both times, the person
+   * once an owner has decided. Asking again changes nothing.
    * @throws Refused for nobody of the organization, for somebody who still belongs (`still_belongs`) or managed it (`is_manager`), and for one who is held
    */
   async ask(

@@ -30,7 +30,7 @@ const OTHERS = 'of rows that others are meant by';
 const CODES = 'codes and hashes';
 const LAST = { own: 'gone' };
 const BY_ADDRESS = 't.email_normalized = ANY (addresses)';
-/** Invoices that were issued for the person, and of these the ones that tax law no longer asks for. */
+/** Invoices issued to the person, and those among them that tax law no longer requires. */
 const BILLED = `(t.student_id = person OR t.billed_parent_id = person) AND t.status <> 'draft'`;
 const PAST = `t.created_at <= now() - tax_years * interval '1 year'`;
 const THEIRS = { of: ['student_id', 'parent_id'] };

@@ -13,7 +13,7 @@ export interface KeptKind {
   since: string;
   /** SQL about `t`: which rows of the organization `here`. */
   where: string;
-  /** Columns of `t` with somebody whom an owner may hold, or an address of theirs. */
+  /** Columns of `t` that name somebody whom an owner may hold, or hold an address of theirs. */
   names: string[];
   addresses?: string[];
   /** SQL about `t`: what else keeps it while one of `held` is held. */
@@ -101,7 +101,7 @@ const branches = (statement: (kind: KeptKind) => string) =>
 /** As plpgsql: how many rows of a kind are too old, and since when. */
 export const COUNT_KEPT = branches((kind) => `RETURN QUERY SELECT count(*), min(${kind.since}) FROM ${due(kind)};`);
 
-/** As plpgsql: deletes a portion of them. The newest first: what replies to a message goes before it. */
+/** As plpgsql: deletes a portion of them, newest first, so that replies go before what they reply to. */
 export const DELETE_KEPT = branches((kind) => {
   const does = kind.does ?? `gone AS (DELETE FROM ${kind.table} x WHERE x.id IN (SELECT due.id FROM due) RETURNING 1)`;
   return `WITH due AS (SELECT t.id FROM ${due(kind)} ORDER BY ${kind.since} DESC LIMIT most FOR UPDATE OF t SKIP LOCKED),

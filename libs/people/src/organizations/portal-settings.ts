@@ -10,7 +10,7 @@ export type Value = string | number | boolean | null;
 /** The values of settings, by name. */
 export type Values = Record<string, Value>;
 
-/** Something that an organization says in the portal, in one of its columns. */
+/** A setting of an organization that only the portal changes: a column of `organizations`. */
 export interface Setting {
   column: string;
   /** As pages and mails name it. */
