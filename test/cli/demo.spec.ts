@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DemoOptions, type DemoOrganization, sizeOf, writeDemo } from '../../apps/cli/src/demo/demo.js';
 import { importFolder, type ImportReport } from '../../apps/cli/src/import/importer.js';
+import { PAST } from '../../apps/cli/src/import/row-rules.js';
 import { TABLES } from '../../apps/cli/src/import/tables.js';
 import { type Row, SchemaFixture } from '../support/database/schema-fixture.js';
 
@@ -160,6 +161,24 @@ describe('demo', () => {
       for (const { name } of tables.filter((table) => TABLES.includes(table.name as string))) {
         const late = await seen(place, `SELECT FROM ${String(name)} WHERE created_at > '${NOW.toISOString()}'`);
         expect(late, String(name)).toEqual([]);
+      }
+    }
+  });
+
+  it('has no time from the future, at whatever time of the day it is made', async () => {
+    for (let hour = 0; hour < 24; hour += 8) {
+      const now = new Date(NOW.getTime() + hour * 3_600_000 + 60_000);
+      for (const { folder } of await write({ now, students: 400, homework: 0 })) {
+        for (const [table, columns] of Object.entries(PAST)) {
+          const lines = (await readFile(join(folder, `${table}.ndjson`), 'utf8')).trim().split('\n');
+          const rows = lines.map((line) => JSON.parse(line) as Record<string, string | null>);
+          for (const column of columns) {
+            expect(
+              rows.filter((row) => row[column] && new Date(row[column]) > now),
+              `${table}.${column}`,
+            ).toEqual([]);
+          }
+        }
       }
     }
   });

@@ -74,7 +74,7 @@ async function moveUnderKills(slug: string, kills: number, random: Random): Prom
     const text = Buffer.concat(said).toString();
     // It was killed after all was done, or before anything was.
     if (code === 0 || /in the other installation already/.test(text)) return killed;
-    if (code === 1 && !/No move of|orphan|being used|is moving this/.test(text)) throw new Error(text);
+    if (code === 1 && !/No move of|go on with --resume|orphan|being used|is moving this/.test(text)) throw new Error(text);
     const [row] = await here.make.query<{ state: string }>(
       'SELECT m.state FROM moves m JOIN organizations o ON o.id = m.organization_id WHERE o.slug = $1',
       [slug],

@@ -62,7 +62,8 @@ export function session(school: School, index: number): Session {
     minutes,
     inPerson: index % 3 === 0,
     createdAt,
-    cancelledAt: cancelled ? (late ? startsAt - 3 * HOUR : createdAt + DAY) : null,
+    // Before midnight: those of the last day ahead were made yesterday.
+    cancelledAt: cancelled ? (late ? startsAt - 3 * HOUR : createdAt + 4 * HOUR) : null,
     late,
   };
 }

@@ -19,7 +19,7 @@ export interface RowRule {
 const TODAY = `(now() AT TIME ZONE (SELECT time_zone FROM organizations WHERE id = current_organization_id()))::date`;
 
 /** When something happened, which is no plan. */
-const PAST: Record<string, string[]> = {
+export const PAST: Record<string, string[]> = {
   members: ['accepted_at', 'archived_at'],
   parents: ['accepted_at'],
   sessions: ['completed_at', 'cancelled_at'],
