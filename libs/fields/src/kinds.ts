@@ -125,6 +125,19 @@ export function link(max: number): Kind<string> {
   };
 }
 
+/** The same, of https alone. */
+export function httpsLink(max: number): Kind<string> {
+  const { schema, parse } = link(max);
+  return {
+    schema: { ...schema, pattern: '^[hH][tT][tT][pP][sS]://' },
+    parse: (raw, env) => {
+      const value = parse(raw, env);
+      if (typeof value !== 'string' || /^https:/i.test(value)) return value;
+      return new Fault('value_error', 'Must be a URL that starts with https://.');
+    },
+  };
+}
+
 /** An instant; a date alone means midnight UTC. */
 export const instant = fromString(
   'an ISO 8601 date-time string',

@@ -2,7 +2,7 @@ import { EVENT_NAMES, MOST_CENTS } from '@app/database';
 import { LONGEST, SHORTEST } from '@app/scheduling';
 import { Fault, isFault } from './fault.js';
 import {
-  cents, color, dayOfWeek, decimal, email, endTime, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
+  cents, color, dayOfWeek, decimal, email, endTime, httpsLink, integer, type Kind, link, oneAmong, oneOf, phone, text, type TextRule, time, timeZone, uuid,
   wholeMinute,
 } from './kinds.js'; // prettier-ignore
 import { anything, json, listOf } from './nested.js';
@@ -29,6 +29,7 @@ const POSTCODE = line(20);
 const LABELS = texts({ min: 1, max: 100, trim: true }, 50);
 const TAGS = texts({ min: 1, max: 100 }, 50);
 const ADDRESS = link(2000);
+const MEETING = httpsLink(500);
 const CURRENCY = text({ max: 3, pattern: { shape: /^[A-Z]{3}$/, message: 'Must be an ISO 4217 code.' } });
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
@@ -110,6 +111,7 @@ export const FIELDS = {
     max_travel_km: integer(0, 1_000),
     in_person_arrangements: LABELS,
     specialisations: LABELS,
+    meeting_url: MEETING,
   },
   parents: { ...SUPPLIED, ...BILLING },
   classrooms: { name: NAME, price_cents: AMOUNT },
@@ -121,6 +123,7 @@ export const FIELDS = {
     duration_minutes: MINUTES,
     student_rate_cents: RATE,
     tutor_pay_rate_cents: RATE,
+    meeting_url: MEETING,
     cancellation_reason: NOTE,
   },
   lesson_participants: { rate_cents: RATE },

@@ -21,6 +21,7 @@ interface Profile {
   in_person_arrangements: string[];
   specialisations: string[];
   tutor_tier_id: string | null;
+  meeting_url: string | null;
 }
 
 /** The fields to change; absent ones stay. */
@@ -56,7 +57,7 @@ export class TutorProfiles {
     if (fields.tutor_tier_id) await this.requireTier(organizationId, fields.tutor_tier_id);
     const [profile] = await this.db.query<Profile>(sql`
       SELECT bio, teaching_mode, is_published, handle, home_suburb, home_postcode, home_lat, home_lng, service_postcodes,
-        serves_all_areas, max_travel_km, in_person_arrangements, specialisations, tutor_tier_id
+        serves_all_areas, max_travel_km, in_person_arrangements, specialisations, tutor_tier_id, meeting_url
       FROM tutor_profiles WHERE organization_id = ${organizationId} AND user_id = ${userId} FOR NO KEY UPDATE`);
     await this.store(organizationId, userId, changed(profile!, fields));
     if (subjects) await this.teach(organizationId, userId, subjects);
@@ -78,7 +79,7 @@ export class TutorProfiles {
           home_lat = ${to.home_lat}, home_lng = ${to.home_lng}, service_postcodes = ${to.service_postcodes},
           serves_all_areas = ${to.serves_all_areas}, max_travel_km = ${to.max_travel_km},
           in_person_arrangements = ${to.in_person_arrangements}, specialisations = ${to.specialisations},
-          tutor_tier_id = ${to.tutor_tier_id}
+          tutor_tier_id = ${to.tutor_tier_id}, meeting_url = ${to.meeting_url}
         WHERE organization_id = ${organizationId} AND user_id = ${userId}`);
     } catch (error) {
       if (sqlStateOf(error) !== SQLSTATE.uniqueViolation) throw error;

@@ -4,12 +4,13 @@ import { BookingRequests } from './booking-requests.js';
 import { Calendar, type Clash, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
 import { overlapping, type Timed } from './overlap.js';
+import { type Place, Places } from './places.js';
 import { commonRate } from './rates.js';
 import { SessionRows } from './session-rows.js';
 import { settle } from './settling.js';
 
 /** A session that somebody wants, whenever it takes place. */
-export interface WantedSession {
+export interface WantedSession extends Place {
   tutorId: string;
   who: Who;
   status: 'pending' | 'scheduled';
@@ -42,6 +43,7 @@ export class Bookings {
     private readonly calendar: Calendar,
     private readonly rows: SessionRows,
     private readonly requests: BookingRequests,
+    private readonly places: Places,
   ) {}
 
   /** @throws Refused for unknown people, a time that is taken, and a request that is not pending */
@@ -71,6 +73,7 @@ export class Bookings {
     const calendar = () => this.calendar.lock(organizationId, tutorId, times);
     const [terms, busy] = await Promise.all([people, 'studentIds' in who ? calendar() : people.then(calendar)]);
     if (bookingRequestId) await this.requests.lock(organizationId, bookingRequestId);
+    const place = await this.places.of(organizationId, wanted);
     const { participants, pay } = settle(terms, subject, studentRateCents ?? undefined);
 
     const ids = participants.map(({ studentId }) => studentId);
@@ -99,6 +102,7 @@ export class Bookings {
       student_rate_given: studentRateCents !== null,
       set_rate_cents: studentRateCents,
       mode,
+      ...place,
       overlap_allowed: overlapping(time, busy).length > 0,
     }));
     await this.rows.add(organizationId, sessions, participants);

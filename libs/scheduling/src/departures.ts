@@ -4,6 +4,7 @@ import { Database, TAKES_PART } from '@app/database';
 import { Calendar } from './calendar.js';
 import { overlapping, type Timed } from './overlap.js';
 import { HandOvers } from './hand-overs.js';
+import { linkWith } from './places.js';
 import { OPEN } from './session-changes.js';
 import { SessionRows } from './session-rows.js';
 
@@ -43,8 +44,8 @@ export class Departures {
     const handedOver = ahead.do === 'hand_over' ? await this.handOver(organizationId, ahead.to, sessions) : new Set();
     const rest = sessions.filter(({ id }) => !handedOver.has(id)).map(({ id }) => id);
     await this.db.query(sql`
-      UPDATE sessions SET tutor_id = NULL, status = 'pending', overlap_allowed = false, updated_at = now()
-      WHERE organization_id = ${organizationId} AND id = ANY (${rest}::uuid[])`);
+      UPDATE sessions s SET tutor_id = NULL, status = 'pending', overlap_allowed = false, meeting_url = ${linkWith(null)},
+        updated_at = now() WHERE organization_id = ${organizationId} AND id = ANY (${rest}::uuid[])`);
     return { ...NONE, handedOver: handedOver.size, unassigned: rest.length };
   }
 

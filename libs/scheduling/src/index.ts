@@ -5,6 +5,7 @@ export { ClassLessons } from './class-lessons.js';
 export { Departures, type SessionsAhead, type SessionsLeft } from './departures.js';
 export type { Who } from './lesson-terms.js';
 export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
+export type { Place } from './places.js';
 export { PriceSettling, type Resettled } from './price-settling.js';
 export { type ParticipantChange, Register } from './register.js';
 export type { RateCell, SessionKind } from './rates.js';

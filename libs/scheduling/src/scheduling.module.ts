@@ -6,6 +6,7 @@ import { ClassLessons } from './class-lessons.js';
 import { Departures } from './departures.js';
 import { HandOvers } from './hand-overs.js';
 import { LessonTerms } from './lesson-terms.js';
+import { Places } from './places.js';
 import { PriceSettling } from './price-settling.js';
 import { Register } from './register.js';
 import { Series } from './series.js';
@@ -25,5 +26,5 @@ const RULES = [
   TutorHours,
 ];
 
-@Module({ providers: [...RULES, Calendar, HandOvers, LessonTerms, SessionRows], exports: RULES })
+@Module({ providers: [...RULES, Calendar, HandOvers, LessonTerms, Places, SessionRows], exports: RULES })
 export class SchedulingModule {}

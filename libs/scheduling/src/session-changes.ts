@@ -7,6 +7,7 @@ import { minutesOf, type WantedSession } from './bookings.js';
 import { Calendar, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
 import { LAST_INSTANT, overlapping, type Timed } from './overlap.js';
+import { Places } from './places.js';
 import { type SessionRow, SessionRows } from './session-rows.js';
 import { type ParticipantPrice, settle, type Terms } from './settling.js';
 
@@ -28,6 +29,7 @@ interface Stored extends Timed {
   groupId: string | null;
   classroomId: string | null;
   mode: string | null;
+  meetingUrl: string | null;
   payGiven: boolean;
   /** The price that was set for the session, whatever one participant pays. */
   setRateCents: string | null;
@@ -43,6 +45,7 @@ export class SessionChanges {
     private readonly calendar: Calendar,
     private readonly rows: SessionRows,
     private readonly requests: BookingRequests,
+    private readonly places: Places,
   ) {}
 
   /**
@@ -58,6 +61,7 @@ export class SessionChanges {
     const changed: Partial<SessionRow> = {
       ...(change.title !== undefined && { title: change.title }),
       ...confirmed(session, change),
+      ...(await this.places.changed(organizationId, session, change)),
     };
     // Who leaves waits for sessions ahead, not for this one, so those in it can be waited for.
     const revived = change.startsAt !== undefined && session.startsAt <= new Date();
@@ -229,7 +233,7 @@ export class SessionChanges {
   private lock(organizationId: string, which: Sql): Promise<Stored[]> {
     return this.db.query<Stored>(sql`
       SELECT id, status, tutor_id AS "tutorId", subject_id AS "subjectId", group_id AS "groupId",
-        classroom_id AS "classroomId", mode, starts_at AS "startsAt", ends_at AS "endsAt", tutor_pay_given AS "payGiven",
+        classroom_id AS "classroomId", mode, meeting_url AS "meetingUrl", starts_at AS "startsAt", ends_at AS "endsAt", tutor_pay_given AS "payGiven",
         CASE WHEN student_rate_given THEN coalesce(set_rate_cents, student_rate_cents) END AS "setRateCents",
         cancellation_reason AS reason
       FROM sessions WHERE organization_id = ${organizationId} AND ${which} ORDER BY id FOR UPDATE`);

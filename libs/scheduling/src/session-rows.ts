@@ -3,6 +3,7 @@ import sql, { raw } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, driverErrorOf, RetryTransaction, SQLSTATE, sqlStateOf, TAKES_PART } from '@app/database';
 import { Refused } from '@app/rules';
+import { linkWith } from './places.js';
 import { commonRate, type Pay } from './rates.js';
 import type { ParticipantPrice } from './settling.js';
 
@@ -12,7 +13,8 @@ export type SessionRow = Record<(typeof COLUMNS)[number], string | number | bool
 const COLUMNS = [
   'id', 'status', 'title', 'tutor_id', 'student_id', 'subject_id', 'group_id', 'classroom_id', 'series_id', 'starts_at',
   'ends_at', 'duration_minutes', 'tutor_pay_rate_cents', 'tutor_pay_pct', 'tutor_pay_given', 'student_rate_cents',
-  'student_rate_given', 'set_rate_cents', 'mode', 'overlap_allowed',
+  'student_rate_given', 'set_rate_cents', 'mode', 'meeting_url', 'location_id',
+  'overlap_allowed',
 ] as const; // prettier-ignore
 
 const LIST = raw(COLUMNS.join(', '));
@@ -80,7 +82,7 @@ export class SessionRows {
       Promise.all([
         this.db.query(sql`
           UPDATE sessions s SET tutor_id = coalesce(${tutorId}, tutor_id), overlap_allowed = overlap_allowed AND ${tutorId}::uuid IS NULL,
-            updated_at = now(), student_rate_cents = n.rate,
+            updated_at = now(), student_rate_cents = n.rate, meeting_url = ${tutorId ? linkWith(tutorId) : sql`s.meeting_url`},
             tutor_pay_rate_cents = CASE WHEN tutor_pay_given THEN tutor_pay_rate_cents ELSE n."payRateCents" END,
             tutor_pay_pct = CASE WHEN tutor_pay_given THEN tutor_pay_pct ELSE n."payPct" END
           FROM json_to_recordset(${JSON.stringify(sessions)}::json)

@@ -131,6 +131,7 @@ async function people(make: Factories, school: string, subjectId: string, { tuto
     maxTravelKm: 10,
     inPersonArrangements: ['at_home'],
     specialisations: ['exams'],
+    meetingUrl: 'https://meet.example.org/ada',
     tutorTierId,
   };
   const tutor = await make.tutor(school, { profile });
@@ -154,6 +155,8 @@ async function sessions(make: Factories, school: string, lesson: Lesson & Partia
     studentRateCents: 8500,
     amountOwedCents: 8500,
     mode: 'online',
+    meetingUrl: 'https://meet.example.org/ada',
+    locationId: (await make.row('locations', { organizationId: school, label: 'Room' })).id,
     completedAt: new Date('2026-03-02T10:00:00Z'),
   });
   const participant = await make.participant(school, session.id, lesson.studentId, {

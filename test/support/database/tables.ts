@@ -822,6 +822,8 @@ export interface Tables {
     setRateCents: number | null;
     amountOwedCents: number | null;
     mode: 'online' | 'in_person' | null;
+    meetingUrl: string | null;
+    locationId: string | null;
     createdAt: Date;
     updatedAt: Date;
     completedAt: Date | null;
@@ -901,6 +903,7 @@ export interface Tables {
     inPersonArrangements: string[];
     specialisations: string[];
     tutorTierId: string | null;
+    meetingUrl: string | null;
     createdAt: Date;
   };
   tutor_students: {

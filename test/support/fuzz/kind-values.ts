@@ -122,6 +122,11 @@ export const KIND_ROWS: Record<string, KindRow> = {
     good: ['https://example.org/a?b=c', 'HTTP://example.org'],
     bad: { value_error: ['x', 'javascript:alert(1)', 'https://', 'https://a b', '//example.org'], string_too_long: [`https://example.org/${'a'.repeat(40)}`] },
   },
+  httpsLink: {
+    kind: kinds.httpsLink(40),
+    good: ['https://example.org/a?b=c', 'HTTPS://example.org'],
+    bad: { value_error: ['x', 'http://example.org', 'https://', 'https://a b'], string_too_long: [`https://example.org/${'a'.repeat(40)}`] },
+  },
   instant: {
     kind: kinds.instant,
     undocumented: ['2026-05-01T09:30Z', '2026-05-01'],

@@ -179,7 +179,10 @@ const ADDED: Record<string, Record<string, string>> = {
   Me: { timezone: 'string', currency: 'string' },
   Subject: { code: 'string or null', is_archived: 'boolean or null', tax: 'string or null' },
   RateCell: { updated_at: 'string or null' },
-  Session: { series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null', tutor_pay_cents: 'integer or null' },
+  Session: {
+    series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null', tutor_pay_cents: 'integer or null',
+    meeting_url: 'string or null', location_id: 'string or null',
+  }, // prettier-ignore
   Classroom: { is_archived: 'boolean or null' },
   StudentGroup: { is_archived: 'boolean or null' },
   Student: {
@@ -188,7 +191,7 @@ const ADDED: Record<string, Record<string, string>> = {
   }, // prettier-ignore
   Parent: { billing_name: 'string or null', billing_address: 'string or null' },
   Invoice: { tax_cents: 'integer or null', billed_to: 'any' },
-  Tutor: { tutor_tier_id: 'string or null' },
+  Tutor: { tutor_tier_id: 'string or null', meeting_url: 'string or null' },
   LessonParticipant: { rate_cents: 'integer or null' },
   LineItem: { id: 'string', tax: 'string or null' },
   Lead: { staff_notes: 'string or null' },

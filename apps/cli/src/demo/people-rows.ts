@@ -106,6 +106,7 @@ function* tutorProfiles(school: School): Rows {
       in_person_arrangements: travels ? ['student_home', 'library'] : [],
       specialisations: index % 2 === 0 ? ['exam preparation', 'ATAR scaling advice'] : ['dyslexia support'],
       tutor_tier_id: tierOf(school, index),
+      meeting_url: school.roomOf(person),
       created_at: iso(person.createdAt),
     };
   }

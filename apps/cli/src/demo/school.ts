@@ -141,6 +141,11 @@ export class School {
     return this.teachers[student % this.teachers.length]!;
   }
 
+  /** Where lessons with somebody take place online. */
+  roomOf({ id }: StaffMember): string {
+    return `https://meet.example.com/${this.profile.slug}/${id.slice(-12)}`;
+  }
+
   colleagueOf(teacher: StaffMember): StaffMember {
     return this.teachers[(this.teachers.indexOf(teacher) + 1) % this.teachers.length]!;
   }

@@ -30,6 +30,8 @@ function* sessions(school: School): Rows {
       amount_owed_cents: owed,
       tutor_pay_cents: pay,
       mode: one.inPerson ? 'in_person' : 'online',
+      meeting_url: one.inPerson ? null : school.roomOf(tutor),
+      location_id: one.inPerson ? school.id('org-location', 0) : null,
       created_at: iso(createdAt),
       updated_at: iso(createdAt),
       completed_at: status === 'completed' ? endsAt : null,

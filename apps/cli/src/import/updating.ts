@@ -18,9 +18,9 @@ export const CHANGEABLE: Record<string, string[]> = {
   rate_cells: ['student_rate_cents', 'inperson_surcharge_cents', 'tutor_pay_mode', 'tutor_pay_pct', 'tutor_flat_rate_cents'],
   tutor_profiles: [
     'bio', 'teaching_mode', 'is_published', 'handle', 'home_suburb', 'home_postcode', 'service_postcodes', 'serves_all_areas',
-    'max_travel_km', 'in_person_arrangements', 'specialisations', 'tutor_tier_id',
+    'max_travel_km', 'in_person_arrangements', 'specialisations', 'tutor_tier_id', 'meeting_url',
   ],
-  sessions: ['title'],
+  sessions: ['title', 'meeting_url', 'location_id'],
   availabilities: ['day_of_week', 'start_time', 'end_time', 'timezone'],
   time_off: ['starts_on', 'ends_on', 'note'],
   parents: ['supplied_first_name', 'supplied_last_name', 'supplied_phone'],

@@ -6,7 +6,7 @@ export const scheduling: Grants = {
     sessions: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
       portal: `SELECT, UPDATE (tutor_id, student_id, status, overlap_allowed, completed_at, cancelled_at, cancellation_reason,
-        amount_owed_cents, tutor_pay_cents, student_rate_cents, tutor_pay_rate_cents, tutor_pay_pct, updated_at)`,
+        amount_owed_cents, tutor_pay_cents, student_rate_cents, tutor_pay_rate_cents, tutor_pay_pct, meeting_url, updated_at)`,
     },
     lesson_participants: {
       api: 'SELECT, INSERT, UPDATE, DELETE',

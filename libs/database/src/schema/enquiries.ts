@@ -111,9 +111,12 @@ export const enquiries = /* sql */ `
     postcode text CHECK (char_length(postcode) BETWEEN 1 AND 20),
     is_default boolean NOT NULL DEFAULT false,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE (organization_id, id),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id)
   );
+  ALTER TABLE sessions ADD FOREIGN KEY (organization_id, location_id) REFERENCES locations (organization_id, id)
+    ON DELETE SET NULL (location_id);
   ${['tutor', 'student']
     .map((owner) =>
       rule(

@@ -175,7 +175,10 @@ export const ERASING: Record<string, Erasing> = {
   sessions: {
     names: { student_id: 'replaced', tutor_id: 'replaced' },
     // To its student, the title of a lesson is not about who teaches it.
-    empties: { title: { of: ['student_id'] }, cancellation_reason: { of: ['student_id', 'tutor_id'] } },
+    empties: {
+      ...{ title: { of: ['student_id'] }, cancellation_reason: { of: ['student_id', 'tutor_id'] } },
+      meeting_url: { of: ['tutor_id'] },
+    },
   },
 
   messages: {

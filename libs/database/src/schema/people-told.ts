@@ -49,6 +49,7 @@ export const PROFILE = Object.fromEntries(
       'in_person_arrangements',
       'tutor_tier_id',
       'specialisations',
+      'meeting_url',
     ],
   ].map((column) => [column, [column]]),
 );

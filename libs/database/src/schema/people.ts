@@ -1,6 +1,6 @@
 import { raw } from 'sql-template-tag';
 import { emits, partOf } from './emits.js';
-import { counted, IS_STAFF, namedOnce, onChanged, onRows, rule, secure } from './rules.js';
+import { counted, IS_STAFF, meetingUrl, namedOnce, onChanged, onRows, rule, secure } from './rules.js';
 import { ENDS, PERSON, PROFILE, REVIEWER, SAME_PERSON, shownOf, WAITS } from './people-told.js';
 
 /** Whether a member manages the organization, in SQL, unless they have left. */
@@ -124,12 +124,14 @@ export const people = /* sql */ `
     in_person_arrangements text[] NOT NULL DEFAULT '{}',
     specialisations text[] NOT NULL DEFAULT '{}',
     tutor_tier_id uuid,
+    meeting_url text,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     PRIMARY KEY (organization_id, user_id),
     FOREIGN KEY (organization_id, user_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, tutor_tier_id) REFERENCES tutor_tiers (organization_id, id),
     UNIQUE (organization_id, handle)
   );
+  ${meetingUrl('tutor_profiles')}
   CREATE INDEX tutor_profiles_keyset ON tutor_profiles (organization_id, created_at, user_id);
   ${onRows('tutor_profiles', 'keep_profile', ['INSERT', 'UPDATE', 'DELETE'])}
   ${counted('tutor_profiles')}

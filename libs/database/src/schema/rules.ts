@@ -38,6 +38,16 @@ export function rule(table: string, name: string, check: string, at: string, wor
   return `ALTER TABLE ${table} ADD CONSTRAINT ${constraint} CHECK (${check}); COMMENT ON CONSTRAINT ${constraint} ON ${table} IS '${at}: ${words}';`;
 }
 
+/** The rule of a `meeting_url`. */
+export const meetingUrl = (table: string): string =>
+  rule(
+    table,
+    'meeting_url',
+    `meeting_url ~* '^https://[^[:space:]]+$' AND char_length(meeting_url) <= 500`,
+    'meeting_url',
+    'must be an https:// address of at most 500 characters',
+  );
+
 /**
  * For a list that is newest first and has a filter by a range of another column: an index of both, which yields the rows of a range in the list's
  * order. One of the order alone would be read past all that is newer than the range, one of the column alone by all that is in it.

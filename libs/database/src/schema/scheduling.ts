@@ -1,6 +1,6 @@
 import { raw } from 'sql-template-tag';
 import { emits } from './emits.js';
-import { amount, inRange, MINE, MINE_OR_NOBODYS, ofSeenGroup, onRows, rule, secure } from './rules.js';
+import { amount, inRange, meetingUrl, MINE, MINE_OR_NOBODYS, ofSeenGroup, onRows, rule, secure } from './rules.js';
 import { SESSION } from './states.js';
 
 /** The statuses of a place in a session whose student takes part: who has neither declined nor been taken out. */
@@ -47,7 +47,7 @@ export const scheduling = /* sql */ `
 
   -- series_id: the sessions that one request repeated. overlap_allowed: at the same time as another session of the tutor, because
   -- somebody wanted that; such rows are exempt from the constraint. *_given: a request set the price, or the pay, so that
-  -- settling leaves it alone. tutor_pay_pct: what the tutor gets of what is billed, if it is no flat rate. tutor_pay_cents: what
+  -- settling leaves it alone. meeting_url: that of the tutor's profile, until somebody sets another. tutor_pay_pct: what the tutor gets of what is billed, if it is no flat rate. tutor_pay_cents: what
   -- the tutor gets for the session, once it is completed. charged_pct: how much of the price was charged for cancelling.
   CREATE TABLE sessions (
     id uuid PRIMARY KEY,
@@ -72,6 +72,8 @@ export const scheduling = /* sql */ `
     set_rate_cents bigint ${amount('set_rate_cents')},
     amount_owed_cents bigint ${amount('amount_owed_cents')},
     mode text CHECK (mode IN ('online', 'in_person')),
+    meeting_url text,
+    location_id uuid,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now(),
     completed_at timestamptz(3),
@@ -92,6 +94,7 @@ export const scheduling = /* sql */ `
   -- What overlaps a time started at most a day before: a look-up reads these alone.
   ${rule('sessions', 'length', `ends_at - starts_at <= interval '24 hours'`, 'ends_at', 'must be at most 24 hours after starts_at')}
   ${rule('sessions', 'minutes', `ends_at <= starts_at OR ends_at - starts_at = duration_minutes * interval '1 minute'`, 'duration_minutes', 'must be the minutes from starts_at to ends_at')}
+  ${meetingUrl('sessions')}
   ${ofSeenGroup('sessions')}
   CREATE INDEX sessions_keyset ON sessions (organization_id, created_at, id) INCLUDE (starts_at);
   ${inRange('sessions', 'starts_at', 'id')}
@@ -103,6 +106,7 @@ export const scheduling = /* sql */ `
   CREATE INDEX sessions_earned ON sessions (organization_id, tutor_id, starts_at) INCLUDE (tutor_pay_cents)
     WHERE status = 'completed';
   CREATE INDEX sessions_series ON sessions (organization_id, series_id, starts_at) WHERE series_id IS NOT NULL;
+  CREATE INDEX sessions_location ON sessions (organization_id, location_id) WHERE location_id IS NOT NULL;
   CREATE INDEX sessions_student ON sessions (organization_id, student_id) WHERE student_id IS NOT NULL;
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${countedAtCommit('sessions')}

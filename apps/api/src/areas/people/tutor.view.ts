@@ -57,6 +57,7 @@ export const tutorView = ({ distanceKm, coversArea } = NOWHERE) =>
     tutor_subjects: texts(taught('id'), UUID),
     tutor_tier_id: like(nullable(uuid('t.tutor_tier_id')), null),
     specialisations: texts('t.specialisations', { type: 'string', examples: ['exam preparation'] }),
+    meeting_url: nullable(text('t.meeting_url', 'https://meet.example.org/mia-nguyen')),
     distance_km: like(nullable(number(distanceKm)), null),
     covers_area: like(nullable(flag(coversArea)), null),
   });

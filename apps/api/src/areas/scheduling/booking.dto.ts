@@ -32,6 +32,16 @@ class SessionFields {
   @field.OneOf(VALUES.sessions.mode, { nullable: true })
   mode?: WantedSession['mode'];
 
+  @field.bodyField(FIELDS.sessions.meeting_url, {
+    nullable: true,
+    description:
+      'Where it takes place online: https. Left out of a new session: that of the tutor, unless it is in person.',
+  })
+  meeting_url?: string | null;
+
+  @field.Uuid({ nullable: true, description: 'Where it takes place: a location of the organization.' })
+  location_id?: string | null;
+
   @field.IdOrCode({ nullable: true, description: 'The subject’s id or code.' })
   subject_id?: string | null;
 
@@ -159,6 +169,8 @@ export function changeBy(body: UpdateSession): SessionChange {
     status: body.status,
     title: body.title,
     mode: body.mode,
+    meetingUrl: body.meeting_url,
+    locationId: body.location_id,
     subject: body.subject_id,
     studentRateCents: body.student_rate_cents,
     tutorPayRateCents: body.tutor_pay_rate_cents,

@@ -34,6 +34,8 @@ export const sessionView = new View('Session', {
   group_id: nullable(uuid('s.group_id')),
   classroom_id: nullable(uuid('s.classroom_id')),
   tutor_pay_cents: like(nullable(cents('s.tutor_pay_cents')), 5100),
+  meeting_url: nullable(text('s.meeting_url', 'https://meet.example.org/mia-nguyen')),
+  location_id: like(nullable(uuid('s.location_id')), null),
 });
 
 export const SESSIONS = new Source('sessions', 's');

@@ -59,6 +59,12 @@ export class UpdateTutor implements TutorChange {
   @field.Uuid({ nullable: true, description: 'By which prices and pay differ.' })
   tutor_tier_id?: string | null;
 
+  @field.bodyField(FIELDS.tutor_profiles.meeting_url, {
+    nullable: true,
+    description: 'Where online sessions with the tutor take place, unless they say something else: https.',
+  })
+  meeting_url?: string | null;
+
   @field.bodyField(FIELDS.tutor_profiles.specialisations)
   specialisations?: string[];
 }
