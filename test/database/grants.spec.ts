@@ -92,6 +92,7 @@ describe('the rights of the roles', () => {
       'other_owner_signs_in',
       'outbox_backlog',
       'queue_notices',
+      'reads_mail',
       'replay_webhook',
       'seat_people',
       'suppressed_addresses',

@@ -42,6 +42,7 @@ const NAMED: Record<string, string> = {
   'organization_results.homework_assignment_id': COPY,
   'organization_results.student_id': COPY,
   'organization_results.vce_exam_id': COPY,
+  'outbox.about_id': 'an invoice or a payment, which the worker looks at again',
   'outbox.endpoint_id': 'an endpoint, whose deliveries stay in the log',
   'outbox.event_id': 'an event, which is purged earlier',
   'outbox.invite_id': 'an invite, without which no mail is sent',

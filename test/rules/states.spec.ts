@@ -15,6 +15,7 @@ const WANTED: Record<string, Record<string, Record<string, string>>> = {
     finalize: { draft: 'open', open: '-', paid: '-' },
     settle: { open: 'paid', uncollectible: 'paid', paid: '-' },
     void: { open: 'void', void: '-' },
+    write_off: { open: 'uncollectible', uncollectible: '-' },
   },
   CLAIM: {
     approve: { logged: 'approved', approved: '-' },

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
@@ -20,6 +21,8 @@ const HEADERS = {
 
 /** What a link leads to. */
 type Opened = Document & {
+  /** Of what is stored nowhere. */
+  bytes?: Buffer;
   /** Is told what has been sent: bytes from `start` on. */
   sent?: (start: number, bytes: number) => Promise<void>;
 };
@@ -43,7 +46,9 @@ function serveAt(app: NestExpressApplication, route: string, open: (link: string
       return;
     }
     const { start, end } = range ?? { start: 0, end: document.size - 1 };
-    const bytes = await storage.read(document.path, { start, end });
+    const bytes = document.bytes
+      ? Readable.from([document.bytes.subarray(start, end + 1)])
+      : await storage.read(document.path, { start, end });
     if (!bytes) throw notFound();
     response.status(range ? 206 : 200).set({
       ...HEADERS,

@@ -1,17 +1,20 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { DestinationStream } from 'pino';
 import { AccessModule } from '@app/access';
+import { BillingModule } from '@app/billing';
 import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { ErasureModule } from '@app/erasure';
 import { ExportsModule } from '@app/exports';
 import { LoggingModule } from '@app/logging';
+import { PapersModule } from '@app/papers';
 import { PublishingModule } from '@app/publishing';
 import { StorageModule } from '@app/storage';
 import { WebhooksModule } from '@app/webhooks';
 import { Calls } from './calls/calls.js';
 import { EmailCourier } from './email/email.courier.js';
 import { EmailService } from './email/email.service.js';
+import { FamilyLetters } from './email/family-letters.js';
 import { PasswordLinksService } from './email/password-links.service.js';
 import { EventsService } from './events/events.service.js';
 import { ErasureService } from './housekeeping/erasure.service.js';
@@ -44,8 +47,10 @@ export class WorkerModule {
         DatabaseModule.forRoot('worker'),
         QueuesModule.forRoot(env),
         AccessModule,
+        BillingModule,
         ErasureModule,
         ExportsModule,
+        PapersModule,
         PublishingModule,
         StorageModule,
         WebhooksModule,
@@ -53,7 +58,7 @@ export class WorkerModule {
       providers: [
         OutboxStore,
         MetricsServer,
-        ...[EmailService, EmailCourier, PasswordLinksService],
+        ...[EmailService, EmailCourier, FamilyLetters, PasswordLinksService],
         Calls,
         ...[RebuildsService, RebuildCourier],
         ...[WebhooksService, WebhookCourier, WebhookHealthService],

@@ -19,6 +19,8 @@ export interface Asked {
   id: string;
   reader: Reader;
   readerId: string;
+  /** What else the link says: as many bytes as an id, written like one. */
+  more?: string;
 }
 
 /** SQL: whether they may still read the organization's documents. */
@@ -33,22 +35,24 @@ export class ReaderLinks {
   /** Of each kind of reader: no id of one passes for another's. */
   private readonly links: Record<Reader, TimedLinks>;
 
-  constructor(vault: Vault, what: 'files' | 'papers') {
+  /** @param more whether each says something else */
+  constructor(vault: Vault, what: 'files' | 'papers' | 'adjustment notes' | 'receipts' | 'statements', more = false) {
+    const count = more ? 4 : 3;
     this.links = {
-      key: new TimedLinks(vault.derive(`links of keys to ${what}`), 3),
-      manager: new TimedLinks(vault.derive(`links of managers to ${what}`), 3),
+      key: new TimedLinks(vault.derive(`links of keys to ${what}`), count),
+      manager: new TimedLinks(vault.derive(`links of managers to ${what}`), count),
     };
   }
 
-  of({ organizationId, id, reader, readerId }: Asked): string {
-    return this.links[reader].of(organizationId, id, readerId);
+  of({ organizationId, id, reader, readerId, more }: Asked): string {
+    return this.links[reader].of(organizationId, id, readerId, ...(more ? [more] : []));
   }
 
   /** @returns null for one that was never made, or has ended */
   open(link: string): Asked | null {
     for (const reader of ['key', 'manager'] as const) {
-      const [organizationId, id, readerId] = this.links[reader].open(link) ?? [];
-      if (organizationId) return { organizationId, id: id!, reader, readerId: readerId! };
+      const [organizationId, id, readerId, more] = this.links[reader].open(link) ?? [];
+      if (organizationId) return { organizationId, id: id!, reader, readerId: readerId!, more };
     }
     return null;
   }

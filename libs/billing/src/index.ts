@@ -3,6 +3,7 @@ export { billOf, type PayTerms, payOf, type ParticipantRates, priceOf, shareOf }
 export { sumsOf } from './balance.js';
 export { BillingModule } from './billing.module.js';
 export { type Attended, Completion } from './completion.js';
+export { type InvoiceInMail, InvoiceMails } from './invoice-mails.js';
 export { Invoices, type WrittenLine } from './invoices.js';
 export { isBilled } from './lessons.js';
 export { dayFaults, Payments, type Received } from './payments.js';
@@ -12,6 +13,7 @@ export { Earnings, type EarningsOf, type EarningsPeriod } from './pay/earnings.j
 export { RATE_BANDS, RATE_CELLS, TUTOR_TIERS } from './prices.js';
 export { type RateRow, RateTable, type Replaced } from './rate-table.js';
 export { PayModule } from './pay/pay.module.js';
+export { type ReceiptInMail, ReceiptMails } from './receipt-mails.js';
 export { SHOWN_BUYER, type Snapshot, snapshotNow } from './snapshots.js';
 export { taxIn } from './tax.js';
 export { type NewPayout, Payouts } from './pay/payouts.js';

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Done } from '@app/audit';
-import sql from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, INVOICE, lockRecord, RetryTransaction, SQLSTATE, sqlStateOf } from '@app/database';
 import { Refused } from '@app/rules';
 import { addDays, dayOf } from '@app/scheduling';
 import { Drafts, type Line } from './drafts.js';
+import { InvoiceMails } from './invoice-mails.js';
 import { type LockedFamilies, Settlement } from './settlement.js';
 import { Snapshots } from './snapshots.js';
 
@@ -17,6 +18,8 @@ interface Stored {
   zone: string;
   termsDays: number;
   rebilled: boolean;
+  /** Of one that was issued here. */
+  taxCents: string | null;
 }
 
 /** A line that somebody writes. A negative amount is a discount. */
@@ -30,6 +33,7 @@ export class Invoices {
     private readonly drafts: Drafts,
     private readonly settlement: Settlement,
     private readonly snapshots: Snapshots,
+    private readonly mails: InvoiceMails,
   ) {}
 
   /** Makes a draft beside the collecting one. @returns its id @throws Refused for somebody who is no student of the organization */
@@ -75,14 +79,14 @@ export class Invoices {
    * Issues a draft: it gets the next number, and what has been paid in advance is applied.
    *
    * @param dueDate a day of the organization's; null for the one that its terms of payment give
-   * @returns false if it had been done before
+   * @param send whether it is mailed to whoever pays
    * @throws Refused for one without lines, a sum below zero, and another due date than that of the first time
    */
-  async finalize(organizationId: string, id: string, dueDate: string | null): Promise<boolean> {
+  async finalize(organizationId: string, id: string, dueDate: string | null, send = false): Promise<Done> {
     const invoice = await this.locked(organizationId, id);
     const status = INVOICE.next('finalize', invoice.status);
     if (!status) {
-      if (dueDate === null || dueDate === invoice.dueDate) return false;
+      if (dueDate === null || dueDate === invoice.dueDate) return { changed: false };
       throw Refused.invalidState(invoice.status, ['draft'], 'The invoice has been issued, with another due date.');
     }
     const [line] = await this.db.query(sql`
@@ -98,7 +102,13 @@ export class Invoices {
     const due = dueDate ?? addDays(dayOf(new Date(), invoice.zone), invoice.termsDays);
     await this.number(organizationId, id, due);
     await this.settlement.settle(organizationId, invoice.family);
-    return true;
+    return send ? this.mails.send(organizationId, id) : {};
+  }
+
+  /** Mails an issued invoice to whoever pays, each time again. @throws Refused unless it is known whom it can reach */
+  async send(organizationId: string, id: string): Promise<Done> {
+    await this.locked(organizationId, id);
+    return this.mails.send(organizationId, id);
   }
 
   /**
@@ -129,7 +139,18 @@ export class Invoices {
       rebill && this.rebill(organizationId, id, invoice.studentId),
     ]);
     await this.settlement.settle(organizationId, invoice.family);
+    if (BigInt(invoice.taxCents ?? 0) > 0n) await this.numberNote(organizationId, id, dayOf(new Date(), invoice.zone));
     return { changed: true, audit: { rebill: rebill ?? false } };
+  }
+
+  /** Gives up an open invoice: nobody is asked for it any more, and its tax stays as it is. @returns false if it had been done before */
+  async writeOff(organizationId: string, id: string): Promise<boolean> {
+    const status = INVOICE.next('write_off', (await this.locked(organizationId, id)).status);
+    if (!status) return false;
+    await this.db.query(
+      sql`UPDATE invoices SET status = ${status} WHERE organization_id = ${organizationId} AND id = ${id}`,
+    );
+    return true;
   }
 
   /** Waits for the accounts of all whose money pays an invoice, or may. @throws Refused for an unknown one */
@@ -156,7 +177,7 @@ export class Invoices {
     others = NOBODY,
   ): Promise<Stored & { family: LockedFamilies }> {
     const family = await this.familyOf(organizationId, id, others);
-    const columns = sql`student_id AS "studentId", status, amount_due_cents AS "dueCents", due_date::text AS "dueDate", rebilled,
+    const columns = sql`student_id AS "studentId", status, amount_due_cents AS "dueCents", due_date::text AS "dueDate", rebilled, tax_cents AS "taxCents",
       (SELECT time_zone FROM organizations o WHERE o.id = organization_id) AS zone,
       (SELECT payment_terms_days FROM organizations o WHERE o.id = organization_id) AS "termsDays"`;
     return { ...(await lockRecord<Stored>(this.db, 'invoices', organizationId, id, columns)), family };
@@ -179,15 +200,40 @@ export class Invoices {
   /** Under a lock, so that numbers have no gaps: the next one is taken only when this one is committed. */
   private async number(organizationId: string, id: string, dueDate: string): Promise<void> {
     const { snapshot, taxCents, parentId } = await this.snapshots.take(organizationId, id);
-    await this.db.lock(`invoice numbers of ${organizationId}`);
-    const next = sql`SELECT (coalesce(max(serial), 0) + 1)::text AS n FROM invoices WHERE organization_id = ${organizationId}`;
-    try {
-      await this.db.query(sql`
-        UPDATE invoices SET invoice_number = 'INV-' || lpad(next.n, greatest(6, length(next.n)), '0'), collecting = false,
+    await this.takeNumber(
+      organizationId,
+      (next) => sql`
+        UPDATE invoices SET invoice_number = ${next('INV-', 'serial')}, collecting = false,
           status = CASE amount_due_cents WHEN 0 THEN 'paid' ELSE 'open' END, paid_at = CASE amount_due_cents WHEN 0 THEN now() END,
           due_date = ${dueDate}, sent_at = now(), snapshot = ${snapshot}::jsonb, tax_cents = ${String(taxCents)}::bigint,
           billed_parent_id = ${parentId}::uuid
-        FROM (${next}) next WHERE organization_id = ${organizationId} AND id = ${id}`);
+        WHERE organization_id = ${organizationId} AND id = ${id}`,
+    );
+  }
+
+  /** Of the note that takes an invoice back in which tax was charged. @param day on which it does */
+  private numberNote(organizationId: string, id: string, day: string): Promise<void> {
+    return this.takeNumber(
+      organizationId,
+      (next) => sql`
+        UPDATE invoices SET adjustment_note_number = ${next('ADJ-', 'adjustment_note_serial')}, adjusted_on = ${day}
+        WHERE organization_id = ${organizationId} AND id = ${id}`,
+    );
+  }
+
+  /** @param update takes the next number of a column, in SQL */
+  private async takeNumber(
+    organizationId: string,
+    update: (next: (prefix: string, serial: 'serial' | 'adjustment_note_serial') => Sql) => Sql,
+  ): Promise<void> {
+    await this.db.lock(`invoice numbers of ${organizationId}`);
+    const next = (
+      prefix: string,
+      serial: string,
+    ) => sql`(SELECT ${prefix}::text || lpad(n, greatest(6, length(n)), '0') FROM (
+      SELECT (coalesce(max(${raw(serial)}), 0) + 1)::text AS n FROM invoices WHERE organization_id = ${organizationId}) last)`;
+    try {
+      await this.db.query(update(next));
     } catch (error) {
       // An import, which does not wait for the lock, has brought the number.
       throw sqlStateOf(error) === SQLSTATE.uniqueViolation ? new RetryTransaction() : error;

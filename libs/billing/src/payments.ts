@@ -7,6 +7,7 @@ import { Database, INVOICE, lockRecord, type VALUES } from '@app/database';
 import { type Refusal, Refused } from '@app/rules';
 import { dayOf } from '@app/scheduling';
 import { refund } from './allocation.js';
+import { ReceiptMails } from './receipt-mails.js';
 import { type LockedFamilies, type Payers, Settlement } from './settlement.js';
 import { takenBackAs } from './taking-back.js';
 
@@ -26,6 +27,8 @@ export interface Received {
   receivedOn: string | null;
   /** What the bank or the payer calls it. */
   reference?: string | null;
+  /** Whether its receipt is mailed. */
+  receipt?: boolean;
 }
 
 interface Applied {
@@ -54,6 +57,7 @@ export class Payments {
     private readonly db: Database,
     private readonly settlement: Settlement,
     private readonly notices: TakenBackNotices,
+    private readonly receipts: ReceiptMails,
   ) {}
 
   /** Records money, and applies it. @returns the payment's id @throws Refused for people and invoices that do not go together */
@@ -80,6 +84,7 @@ export class Payments {
     const ofParent = parentId !== null;
     const credit = { paymentId: id, creditCents: BigInt(amountCents), studentIds: students, invoiceId, ofParent };
     await this.settlement.settle(organizationId, families, { ...credit, record });
+    if (received.receipt) await this.receipts.send(organizationId, id, payer);
     return id;
   }
 

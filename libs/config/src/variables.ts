@@ -161,6 +161,14 @@ export const groups = {
       'Mails per organization in 24 hours that ask people who join, such as with a code, to confirm their address.',
       integer(100, 0, 1_000_000),
     ),
+    FAMILY_MAILS_PER_DAY: about(
+      'Mails to families per organization in 24 hours, such as invoices; ten for each accepted student, if that is more. Beyond that, they wait.',
+      integer(5_000, 1, 10_000_000),
+    ),
+    UNPROVEN_FAMILY_MAILS_PER_DAY: about(
+      'Of these, mails to addresses that nobody has shown to read. Raise it for organizations that you know.',
+      integer(200, 1, 10_000_000),
+    ),
   },
   Mail: {
     SMTP_URL: about(

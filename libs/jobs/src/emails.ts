@@ -26,6 +26,7 @@ export const NOTICE_KINDS = [
   'approval_request',
   'code_flooded',
   'money_taken_back',
+  'family_mails_wait',
   'webhook_failing',
   'webhook_disabled',
   'member_removed',

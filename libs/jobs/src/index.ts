@@ -17,6 +17,7 @@ export {
   type SignInInMail,
   type WebhookInMail,
 } from './emails.js';
+export { FAMILY_KINDS, type FamilyKind, type FamilyMail, FamilyOutbox } from './family-mails.js';
 export {
   MAIL_STATUSES,
   OUTBOX_STATUSES,

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Env, Vault } from '@app/config';
 import { Database, lockNumber, normalizeEmail, RetryTransaction } from '@app/database';
+import { FAMILY_KINDS } from './family-mails.js';
 import { type Email, type EmailKind, type EmailSender, isInFull, type NoticeKind, sealEmail } from './emails.js';
 
 /** The NOTIFY channel for due messages. */
@@ -69,7 +70,7 @@ export class Outbox {
     const most = this.env.get(confirmations ? 'CONFIRMATION_MAILS_PER_DAY' : 'INVITE_MAILS_PER_DAY');
     const wanted = new Set(addresses.map(normalizeEmail));
     const today = sql`(SELECT count(*)::integer FROM (SELECT FROM outbox WHERE organization_id = ${organizationId}
-      AND topic = 'email' AND (kind = 'join_confirmation') = ${confirmations}
+      AND topic = 'email' AND (kind = 'join_confirmation') = ${confirmations} AND kind <> ALL (${FAMILY_KINDS})
       AND created_at > now() - interval '1 day' LIMIT ${most}) t)`;
     // However many transactions there are, and each queues one mail that the others do not count.
     const plenty = sql`${today} + current_setting('max_connections')::integer <= ${most}`;
@@ -118,7 +119,7 @@ export class Outbox {
     const [[row]] = await this.db.read<[{ used: number; oldest: Date | null }]>(
       { organizationId },
       sql`SELECT count(*)::integer AS used, min(created_at) AS oldest FROM (SELECT created_at FROM outbox
-        WHERE organization_id = ${organizationId} AND topic = 'email' AND kind <> 'join_confirmation'
+        WHERE organization_id = ${organizationId} AND topic = 'email' AND kind <> ALL (${['join_confirmation', ...FAMILY_KINDS]})
           AND created_at > now() - interval '1 day'
         ORDER BY created_at DESC LIMIT ${most}) t`,
     );

@@ -11,7 +11,7 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [50, 545, 50, 780];
 const WIDTH = RIGHT - LEFT;
 const HALF = 235;
 /** Of the columns at the right, by how many there are besides the description. */
-const CELLS: Record<number, number[]> = { 3: [52, 76, 86], 4: [52, 68, 58, 82] };
+const CELLS: Record<number, number[]> = { 1: [100], 3: [52, 76, 86], 4: [52, 68, 58, 82] };
 const GAP = 8;
 const SIZE = 9;
 const QUIET = '#555555';
@@ -75,7 +75,7 @@ class Drawing {
     }
     this.y = Math.max(left, right) + 16;
     if (buyer.length > 0) {
-      this.y += this.write('Billed to', { color: QUIET }) + 2;
+      this.y += this.write(this.paper.buyerIs, { color: QUIET }) + 2;
       this.block(buyer, LEFT, WIDTH);
     }
     this.y += 18;

@@ -8,6 +8,8 @@ export interface Paper {
   name: string;
   seller: string[];
   buyer: string[];
+  /** What stands above the buyer. */
+  buyerIs: string;
   /** Number and days. */
   facts: [label: string, value: string][];
   columns: string[];
@@ -52,15 +54,14 @@ export function paperOf({ number, currency, dueOn, dueCents, taxCents, snapshot,
     ...(tax.registered ? [free(line)] : []),
     money(line.amountCents),
   ]);
-  const business = [seller.business_number_label, seller.business_number].filter(Boolean).join(' ');
-  const names = [seller.legal_name, seller.legal_name === seller.name ? null : seller.name];
   const student =
     buyer?.student_name && buyer.student_name !== buyer.name ? `For lessons of ${buyer.student_name}` : null;
   const pays = dueCents > 0n && seller.pay_url ? payUrlFor(seller.pay_url, { number, amountCents: dueCents }) : null;
   return {
     title: tax.registered ? 'Tax invoice' : 'Invoice',
     name: seller.name,
-    seller: textsOf(...(seller.legal_name ? names : [seller.name]), business, seller.address, seller.phone),
+    seller: sellerLines(seller),
+    buyerIs: 'Billed to',
     buyer: textsOf(buyer?.name, buyer?.address, student),
     facts: [
       ['Number', number],
@@ -86,7 +87,15 @@ export function paperOf({ number, currency, dueOn, dueCents, taxCents, snapshot,
   };
 }
 
-const textsOf = (...lines: (string | null | undefined)[]): string[] => lines.filter((line) => line?.trim()) as string[];
+/** Who sells, as papers begin. */
+export function sellerLines(seller: Snapshot['seller']): string[] {
+  const business = [seller.business_number_label, seller.business_number].filter(Boolean).join(' ');
+  const names = [seller.legal_name, seller.legal_name === seller.name ? null : seller.name];
+  return textsOf(...(seller.legal_name ? names : [seller.name]), business, seller.address, seller.phone);
+}
+
+export const textsOf = (...lines: (string | null | undefined)[]): string[] =>
+  lines.filter((line) => line?.trim()) as string[];
 
 /** Cents with a point and thousands apart, such as -1,234.50. */
 export function decimal(cents: bigint): string {

@@ -1,121 +1,106 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
-import { type Asked, mayRead, type Reader, ReaderLinks } from '@app/access';
-import { type Snapshot, snapshotNow } from '@app/billing';
+import { type Asked, ReaderLinks } from '@app/access';
 import { Vault } from '@app/config';
-import { Database } from '@app/database';
 import { Refused } from '@app/rules';
 import { PrivateStorage } from '@app/storage';
-import { paperOf, type PrintedLine } from './paper.js';
+import { Archive, type Found, type PaperKind, type Period } from './archive.js';
 import { Renderer } from './renderer.js';
 
 /** A paper, as it is served. */
-export interface StoredPaper {
-  /** In the private storage. */
+export interface ServedPaper {
+  /** In the private storage, unless it has `bytes`. */
   path: string;
+  bytes?: Buffer;
   name: string;
   contentType: string;
   size: number;
 }
 
-interface Row {
-  status: string;
-  number: string;
-  currency: string;
-  due_on: string | null;
-  due: string;
-  tax: string | null;
-  snapshot: Snapshot | null;
-  now: Snapshot;
-  lines: (Omit<PrintedLine, 'unitCents' | 'amountCents'> & Record<'unit' | 'amount', string>)[];
-}
-
 const CONTENT_TYPE = 'application/pdf';
 
 /**
- * Invoices on paper. Each is drawn when it is first asked for, and stored: from then on its bytes are the same, whatever becomes of names, addresses and
- * this program. Erasure knows the path: an invoice and an upload have no id in common.
+ * What families get on paper. What cannot change is drawn when it is first asked for, and stored: from then on its bytes are the same, whatever becomes
+ * of names, addresses and this program. Erasure knows the paths: no upload has one of them.
  */
 @Injectable()
 export class Papers {
-  private readonly links: ReaderLinks;
+  private readonly links: Record<PaperKind, ReaderLinks>;
 
   constructor(
-    private readonly db: Database,
+    private readonly archive: Archive,
     private readonly storage: PrivateStorage,
     private readonly renderer: Renderer,
     vault: Vault,
   ) {
-    this.links = new ReaderLinks(vault, 'papers');
+    this.links = {
+      invoice: new ReaderLinks(vault, 'papers'),
+      adjustmentNote: new ReaderLinks(vault, 'adjustment notes'),
+      receipt: new ReaderLinks(vault, 'receipts'),
+      statement: new ReaderLinks(vault, 'statements', true),
+    };
   }
 
   /**
+   * @param period of a statement
    * @returns the path of a link for this reader
-   * @throws Refused for an unknown invoice, for one that only owners are shown any more, and for a draft
+   * @throws Refused for an unknown record, for one that only owners are shown any more, and while there is no such paper of it
    */
-  async of(organizationId: string, reader: Reader, readerId: string, invoiceId: string): Promise<string> {
-    const asked = { organizationId, id: invoiceId, reader, readerId };
-    const row = await this.find(asked);
-    if (!row) throw Refused.notFound();
-    if (row.status === 'draft')
-      throw Refused.invalidState('draft', ISSUED, 'A draft has no paper yet: issue it first.');
-    return `/papers/${this.links.of(asked)}`;
+  async of(kind: PaperKind, asked: Asked, period?: Period): Promise<string> {
+    const found = await this.archive.find(kind, asked.organizationId, asked.id, asked, period);
+    if (!found) throw Refused.notFound();
+    if (found.refused) throw found.refused;
+    return `/papers/${this.links[kind].of({ ...asked, more: period && periodText(period) })}`;
   }
 
   /** What a link leads to; null if it was never made, has ended, or its reader may not read the paper any more. */
-  async open(link: string): Promise<StoredPaper | null> {
-    const asked = this.links.open(link);
-    const row = asked && (await this.find(asked));
-    if (!row || row.status === 'draft') return null;
-    const path = `${asked.organizationId}/${asked.id}`;
-    const stored = await this.storage.read(path);
-    const file = stored ? await buffer(stored) : await this.print(asked.organizationId, path, row);
-    return { path, name: `${row.number}.pdf`, contentType: CONTENT_TYPE, size: file.length };
+  async open(link: string): Promise<ServedPaper | null> {
+    for (const kind of Object.keys(this.links) as PaperKind[]) {
+      const asked = this.links[kind].open(link);
+      if (!asked) continue;
+      const { organizationId, id, more } = asked;
+      const found = await this.archive.find(kind, organizationId, id, asked, more ? periodIn(more) : undefined);
+      if (!found || found.refused) return null;
+      const file = await this.fileOf(organizationId, found);
+      const { name, path } = found;
+      const served = { name, contentType: CONTENT_TYPE, size: file.length };
+      return path === null ? { ...served, path: '', bytes: file } : { ...served, path };
+    }
+    return null;
   }
 
-  private async print(organizationId: string, path: string, row: Row): Promise<Buffer> {
-    // One that was imported says what is known now, and nothing of tax.
-    const snapshot = row.snapshot ?? { ...row.now, tax: { ...row.now.tax, registered: false } };
-    const paper = paperOf({
-      number: row.number,
-      currency: row.currency,
-      dueOn: row.due_on,
-      dueCents: BigInt(row.due),
-      taxCents: BigInt(row.tax ?? 0),
-      snapshot,
-      lines: row.lines.map(({ unit, amount, ...line }) => ({
-        ...line,
-        unitCents: BigInt(unit),
-        amountCents: BigInt(amount),
-      })),
-    });
-    const file = await this.renderer.draw(paper, organizationId);
-    await this.storage.put(path, {
-      contentType: CONTENT_TYPE,
-      size: file.length,
-      open: () => Readable.from([file]),
-      chunks: () => Readable.from([file]) as AsyncIterable<Buffer>,
-    });
+  /** A paper that is mailed to whom it names; null if there is none, or only owners are shown it any more. */
+  async toMail(kind: PaperKind, organizationId: string, id: string): Promise<{ name: string; file: Buffer } | null> {
+    const found = await this.archive.find(kind, organizationId, id, null);
+    return found && !found.refused ? { name: found.name, file: await this.fileOf(organizationId, found) } : null;
+  }
+
+  /** As it was first drawn, which may be now. */
+  private async fileOf(organizationId: string, { path, paper }: Found): Promise<Buffer> {
+    const stored = path && (await this.storage.read(path));
+    if (stored) return buffer(stored);
+    const file = await this.renderer.draw(paper(), organizationId);
+    if (path)
+      await this.storage.put(path, {
+        contentType: CONTENT_TYPE,
+        size: file.length,
+        open: () => Readable.from([file]),
+        chunks: () => Readable.from([file]) as AsyncIterable<Buffer>,
+      });
     return file;
-  }
-
-  private async find(asked: Asked): Promise<Row | null> {
-    const { organizationId, id, readerId } = asked;
-    const [rows] = await this.db.read<[Row]>(
-      { organizationId },
-      sql`SELECT i.status, i.invoice_number AS number, i.currency, i.due_date::text AS due_on, i.amount_due_cents::text AS due,
-          i.tax_cents::text AS tax, i.snapshot, (${snapshotNow(organizationId, sql`(coalesce(i.sent_at, i.created_at) AT TIME ZONE o.time_zone)::date`)}) AS now,
-          (SELECT coalesce(json_agg(json_build_object('description', l.description, 'quantity', l.quantity,
-            'unit', l.unit_amount_cents::text, 'amount', l.amount_cents::text, 'tax', l.tax) ORDER BY l.position), '[]')
-            FROM invoice_lines l WHERE l.organization_id = ${organizationId} AND l.invoice_id = i.id) AS lines
-        FROM invoices i WHERE i.organization_id = ${organizationId} AND i.id = ${id} AND ${mayRead(asked)}
-          AND (NOT i.person_erased OR EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId}
-            AND m.user_id = ${readerId} AND m.role = 'owner' AND m.status = 'accepted'))`,
-    );
-    return rows[0] ?? null;
   }
 }
 
-const ISSUED = ['open', 'paid', 'void', 'uncollectible'];
+/** Two days as a link says them. */
+const periodText = ({ from, to }: Period): string =>
+  `${from}${to}`
+    .replaceAll('-', '')
+    .padEnd(32, '0')
+    .replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+function periodIn(text: string): Period {
+  const days = text.replaceAll('-', '').replace(/(.{4})(..)(..)(.{4})(..)(..).*/, '$1-$2-$3 $4-$5-$6');
+  const [from, to] = days.split(' ') as [string, string];
+  return { from, to };
+}

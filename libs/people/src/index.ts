@@ -10,6 +10,7 @@ export {
 } from './logins/identities.js';
 export { hashAs, type Hashing, hashPassword, refusedPassword, unlimited } from './logins/passwords.js';
 export { SignIn } from './logins/sign-in.js';
+export { FamilyMails, type Payer } from './organizations/family-mails.js';
 export { type ManagerNotice, ManagerNotices } from './organizations/manager-notices.js';
 export { TakenBackNotices } from './organizations/taken-back-notices.js';
 export { CONTACT, type Contact } from './organizations/contact.js';

@@ -10,6 +10,7 @@ import { Identities } from './logins/identities.js';
 import { PasswordLinks } from './logins/password-links.js';
 import { SignIn } from './logins/sign-in.js';
 import { Operations } from './operations.js';
+import { FamilyMails } from './organizations/family-mails.js';
 import { ManagerNotices } from './organizations/manager-notices.js';
 import { OrganizationSettings } from './organizations/organization-settings.js';
 import { Organizations } from './organizations/organizations.js';
@@ -34,6 +35,7 @@ const PEOPLE = [
   Classes,
   CredentialNotices,
   Families,
+  FamilyMails,
   Identities,
   Invitations,
   InviteTargets,

@@ -82,12 +82,17 @@ describe('every answer', () => {
     await api.make.payment(id, { parentId: parentId!, reference: 'TERM 2', status: 'canceled', takenBackAt: new Date(), voidReason: 'Typed twice' });
     await api.make.query('UPDATE sessions SET tutor_pay_cents = 5100 WHERE organization_id = $1 AND id = $2', [id, sessionId!]);
     const shown = `app_url = 'https://app.example.org', privacy_url = 'https://example.org/p', postal_address = 'PO Box 1', phone = '1',
-      legal_name = 'x', business_number_label = 'ABN', business_number = '1', payment_instructions = 'Cash', pay_url = 'https://example.org'`;
+      legal_name = 'x', business_number_label = 'ABN', business_number = '1', payment_instructions = 'Cash', pay_url = 'https://example.org', reply_address = 'a@example.org'`;
     await api.make.query(`UPDATE organizations SET ${shown} WHERE id = $1`, [id]);
     for (const table of ['members', 'parents'])
       await api.make.query(`UPDATE ${table} SET billing_name = 'x', billing_address = 'y' WHERE organization_id = $1`, [id]);
     await api.make.query(`UPDATE subjects SET tax = 'free' WHERE organization_id = $1`, [id]);
-    await api.make.query(`UPDATE invoices SET snapshot = '{"buyer": {}}', tax_cents = 0 WHERE organization_id = $1 AND status <> 'draft'`, [id]);
+    const mailed = `snapshot = '{"buyer": {}}', tax_cents = 1, sent_to = 'a@example.org', mailed_at = now()`;
+    await api.make.query(`UPDATE invoices SET ${mailed} WHERE organization_id = $1 AND status <> 'draft'`, [id]);
+    const taken = `status = 'void', adjustment_note_number = 'ADJ-000001', adjusted_on = now()`;
+    await api.make.query(`UPDATE invoices SET ${taken} WHERE id = (SELECT id FROM invoices WHERE organization_id = $1 AND status = 'open' LIMIT 1)`, [
+      id,
+    ]);
     const key = await api.key(id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
     const seen = new Map<string, Set<string>>();
     for (const route of keyedReads(api)) {

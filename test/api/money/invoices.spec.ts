@@ -1,4 +1,4 @@
-import { melbourne, MoneyFixture, refusal } from '../../support/data/money-fixture.js';
+import { melbourne, MoneyFixture, refusal, type ShownInvoice } from '../../support/data/money-fixture.js';
 import { TestApi } from '../../support/http/api.js';
 
 const api = await TestApi.shared();
@@ -131,4 +131,18 @@ describe('money', () => {
     for (const path of [`/v1/invoices/${id}`, `/v1/payments/${payment}`]) expect((await at.send('get', path, undefined, kb)).status).toBe(404);
     expect(await at.states({ id })).toEqual([['open', 10]]);
   });
+});
+
+it('an open invoice is written off once: no balance counts it, no credit pays it, and its tax stays', async () => {
+  const { id } = await at.issued(s1, 5_000);
+  await at.paid(s1, 1_000);
+  const off = (what: string) => at.send<ShownInvoice & { tax_cents: number }>('post', `/v1/invoices/${what}/write-off`);
+  expect(at.done(await off(id))).toMatchObject({ status: 'uncollectible', amount_paid_cents: 1_000, tax_cents: 0 });
+  expect(at.done(await off(id))).toMatchObject({ status: 'uncollectible' });
+  await at.paid(s1, 500);
+  expect(await at.states({ id })).toEqual([['uncollectible', 1_000]]);
+  expect((await at.balance()).slice(2)).toEqual([0, 0, 500]);
+  await at.paid(s1, 4_000, { invoice_id: id });
+  expect(await at.states({ id })).toEqual([['paid', 5_000]]);
+  for (const other of [id, (await at.drafted(s1, 1)).id]) expect(refusal(await off(other))).toEqual([409, 'invalid_state']);
 });

@@ -17,7 +17,7 @@ const ALL = Object.keys(SCOPES) as Scope[];
 
 const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-replay-'));
 afterAll(() => rmSync(dataDir, { recursive: true }));
-const api = await fixture(TestApi.start({ DATA_DIR: dataDir }));
+const api = await fixture(TestApi.start({ DATA_DIR: dataDir, SMTP_URL: 'smtp://127.0.0.1:9' }));
 const fixtures = await createFixtures(api);
 const keyWith = (wanted: Partial<NewApiKey>) => api.key(fixtures.a.id, { scopes: ALL, platformBlog: true, ...wanted });
 const mighty = await keyWith({});

@@ -22,6 +22,7 @@ const GIVEN = {
   payment_terms_days: '21',
   payment_instructions: 'BSB 000-000\nAccount 12345678',
   pay_url: 'https://pay.example.org/?i={invoice_number}&cents={amount_cents}',
+  reply_address: 'office@wattle.example',
   tax_registered: 'yes',
   tax_label: 'GST',
   tax_rate: '12.5',
@@ -41,7 +42,7 @@ describe('what invoices say of the seller', () => {
     await pages.owner.post(settings, GIVEN);
     await pages.owner.post(settings, { ...GIVEN, business_number: '53 004 085 616', tax_registered: '' });
     const audited = await pages.audited('change settings');
-    expect(audited.map((one) => (one as { fields: string[] }).fields.length)).toEqual([9, 2]);
+    expect(audited.map((one) => (one as { fields: string[] }).fields.length)).toEqual([10, 2]);
     const mails = await sql<{ payload: Buffer; gathered: Buffer[] | null }>(
       'SELECT payload, gathered FROM outbox WHERE organization_id = $1',
       here(),
@@ -61,6 +62,7 @@ describe('what invoices say of the seller', () => {
     ['payment_terms_days', ['', '-1', '366', '1.5', 'soon']],
     ['payment_instructions', ['x'.repeat(501)]],
     ['pay_url', ['http://pay.example.org', 'https://{invoice_number}.example.org', 'https://pay.example.org/{name}']],
+    ['reply_address', ['nobody', 'a@b', 'x'.repeat(250) + '@example.org', 'one@example.org, two@example.org']],
     ['tax_label', ['', 'x'.repeat(21)]],
     ['tax_rate', ['', '101', '-1', '1.234', '1e1']],
     ['line_tax', ['', 'exempt']],

@@ -16,7 +16,8 @@ const COOKIE_ALONE = [
   'POST /o/:slug/people/:kind/:user_id/send-invite', 'POST /o/:slug/people/:kind/:user_id/revoke-invites',
   'POST /o/:slug/people/invites/:invite_id/revoke',
   // They write down what was taught, billed and paid elsewhere, move no money and give nobody access; each has a way back and an audit row.
-  'POST /o/:slug/money/invoices/:invoice_id/finalize', 'POST /o/:slug/money/invoices/:invoice_id/void',
+  'POST /o/:slug/money/invoices/:invoice_id/finalize', 'POST /o/:slug/money/invoices/:invoice_id/void', 'POST /o/:slug/money/invoices/:invoice_id/send',
+  'POST /o/:slug/money/invoices/:invoice_id/write-off',
   'POST /o/:slug/money/invoices/:invoice_id/add-line', 'POST /o/:slug/money/invoices/:invoice_id/remove-line',
   'POST /o/:slug/money/invoices/:invoice_id/pay', 'POST /o/:slug/money/families/:user_id/pay',
   'POST /o/:slug/money/payments/:payment_id/refund', 'POST /o/:slug/money/payments/:payment_id/void', 'POST /o/:slug/money/families/:user_id/draft',

@@ -47,7 +47,7 @@ beforeAll(async () => {
   empty = await portal.someone('owner');
   const [cookie, secret] = [full.owner.header, 'x'.repeat(43)];
   const ids: Record<string, string> = { slug: full.slug, key_id: full.keyId, invite_id: full.codeId, user_id: full.ownerId, lesson_id: full.lessons[0]!, request_id: full.requestId, endpoint_id: full.endpointId, delivery_id: full.deliveryId, invoice_id: full.invoices.open, payment_id: full.paymentId, secret };
-  const routes = portal.routes().filter(({ method, path, access }) => method === 'GET' && access !== 'probe' && !/\/(download|pdf)$/.test(path));
+  const routes = portal.routes().filter(({ method, path, access }) => method === 'GET' && access !== 'probe' && !/\/(download|download-xero|pdf|receipt|statement|adjustment-note)$/.test(path));
   const fill = (path: string) => path.replaceAll(/:([^/]+)/g, (_, name: string) => ids[name] ?? randomUUID());
   visits = [
     ...routes.map(({ path, access }) => ({ name: path, path: fill(path), ...(access !== 'public' && { cookie }) })),

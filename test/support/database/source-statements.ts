@@ -6,7 +6,7 @@ import type { ProcessRole } from '@app/database';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** What only the operator's command line runs, as the owner. */
-const OF_THE_OWNER = /^libs\/database\/src\/(schema|grants|migrations)\/|\/(tables|grants|migrate|roles|copies|schema)\.ts$/;
+const OF_THE_OWNER = /^libs\/database\/src\/(schema\/(?!visible-person)|grants\/|migrations\/)|\/(tables|grants|migrate|roles|copies|schema)\.ts$/;
 
 /** The columns that statements write: names, or any if the source computes them. */
 export type Written = Set<string> | 'any';

@@ -342,6 +342,11 @@ export interface Tables {
     taxCents: number | null;
     billedParentId: string | null;
     personErased: boolean;
+    sentTo: string | null;
+    mailedAt: Date | null;
+    adjustmentNoteNumber: string | null;
+    adjustedOn: string | null;
+    adjustmentNoteSerial: number | null;
   };
   isochrones: {
     organizationId: string;
@@ -533,6 +538,7 @@ export interface Tables {
     businessNumber: string | null;
     paymentInstructions: string | null;
     payUrl: string | null;
+    replyAddress: string | null;
     taxRegistered: boolean;
     taxLabel: string;
     taxRate: number;
@@ -569,6 +575,9 @@ export interface Tables {
     responseStatus: number | null;
     durationMs: number | null;
     answer: string | null;
+    aboutId: string | null;
+    familyAt: Date | null;
+    unproven: boolean;
   };
   outbox_turns: {
     seq: number;
@@ -656,6 +665,7 @@ export interface Tables {
     creditCents: number;
     takenBackAt: Date | null;
     voidReason: string | null;
+    personErased: boolean;
   };
   payouts: {
     id: string;

@@ -126,6 +126,11 @@ const OURS = `
   DELETE /v1/invoices/{invoice_id}/lines/{line_id} | remove_invoice_line | payments:write write | |
   POST /v1/invoices/{invoice_id}/finalize | finalize_invoice | payments:write write | | Invoice
   GET /v1/invoices/{invoice_id}/pdf | get_invoice_pdf | read | |
+  GET /v1/invoices/{invoice_id}/adjustment-note.pdf | get_invoice_adjustment_note | read | |
+  GET /v1/payments/{payment_id}/receipt.pdf | get_payment_receipt | read | |
+  GET /v1/parents/{parent_id}/statement.pdf | get_parent_statement | read | from!, to! |
+  POST /v1/invoices/{invoice_id}/send | send_invoice | payments:write write | | Invoice
+  POST /v1/invoices/{invoice_id}/write-off | write_off_invoice | payments:write write | | Invoice
   POST /v1/invoices/{invoice_id}/void | void_invoice | payments:write write | | Invoice
   POST /v1/payments/{payment_id}/refund | refund_payment | payments:write write | | Payment
   POST /v1/payments/{payment_id}/void | void_payment | payments:write write | | Payment
@@ -291,6 +296,6 @@ const ACTIONS = /\/(bulk-invite|refresh|replace|settle-prices)$|(?<!tutor_id)\}\
 /** The status of its success. */
 export function statusOf({ method, path }: Pick<Route, 'method' | 'path'>): number {
   if (method === 'DELETE') return 204;
-  if (/\/(content|pdf)$/.test(path)) return 302;
+  if (/\/(content|pdf)$|\.pdf$/.test(path)) return 302;
   return method === 'POST' && !ACTIONS.test(templateOf(path)) ? 201 : 200;
 }

@@ -147,6 +147,14 @@ const RECORDS: Record<string, MakeRecords> = {
   'DELETE /v1/invoices/:invoice_id': draft,
   'DELETE /v1/invoices/:invoice_id/lines/:line_id': draft,
   'POST /v1/invoices/:invoice_id/finalize': draft,
+  'POST /v1/invoices/:invoice_id/write-off': async (make, id) => ({ invoice_id: (await make.invoice(id, (await make.student(id)).id)).id }),
+  'POST /v1/invoices/:invoice_id/send': async (make, id) => {
+    const issued = {
+      taxCents: 0,
+      snapshot: { issued_on: '2026-05-01', seller: { name: 'Seller' }, tax: { registered: false }, buyer: { name: 'Ada' } },
+    };
+    return { invoice_id: (await make.invoice(id, (await make.student(id)).id, issued)).id };
+  },
   'POST /v1/invoices/:invoice_id/void': async (make, id) => ({ invoice_id: (await make.invoice(id, (await make.student(id)).id)).id }),
   'POST /v1/payments': async (make, id) => {
     const { session_id, student_id } = await taught(make, id);

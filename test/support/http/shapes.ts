@@ -139,12 +139,12 @@ const OURS = `
   Organization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
     phone: string or null, legal_name: string or null, business_number_label: string or null, business_number: string or null,
-    payment_instructions: string or null, pay_url: string or null, tax_registered: boolean or null, tax_label: string or null,
+    payment_instructions: string or null, pay_url: string or null, reply_address: string or null, tax_registered: boolean or null, tax_label: string or null,
     tax_rate: integer or null, line_tax: string or null, retention: RetentionSetting[], created_at: string or null
   ChangedOrganization id: string, name: string or null, slug: string or null, time_zone: string or null, currency: string or null,
     payment_terms_days: integer or null, app_url: string or null, privacy_url: string or null, postal_address: string or null,
     phone: string or null, legal_name: string or null, business_number_label: string or null, business_number: string or null,
-    payment_instructions: string or null, pay_url: string or null, tax_registered: boolean or null, tax_label: string or null,
+    payment_instructions: string or null, pay_url: string or null, reply_address: string or null, tax_registered: boolean or null, tax_label: string or null,
     tax_rate: integer or null, line_tax: string or null, retention: RetentionSetting[], created_at: string or null, moved_sessions: integer
   RetentionSetting kind: string, months: integer
   Export id: string, status: string, created_at: string, confirmed_at: string or null, ready_at: string or null, ended_at: string or null,
@@ -190,7 +190,13 @@ const ADDED: Record<string, Record<string, string>> = {
     billing_address: 'string or null',
   }, // prettier-ignore
   Parent: { billing_name: 'string or null', billing_address: 'string or null' },
-  Invoice: { tax_cents: 'integer or null', billed_to: 'any' },
+  Invoice: {
+    tax_cents: 'integer or null',
+    billed_to: 'any',
+    sent_to: 'string or null',
+    mailed_at: 'string or null',
+    adjustment_note_number: 'string or null',
+  },
   Tutor: { tutor_tier_id: 'string or null', meeting_url: 'string or null' },
   LessonParticipant: { rate_cents: 'integer or null' },
   LineItem: { id: 'string', tax: 'string or null' },

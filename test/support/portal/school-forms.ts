@@ -27,7 +27,7 @@ const TYPED = {
   ...{ name: 'Till', access: 'read', expires: 'never', overlap: 'now', sessions: 'unassign', role: 'tutor' },
   ...{ first_name: 'Ada', last_name: 'Byron', email: 'ada@example.org' },
   ...{ description: 'Book', unit: '5', amount: '5', payment_type: 'cash', reason: 'Mistake', phone: '+61 3 9000 0000' },
-  ...{ billing_name: 'Ada Lovelace', legal_name: 'Byron Pty Ltd', line_tax: 'free' },
+  ...{ billing_name: 'Ada Lovelace', legal_name: 'Byron Pty Ltd', line_tax: 'free', reply_address: 'office@byron.example' },
   ...{ url: 'https://build.example.org/hook', password: PASSWORD },
 };
 

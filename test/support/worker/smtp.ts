@@ -118,18 +118,20 @@ export class TestSmtp {
 
 function parse(to: string, raw: string): Received {
   const { headers, body } = split(raw);
-  const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];
-  const parts = boundary
-    ? body
-        .split(`--${boundary}`)
-        .slice(1, -1)
-        .map((part) => split(part.replace(/^\r\n/, '')))
-    : [];
+  const parts = partsOf({ headers, body });
   const part = (type: string) => {
     const found = parts.find((candidate) => candidate.headers['content-type']?.startsWith(type));
     return found ? decode(found.body, found.headers['content-transfer-encoding']) : '';
   };
   return { to, headers, text: part('text/plain'), html: part('text/html'), raw, at: Date.now() };
+}
+
+/** The parts of a mail, those of its parts among them: with an attachment, text and HTML are one part. */
+function partsOf({ headers, body }: ReturnType<typeof split>): ReturnType<typeof split>[] {
+  const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];
+  if (!boundary) return [];
+  const own = body.split(`--${boundary}`).slice(1, -1).map((part) => split(part.replace(/^\r\n/, ''))); // prettier-ignore
+  return own.flatMap((part) => [part, ...partsOf(part)]);
 }
 
 function split(message: string): { headers: Record<string, string>; body: string } {

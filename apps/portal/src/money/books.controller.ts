@@ -2,7 +2,7 @@ import { Controller, Get, Query, type StreamableFile } from '@nestjs/common';
 import { Database } from '@app/database';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { type Cell, inParts, Spreadsheets } from '../web/spreadsheets.js';
-import { type Book, type BookRow, INVOICES, PAYMENTS } from './books.queries.js';
+import { type Book, type BookRow, INVOICES, PAYMENTS, XERO } from './books.queries.js';
 import { eachMonth, readMonths } from './months.js';
 
 /** Invoices and payments of some months, as files for a spreadsheet. */
@@ -17,6 +17,12 @@ export class BooksController {
   @Get('invoices/download')
   invoices(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<StreamableFile> {
     return this.file(INVOICES, organization, query);
+  }
+
+  /** For Xero, which takes the same. */
+  @Get('invoices/download-xero')
+  xero(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<StreamableFile> {
+    return this.file(XERO, organization, query);
   }
 
   @Get('payments/download')

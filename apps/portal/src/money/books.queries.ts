@@ -16,6 +16,9 @@ const issued = (organizationId: string): Sql =>
 const received = (organizationId: string): Sql =>
   sql`coalesce(received_on, (created_at AT TIME ZONE ${zone(organizationId)})::date)`;
 
+/** Xero takes so many invoices of a file. */
+export const MOST_FOR_XERO = 500;
+
 /** What a file lists. */
 export interface Book {
   name: string;
@@ -62,4 +65,30 @@ export const PAYMENTS: Book = {
       p.credit_cents::text AS credit_cents, p.currency
     FROM (SELECT *, ${received(organizationId)} AS day FROM payments
       WHERE organization_id = ${organizationId} AND id = ANY (${ids}::uuid[])) p ORDER BY p.day, p.id`,
+};
+
+/**
+ * A row for each line of an invoice, in the columns that Xero imports sales from. Prices include tax, which Xero asks about; the account is the one that
+ * it begins with for sales. Void invoices are not in it: whoever brought one there before voids it there.
+ */
+export const XERO: Book = {
+  name: 'xero-invoices',
+  columns: [
+    '*ContactName', '*InvoiceNumber', '*InvoiceDate', '*DueDate', '*Description', '*Quantity', '*UnitAmount', '*AccountCode', '*TaxType',
+  ], // prettier-ignore
+  ids: (organizationId, since, until) => sql`
+    SELECT id FROM (SELECT id, ${issued(organizationId)} AS day FROM invoices
+      WHERE organization_id = ${organizationId} AND status NOT IN ('draft', 'void')
+        AND ${issued(organizationId)} BETWEEN ${since}::date AND ${until}::date
+      ORDER BY day DESC, id DESC LIMIT ${MOST_FOR_XERO}) i ORDER BY day, id`,
+  rows: (organizationId, ids) => sql`
+    SELECT coalesce(CASE WHEN NOT i.person_erased THEN i.snapshot #>> '{buyer,name}' END, ${memberName(organizationId, sql`i.student_id`)}) AS "*ContactName",
+      i.invoice_number AS "*InvoiceNumber", to_char(i.day, 'DD/MM/YYYY') AS "*InvoiceDate",
+      to_char(coalesce(i.due_date, i.day), 'DD/MM/YYYY') AS "*DueDate", coalesce(nullif(trim(l.description), ''), 'Something') AS "*Description",
+      l.quantity::text AS "*Quantity", l.unit_amount_cents::text AS "*UnitAmount_cents", '200' AS "*AccountCode",
+      CASE WHEN NOT coalesce(i.snapshot @> '{"tax": {"registered": true}}', false) THEN 'BAS Excluded'
+        WHEN l.tax = 'free' THEN 'GST Free Income' ELSE 'GST on Income' END AS "*TaxType"
+    FROM (SELECT *, ${issued(organizationId)} AS day FROM invoices
+      WHERE organization_id = ${organizationId} AND id = ANY (${ids}::uuid[])) i
+    JOIN invoice_lines l ON l.organization_id = ${organizationId} AND l.invoice_id = i.id ORDER BY i.day, i.id, l.position`,
 };

@@ -33,6 +33,8 @@ export interface PaymentRow {
   /** Whether it can be taken back as a mistake. */
   revocable: boolean;
   void_reason: string | null;
+  /** Only owners are shown its receipt. */
+  person_erased: boolean;
   created_at: Date;
 }
 
@@ -73,7 +75,7 @@ const paidBy = (students: Sql, payerId: string): Sql =>
 const shown = (organizationId: string): Sql => sql`p.id, coalesce(p.student_id, p.parent_id) AS payer_id,
   ${payerName(organizationId)} AS payer, p.amount_cents::float8 AS amount,
   coalesce(p.refund_amount_cents, 0)::float8 AS refunded, p.credit_cents::float8 AS credit, p.payment_type, p.status,
-  p.recorded, to_char(p.received_on, 'YYYY-MM-DD') AS received_on, p.void_reason, p.created_at,
+  p.recorded, to_char(p.received_on, 'YYYY-MM-DD') AS received_on, p.void_reason, p.person_erased, p.created_at,
   p.recorded AND p.status = 'succeeded' AND p.refund_amount_cents IS NULL AND p.created_at > now() - interval '24 hours' AS revocable`;
 
 /** The newest payments of a family. */

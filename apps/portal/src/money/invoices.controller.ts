@@ -1,12 +1,11 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { operationInWords, type Result } from '@app/audit';
 import { Invoices, Payments } from '@app/billing';
-import { Env } from '@app/config';
-import { Papers } from '@app/papers';
+import { inWords } from '@app/jobs';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
-import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { LONGEST_NUMBER, queryOf, readFilter, STATES } from './invoices.filter.js';
 import { Ledger } from './ledger.js';
@@ -15,9 +14,10 @@ import {
 } from './money-forms.js'; // prettier-ignore
 import { moneyWords } from './money-words.js';
 import { monthsUntil } from './months.js';
+import { PaperLinks } from './paper-links.js';
 
 /** The forms of an invoice's page. */
-type InvoiceForm = 'finalize' | 'line' | 'pay' | 'void';
+type InvoiceForm = 'finalize' | 'line' | 'pay' | 'send' | 'void' | 'write-off';
 
 /** Invoices, and what is done about them. */
 @Controller('o/:slug/money')
@@ -28,8 +28,7 @@ export class InvoicesController {
     private readonly operations: FormOperations,
     private readonly invoices: Invoices,
     private readonly payments: Payments,
-    private readonly papers: Papers,
-    private readonly env: Env,
+    private readonly papers: PaperLinks,
   ) {}
 
   @Get()
@@ -54,16 +53,32 @@ export class InvoicesController {
 
   /** Leads to the paper, which the API serves for 15 minutes to this person. */
   @Get('invoices/:invoice_id/pdf')
-  async pdf(@Managing() { organizationId, by }: Managed, @Param('invoice_id') id: string): Promise<SeeOther> {
-    return seeOther(this.env.apiUrl + (await this.papers.of(organizationId, 'manager', by.userId, pathId(id))));
+  pdf(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<SeeOther> {
+    return this.papers.lead(organization, 'invoice', pathId(id));
+  }
+
+  @Get('invoices/:invoice_id/adjustment-note')
+  note(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<SeeOther> {
+    return this.papers.lead(organization, 'adjustmentNote', pathId(id));
   }
 
   @Post('invoices/:invoice_id/finalize')
   finalize(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
     const due = readDueDate(organization.form);
-    return this.done(organization, pathId(id), 'finalize', 'The invoice was issued.', due, (ids, dueDate) =>
+    const send = organization.form.text('send') === 'yes';
+    const done = send ? 'The invoice was issued, and goes out by email.' : 'The invoice was issued.';
+    return this.done(organization, pathId(id), 'finalize', done, due, (ids, dueDate) =>
       this.operations.perform(organization, 'POST /v1/invoices/:invoice_id/finalize', ids, () =>
-        this.invoices.finalize(organization.organizationId, ids.invoice_id, dueDate),
+        this.invoices.finalize(organization.organizationId, ids.invoice_id, dueDate, send),
+      ),
+    );
+  }
+
+  @Post('invoices/:invoice_id/send')
+  send(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
+    return this.done(organization, pathId(id), 'send', 'The invoice goes out by email.', { value: null }, (ids) =>
+      this.operations.perform(organization, 'POST /v1/invoices/:invoice_id/send', ids, () =>
+        this.invoices.send(organization.organizationId, ids.invoice_id),
       ),
     );
   }
@@ -102,6 +117,15 @@ export class InvoicesController {
     );
   }
 
+  @Post('invoices/:invoice_id/write-off')
+  writeOff(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
+    return this.done(organization, pathId(id), 'write-off', 'The invoice was written off.', { value: null }, (ids) =>
+      this.operations.perform(organization, 'POST /v1/invoices/:invoice_id/write-off', ids, () =>
+        this.invoices.writeOff(organization.organizationId, ids.invoice_id),
+      ),
+    );
+  }
+
   @Post('invoices/:invoice_id/pay')
   async pay(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
     const invoiceId = pathId(id);
@@ -134,11 +158,12 @@ export class InvoicesController {
 
   /** @param form the one that was sent, and is wrong */
   private async shown(organization: Managed, id: string, form: InvoiceForm | null = null, errors: Errors = {}) {
-    const { history, ...found } = await this.ledger.invoice(organization, id);
+    const { history, mail, ...found } = await this.ledger.invoice(organization, id);
     const typed = (name: string) => organization.form.text(name);
     const data = {
       ...found,
       ...moneyWords(found.terms.currency),
+      mail: mail && { ...mail, reason: mail.problem && inWords(mail.problem) },
       history: history.map(({ operation, ...row }) => ({ ...row, what: operationInWords(operation) ?? operation })),
       types: PAYMENT_TYPES,
       errorsOf: (one: InvoiceForm) => (one === form ? errors : {}),

@@ -26,6 +26,17 @@ export interface InvoiceDetails extends InvoiceRow {
   tax_label: string | null;
   /** Only owners are shown whom it was billed to. */
   person_erased: boolean;
+  /** The number of the note that takes a void one back. */
+  note: string | null;
+  sent_to: string | null;
+  mailed_at: Date | null;
+}
+
+/** The last mail with an invoice. */
+export interface MailRow {
+  status: string;
+  problem: string | null;
+  due_at: Date;
 }
 
 export interface LineRow {
@@ -124,7 +135,7 @@ export const invoicesOf = (organizationId: string, students: Sql, most: number):
   ORDER BY i.created_at DESC, i.id DESC LIMIT ${most}`;
 
 export const invoice = (organizationId: string, id: string): Sql => sql`
-  SELECT ${shown(organizationId)}, i.sent_at, i.paid_at, i.person_erased, i.tax_cents::float8 AS tax,
+  SELECT ${shown(organizationId)}, i.sent_at, i.paid_at, i.person_erased, i.sent_to, i.mailed_at, i.adjustment_note_number AS note, i.tax_cents::float8 AS tax,
     i.snapshot #>> '{buyer,name}' AS billed_to,
     CASE WHEN i.snapshot @> '{"tax": {"registered": true}}' THEN i.snapshot #>> '{tax,label}' END AS tax_label,
     CASE WHEN ${isOverdue(organizationId)} THEN 'overdue' ELSE i.status END AS state
@@ -151,6 +162,10 @@ export const historyOf = (organizationId: string, id: string, most: number): Sql
     (SELECT name FROM api_keys k WHERE k.organization_id = ${organizationId} AND k.id = l.api_key_id) AS key
   FROM audit_log l WHERE l.organization_id = ${organizationId} AND l.details ->> 'invoice_id' = ${id} AND l.result = 'done'
   ORDER BY l.created_at DESC, l.id DESC LIMIT ${most}`;
+
+export const mailOf = (organizationId: string, id: string): Sql => sql`
+  SELECT status, last_error AS problem, due_at FROM outbox WHERE organization_id = ${organizationId} AND about_id = ${id}
+  ORDER BY created_at DESC, id DESC LIMIT 1`;
 
 export const termsOf = (organizationId: string): Sql => sql`
   SELECT currency, tax_registered AS registered, to_char(now() AT TIME ZONE time_zone, 'YYYY-MM-DD') AS today,

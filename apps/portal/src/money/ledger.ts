@@ -11,7 +11,7 @@ import {
 import type { InvoiceFilter, InvoicePosition } from './invoices.filter.js';
 import {
   type AppliedRow, appliedOf, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow, invoicesOf,
-  invoicesPage, type LineRow, linesOf, type TermsRow, termsOf,
+  invoicesPage, type LineRow, linesOf, mailOf, type MailRow, type TermsRow, termsOf,
 } from './invoices.queries.js'; // prettier-ignore
 
 const PAGE = 20;
@@ -37,8 +37,8 @@ export class Ledger {
   /** @throws PageError 404 if the organization has no such invoice */
   async invoice({ organizationId }: Membership, id: string) {
     const at = { organizationId };
-    const [[found], lines, applied, history, [terms]] = await this.db.read<
-      [InvoiceDetails, LineRow, AppliedRow, HistoryRow, TermsRow]
+    const [[found], lines, applied, history, [terms], [mail]] = await this.db.read<
+      [InvoiceDetails, LineRow, AppliedRow, HistoryRow, TermsRow, MailRow]
     >(
       at,
       invoice(organizationId, id),
@@ -46,10 +46,11 @@ export class Ledger {
       appliedOf(organizationId, sql`a.invoice_id = ${id}`),
       historyOf(organizationId, id, MOST_HISTORY),
       termsOf(organizationId),
+      mailOf(organizationId, id),
     );
     if (!found) throw PageError.notFound();
     const [parents] = await this.db.read<[PayerRow]>(at, parentsOf(organizationId, found.student_id));
-    return { invoice: found, lines, applied, history, terms: terms!, parents };
+    return { invoice: found, lines, applied, history, terms: terms!, parents, mail: mail ?? null };
   }
 
   /** Students, the newest first, also those who have left. @param search part of a name or address; empty for all */

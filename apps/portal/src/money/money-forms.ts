@@ -16,7 +16,7 @@ export type Read<T> = { value: T } | { errors: Errors };
 export const PAYMENT_TYPES = { bank_transfer: 'Bank transfer', cash: 'Cash', external: 'Another way' } as const;
 
 type PaymentType = keyof typeof PAYMENT_TYPES;
-type TypedPayment = Pick<Received, 'amountCents' | 'type' | 'receivedOn'>;
+type TypedPayment = Pick<Received, 'amountCents' | 'type' | 'receivedOn' | 'receipt'>;
 
 const AMOUNT = 'Enter an amount such as 12.50.';
 const DAY = 'Enter a day.';
@@ -29,7 +29,14 @@ export function readPayment(form: Form): Read<TypedPayment> {
   const [amount, type, day] = [readAmount(form), form.text('payment_type'), readDay(form, 'received_on')];
   const known = Object.hasOwn(PAYMENT_TYPES, type);
   if (amount !== null && known && day !== undefined)
-    return { value: { amountCents: amount, type: type as PaymentType, receivedOn: day } };
+    return {
+      value: {
+        amountCents: amount,
+        type: type as PaymentType,
+        receivedOn: day,
+        receipt: form.text('receipt') === 'yes',
+      },
+    };
   return {
     errors: {
       ...(amount === null && { amount: AMOUNT }),

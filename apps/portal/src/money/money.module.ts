@@ -9,6 +9,7 @@ import { DraftsController } from './drafts.controller.js';
 import { EarningsController } from './earnings.controller.js';
 import { InvoicesController } from './invoices.controller.js';
 import { Ledger } from './ledger.js';
+import { PaperLinks } from './paper-links.js';
 import { PaymentsController } from './payments.controller.js';
 
 /** Money: what families owe and pay, and what tutors claim and earn. */
@@ -23,6 +24,6 @@ import { PaymentsController } from './payments.controller.js';
     ApprovalsController,
     EarningsController,
   ],
-  providers: [ApprovalsService, Ledger],
+  providers: [ApprovalsService, Ledger, PaperLinks],
 })
 export class MoneyModule {}

@@ -1,12 +1,18 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Payments } from '@app/billing';
+import { parseDate } from '@app/database';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
-import { type Page, page, type SeeOther } from '../web/pages.js';
+import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Ledger } from './ledger.js';
 import { answered, type Errors, PAYMENT_TYPES, readPayment, readReason, readRefund } from './money-forms.js';
 import { moneyWords } from './money-words.js';
+import { PaperLinks } from './paper-links.js';
+
+/** The longest statement. */
+const MOST_DAYS = 366;
+const DAY_MS = 86_400_000;
 
 /** What families owe and have paid, and their payments. */
 @Controller('o/:slug/money')
@@ -16,6 +22,7 @@ export class PaymentsController {
     private readonly ledger: Ledger,
     private readonly operations: FormOperations,
     private readonly payments: Payments,
+    private readonly papers: PaperLinks,
   ) {}
 
   @Get('families/:user_id')
@@ -46,6 +53,24 @@ export class PaymentsController {
   @Get('payments/:payment_id')
   payment(@Managing() organization: Managed, @Param('payment_id') id: string): Promise<Page> {
     return this.paymentPage(organization, pathId(id));
+  }
+
+  @Get('payments/:payment_id/receipt')
+  receipt(@Managing() organization: Managed, @Param('payment_id') id: string): Promise<SeeOther> {
+    return this.papers.lead(organization, 'receipt', pathId(id));
+  }
+
+  @Get('families/:user_id/statement')
+  async statement(
+    @Managing() organization: Managed,
+    @Param('user_id') id: string,
+    @Query() { from, to }: Record<string, unknown>,
+  ): Promise<SeeOther> {
+    const userId = pathId(id);
+    const [first, last] = [from, to].map((day) => (typeof day === 'string' ? parseDate(day)?.at : null));
+    const wrong = !first || !last || last < first || +last - +first > MOST_DAYS * DAY_MS;
+    if (wrong) return seeOther(`/o/${organization.slug}/money/families/${userId}`, 'notice', `Choose two days, at most ${MOST_DAYS} apart.`); // prettier-ignore
+    return this.papers.lead(organization, 'statement', userId, { from: String(from), to: String(to) });
   }
 
   @Post('payments/:payment_id/refund')

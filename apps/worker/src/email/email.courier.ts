@@ -5,6 +5,7 @@ import { Log } from '@app/logging';
 import { normalizeEmail } from '@app/database';
 import type { Courier, Outcome } from '../outbox/courier.js';
 import { type Claimed, type Contact, OutboxStore } from '../outbox/outbox.store.js';
+import { FamilyLetters, type Written } from './family-letters.js';
 import { FileMailer } from './file.mailer.js';
 import { TimedMutex } from './timed-mutex.js';
 import { type Mailer, type Sender, senderOf } from './mailer.js';
@@ -26,6 +27,7 @@ export class EmailCourier implements Courier {
   constructor(
     private readonly store: OutboxStore,
     private readonly vault: Vault,
+    private readonly families: FamilyLetters,
     env: Env,
     private readonly log: Log,
   ) {
@@ -44,10 +46,9 @@ export class EmailCourier implements Courier {
   }
 
   async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
-    const { id, recipient, kind, createdAt, lease } = message;
-    const payloads = this.open(message);
-    if (!payloads) return { status: 'failed', problem: 'payload_unreadable' };
-    if (!isKind(kind)) return { status: 'failed', problem: 'template_missing' };
+    const { id, recipient, createdAt, lease } = message;
+    const written = await this.write(message);
+    if ('status' in written) return written;
     let release: () => void = () => undefined;
     const after = () => release();
     let lost = false as boolean;
@@ -56,10 +57,7 @@ export class EmailCourier implements Courier {
       lost = lease.leftMs < LAST_MOMENT_MS;
       if (lost || signal.aborted) throw new Error('too late');
     };
-    const { organizationName, ...content } =
-      payloads.length === 1
-        ? render(kind, payloads[0]!, await this.contactFor(message, payloads[0]!))
-        : renderGathered(payloads, message.gatheredKinds);
+    const { organizationName, ...content } = written;
     const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
     const from = { name: `${organizationName}${via}`, address: this.sender.address };
     const mail = { id, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
@@ -74,6 +72,19 @@ export class EmailCourier implements Courier {
       if (problem === 'smtputf8_missing') return { status: 'dead', problem, after };
       return { status: 'failed', problem, unreachable, after };
     }
+  }
+
+  /** What it says: of a mail to a family, as things are now. */
+  private async write(message: Claimed): Promise<Written | Outcome> {
+    const { kind } = message;
+    if (message.aboutId)
+      return (await this.families.write(message)) ?? { status: 'suppressed', problem: 'reason_gone' };
+    const payloads = this.open(message);
+    if (!payloads) return { status: 'failed', problem: 'payload_unreadable' };
+    if (!isKind(kind)) return { status: 'failed', problem: 'template_missing' };
+    return payloads.length === 1
+      ? render(kind, payloads[0]!, await this.contactFor(message, payloads[0]!))
+      : renderGathered(payloads, message.gatheredKinds);
   }
 
   /** The server says that there is no such mailbox. Mails about people's own accounts never suppress an address, nor are they held back by one. */

@@ -15,6 +15,14 @@ export interface Mail {
   text: string;
   html: string;
   date: Date;
+  replyTo?: string | null;
+  attachments?: Attachment[];
+}
+
+export interface Attachment {
+  filename: string;
+  contentType: string;
+  content: Buffer;
 }
 
 export interface Mailer {
@@ -25,10 +33,12 @@ export interface Mailer {
 
 /** The headers and parts of a mail, in nodemailer's form. */
 export function messageOf(mail: Mail) {
-  const { id, from, to, subject, text, html, date } = mail;
+  const { id, from, to, subject, text, html, date, replyTo, attachments } = mail;
   return {
     from,
     to: { name: '', address: to },
+    ...(replyTo && { replyTo: { name: '', address: replyTo } }),
+    ...(attachments && { attachments }),
     subject,
     text,
     html,

@@ -1,7 +1,24 @@
-import { type EmailKind, type EmailPayload, isInFull, type KeyInMail, type NoticeKind } from '@app/jobs';
-import type { Contact } from '../outbox/outbox.store.js';
+import {
+  type EmailKind,
+  type EmailPayload,
+  type FamilyKind,
+  isInFull,
+  type KeyInMail,
+  type NoticeKind,
+} from '@app/jobs';
+import type { Contact, Sender } from '../outbox/outbox.store.js';
 import { personName, plainName } from './names.js';
-import { gatheredWords, inFrame, type KeyWords, lineOf, moreOf, type Subject, type Words, wordsOf } from './words.js';
+import {
+  familyWords,
+  gatheredWords,
+  inFrame,
+  type KeyWords,
+  lineOf,
+  moreOf,
+  type Subject,
+  type Words,
+  wordsOf,
+} from './words.js';
 
 export interface Rendered {
   /** Safe to show in a mail. */
@@ -53,7 +70,18 @@ export function renderGathered(notices: EmailPayload[], kinds: Partial<Record<No
   return framed(words, first, { link, expires: null, lines, contact: '' });
 }
 
-function framed(words: Words, payload: EmailPayload, parts: object): Rendered {
+/** A mail to a family. @param lines facts below the first sentence */
+export function renderFamily(
+  kind: FamilyKind,
+  { name, address, phone }: Sender,
+  { firstName, link, lines, about }: { firstName: string | null; link: string | null; lines: string[]; about: object },
+): Rendered {
+  const words = familyWords(kind, { organization: plainName(name) || NAMELESS, ...about });
+  const contact = contactLine({ address, phone });
+  return framed(words, { organizationName: name, firstName }, { link, expires: null, lines, contact });
+}
+
+function framed(words: Words, payload: Pick<EmailPayload, 'organizationName' | 'firstName'>, parts: object): Rendered {
   const organizationName = nameOf(payload);
   const firstName = personName(payload.firstName ?? '');
   return {
@@ -70,7 +98,7 @@ function contactLine(contact: Contact | null): string {
     .join(', ');
 }
 
-function nameOf({ organizationName }: EmailPayload): string {
+function nameOf({ organizationName }: Pick<EmailPayload, 'organizationName'>): string {
   return plainName(organizationName) || NAMELESS;
 }
 

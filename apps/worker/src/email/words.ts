@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Eta } from 'eta';
 import { load } from 'js-yaml';
-import { EMAIL_KINDS, type EmailKind, NOTICE_KINDS, type NoticeKind } from '@app/jobs';
+import { EMAIL_KINDS, type EmailKind, FAMILY_KINDS, type FamilyKind, NOTICE_KINDS, type NoticeKind } from '@app/jobs';
 
 const PARTS = ['subject', 'reason', 'action', 'otherwise'] as const;
 
@@ -56,7 +56,7 @@ const compiled = compileWords();
 
 /** @throws Error at start if a kind of mail lacks a part, or there is one that nobody sends */
 function compileWords() {
-  const kinds: string[] = [...EMAIL_KINDS, GATHERED];
+  const kinds: string[] = [...EMAIL_KINDS, ...FAMILY_KINDS, GATHERED];
   const unknown = Object.keys(mails).filter((kind) => !kinds.includes(kind));
   if (unknown.length > 0) throw new Error(`mails.yaml has kinds of mail that nobody sends: ${unknown.join(', ')}`);
   const lines = NOTICE_KINDS.flatMap((kind) => [[kind, 'line'] as const, [kind, 'more'] as const]);
@@ -80,6 +80,9 @@ function partsOf(kind: string, about: object): Words {
 
 /** The words of a mail, unescaped. */
 export const wordsOf = (kind: EmailKind, subject: Subject): Words => partsOf(kind, subject);
+
+/** The words of a mail to a family, unescaped. @param about what its words name: see the worker's letters */
+export const familyWords = (kind: FamilyKind, about: object): Words => partsOf(kind, about);
 
 /** A notice as a line of a mail that lists several, unescaped. */
 export const lineOf = (kind: NoticeKind, subject: Subject): string => write(kind, 'line', subject);

@@ -14,6 +14,8 @@ export interface Claimed {
   organizationId: string | null;
   kind: string;
   recipient: string;
+  /** Of a mail to a family: what it is about. */
+  aboutId: string | null;
   payload: Buffer | null;
   /** Further notices that this one takes in, as far as they are kept, and how many there were of each kind, its own included. */
   gathered: Buffer[];
@@ -28,6 +30,12 @@ export interface Claimed {
 
 /** The stored outcome of an attempt. */
 export type FinalStatus = Exclude<Tables['outbox']['status'], 'queued' | 'held'>;
+
+/** An organization, as families know it. */
+export interface Sender extends Contact {
+  name: string;
+  replyTo: string | null;
+}
 
 /** How people reach an organization. */
 export interface Contact {
@@ -81,7 +89,8 @@ export class OutboxStore {
   async claim(topic: Tables['outbox']['topic'], lanes: number, leaseMs: number): Promise<Claimed | null> {
     const lease = new Lease(`${this.worker}:${++this.claims}`, leaseMs);
     const [row] = await this.db.lookUp<Omit<Claimed, 'lease'>>(sql`
-      SELECT id, organization_id AS "organizationId", kind, recipient, payload, gathered,
+      SELECT id, organization_id AS "organizationId", kind, recipient, about_id AS "aboutId",
+        payload, gathered,
         gathered_kinds AS "gatheredKinds", attempts, created_at AS "createdAt",
         CASE status WHEN 'suppressed' THEN status END AS settled
       FROM ${topic === 'webhook' ? sql`claim_webhook(` : sql`claim_outbox(${topic}, `}${lease.holder}, ${lanes},
@@ -158,6 +167,14 @@ export class OutboxStore {
       sql`SELECT postal_address AS address, phone FROM organizations WHERE id = ${organizationId}`,
     );
     return contact!;
+  }
+
+  async senderOf(organizationId: string): Promise<Sender> {
+    const [[sender]] = await this.db.read<[Sender]>(
+      { organizationId },
+      sql`SELECT name, reply_address AS "replyTo", postal_address AS address, phone FROM organizations WHERE id = ${organizationId}`,
+    );
+    return sender!;
   }
 
   /** Makes deliveries to webhook endpoints that have slots for them. @returns whether to look again */

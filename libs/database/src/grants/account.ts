@@ -1,5 +1,7 @@
 import type { Grants } from './grants.js';
 
+const SELLER = `legal_name, business_number_label, business_number, payment_instructions, pay_url, tax_registered, tax_label, tax_rate`;
+
 const LOGIN_COLUMNS = 'email, email_normalized, placeholder_email, first_name, last_name, phone';
 
 /** Organizations, logins, API keys and the records of requests. */
@@ -7,14 +9,16 @@ export const account: Grants = {
   tables: {
     organizations: {
       api: 'SELECT, UPDATE (name, time_zone, currency, payment_terms_days, updated_at)',
-      worker: 'SELECT (id, postal_address, phone)',
-      portal: `SELECT, UPDATE (app_url, postal_address, phone, privacy_url, updated_at, payment_terms_days, legal_name, business_number_label,
-        business_number, payment_instructions, pay_url, tax_registered, tax_label, tax_rate, line_tax)`,
+      // What it says in mails to families, and on the papers with them.
+      worker: `SELECT (id, name, slug, time_zone, currency, postal_address, phone, ${SELLER}, reply_address)`,
+      portal: `SELECT, UPDATE (app_url, postal_address, phone, privacy_url, updated_at, payment_terms_days, ${SELLER}, line_tax, reply_address)`,
     },
     // What an organization supplies. No process may write whether an address is proven or who sees a login, or delete one.
     users: {
       api: `SELECT (id, ${LOGIN_COLUMNS}, phone_digits, created_at, updated_at), INSERT (id, ${LOGIN_COLUMNS}),
         UPDATE (${LOGIN_COLUMNS}, updated_at)`,
+      // Whom a mail to a family reaches, and by what name. Row-level security shows those who have accepted.
+      worker: 'SELECT (id, email, placeholder_email, first_name, last_name)',
       portal: `SELECT (id, ${LOGIN_COLUMNS}, created_at, updated_at, email_verified_at), INSERT (id, ${LOGIN_COLUMNS})`,
     },
     // Keys are looked up by hash (api_key_by_hash). No process may extend the rights of one.
@@ -54,6 +58,7 @@ export const account: Grants = {
     // For the organization of the transaction.
     organization_administrators: ['api', 'worker', 'portal'],
     contact_of: ['portal'],
+    reads_mail: ['api', 'portal'],
     // The key of a row of the request log determines its organization.
     log_requests: ['api'],
     expiring_api_keys: ['worker'],

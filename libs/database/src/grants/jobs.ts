@@ -3,17 +3,20 @@ import type { Grants } from './grants.js';
 /** What came of calls to webhook endpoints. */
 const CALLS = 'endpoint_id, event_id, tried_at, response_status, duration_ms, answer';
 
+/** What a mail to a family is about, and how it counts. */
+const FAMILY = 'about_id, family_at, unproven';
+
 /** The outbox, suppressed addresses and the worker's signs of life. */
 export const jobs: Grants = {
   tables: {
     // Who queues a message cannot read its payload again. The worker queues rebuilds, and claims through claim_outbox.
     outbox: {
       api: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
-        last_error, created_at, finished_at, owner, leased_until, ${CALLS}), INSERT, UPDATE (due_at)`,
+        last_error, created_at, finished_at, owner, leased_until, ${FAMILY}, ${CALLS}), INSERT, UPDATE (due_at)`,
       worker:
         'SELECT (organization_id, topic, kind, owner, status, attempts, due_at, leased_until), INSERT, UPDATE (due_at)',
       portal: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
-        last_error, created_at, finished_at, owner, leased_until, gathered_count, ${CALLS}), INSERT`,
+        last_error, created_at, finished_at, owner, leased_until, gathered_count, ${FAMILY}, ${CALLS}), INSERT`,
     },
     outbox_turns: {},
     suppressions: {},

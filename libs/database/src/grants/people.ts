@@ -2,12 +2,15 @@ import type { Grants } from './grants.js';
 
 const SUPPLIED = 'supplied_first_name, supplied_last_name, supplied_email, supplied_phone';
 const BILLING = 'billing_name, billing_address';
+/** By which the worker knows whether a mail still goes to whoever pays. */
+const PAYER = `accepted_at, frozen_at, refused_at, supplied_first_name, supplied_last_name, supplied_email, ${BILLING}`;
 
 /** Members, parents and how people join. */
 export const people: Grants = {
   tables: {
     members: {
       api: 'SELECT, INSERT, UPDATE',
+      worker: `SELECT (organization_id, user_id, role, ${PAYER}, bills_self)`,
       portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, bills_self, ${BILLING}, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
@@ -15,9 +18,14 @@ export const people: Grants = {
     tutor_tiers: { api: 'SELECT, INSERT, UPDATE, DELETE' },
     parents: {
       api: 'SELECT, INSERT, UPDATE',
+      worker: `SELECT (organization_id, user_id, enrolled_at, ${PAYER})`,
       portal: `SELECT, INSERT, UPDATE (status, refused_at, ${BILLING}, ${SUPPLIED})`,
     },
-    parent_students: { api: 'SELECT, INSERT, UPDATE (pays), DELETE', portal: 'SELECT, INSERT, UPDATE (pays), DELETE' },
+    parent_students: {
+      api: 'SELECT, INSERT, UPDATE (pays), DELETE',
+      worker: 'SELECT (organization_id, parent_id, student_id, pays)',
+      portal: 'SELECT, INSERT, UPDATE (pays), DELETE',
+    },
     // The worker creates missing join codes.
     invites: {
       api: 'SELECT, INSERT, UPDATE (revoked_at, switched_off, held_at, expires_at)',

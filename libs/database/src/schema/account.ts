@@ -26,6 +26,7 @@ export const account = /* sql */ `
 
   -- app_url, postal_address, phone, privacy_url: what people who are invited, and those who belong, are shown of it.
   -- What invoices print, besides the two of these: legal_name, else the name; business_number, under its label; how to pay.
+  -- reply_address: where families answer the mails of the organization.
   -- tax_rate: hundredths of a percent, which prices include. line_tax: of lines whose subject does not say, nor whoever wrote them.
   CREATE TABLE organizations (
     id uuid PRIMARY KEY,
@@ -43,6 +44,7 @@ export const account = /* sql */ `
     business_number text CHECK (char_length(business_number) BETWEEN 1 AND 50),
     payment_instructions text CHECK (char_length(payment_instructions) BETWEEN 1 AND 500),
     pay_url text CHECK (pay_url ~ '^https://' AND char_length(pay_url) <= 500),
+    reply_address text CHECK (char_length(reply_address) <= 254),
     tax_registered boolean NOT NULL DEFAULT false,
     tax_label text NOT NULL DEFAULT 'GST' CHECK (char_length(tax_label) BETWEEN 1 AND 20),
     tax_rate integer NOT NULL DEFAULT 1000 CHECK (tax_rate BETWEEN 0 AND 10000),

@@ -1,3 +1,5 @@
+import { ERASE_INVOICES, ERASE_RECEIPTS } from './erased-papers.js';
+
 /**
  * What becomes of a row whose column names somebody who is erased: it `goes`; somebody without a name takes their place, so
  * that books and lessons stay whole (`replaced`); or the column is `emptied`. goes: SQL about the row `t`, of which rows go;
@@ -30,9 +32,6 @@ const OTHERS = 'of rows that others are meant by';
 const CODES = 'codes and hashes';
 const LAST = { own: 'gone' };
 const BY_ADDRESS = 't.email_normalized = ANY (addresses)';
-/** Invoices issued to the person, and those among them that tax law no longer requires. */
-const BILLED = `(t.student_id = person OR t.billed_parent_id = person) AND t.status <> 'draft'`;
-const PAST = `t.created_at <= now() - tax_years * interval '1 year'`;
 const THEIRS = { of: ['student_id', 'parent_id'] };
 
 /** A row's details without what could be a text, and with the other id. */
@@ -151,6 +150,7 @@ export const ERASING: Record<string, Erasing> = {
   },
   adjustments: { names: { tutor_id: 'replaced' }, empties: { note: { of: ['tutor_id'] } } },
   payments: {
+    first: ERASE_RECEIPTS,
     names: { student_id: 'replaced', parent_id: 'replaced', tutor_id: 'replaced' },
     empties: { reference: THEIRS, void_reason: THEIRS },
     keeps: { [BOOKS]: ['currency', 'stripe_payment_intent_id'] },
@@ -161,14 +161,12 @@ export const ERASING: Record<string, Erasing> = {
     keeps: { 'an issued invoice stays as printed': ['description'], [BOOKS]: ['tax'] },
   },
   invoices: {
-    // Of one that is older than that, the paper goes, too, and names nobody if it is printed again.
-    first: `documents := documents || ARRAY(SELECT t.id FROM invoices t WHERE ${MINE} AND ${BILLED} AND ${PAST});
-    UPDATE invoices t SET person_erased = true, snapshot = CASE WHEN ${PAST} THEN t.snapshot - 'buyer' ELSE t.snapshot END
-      WHERE ${MINE} AND ${BILLED}`,
+    first: ERASE_INVOICES,
     names: { student_id: 'replaced', tutor_id: 'replaced', billed_parent_id: 'emptied' },
+    empties: { sent_to: { of: ['student_id', 'billed_parent_id'] } },
     keeps: {
       'an issued invoice stays as printed, for the years of tax law, to owners alone': ['snapshot'],
-      [BOOKS]: ['invoice_number', 'currency'],
+      [BOOKS]: ['invoice_number', 'currency', 'adjustment_note_number'],
     },
   },
   lesson_participants: { names: { student_id: 'replaced' } },

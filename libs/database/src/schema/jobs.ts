@@ -16,6 +16,9 @@ export const jobs = /* sql */ `
   -- A delivery of an event to a webhook endpoint is such a message, too: recipient is the endpoint, kind the event's type,
   -- and held means that it waits until the endpoint is enabled. tried_at and what follows tell how its last try ended;
   -- answer is the beginning of the response. event_id: null for a test; without a foreign key, since events are purged.
+  -- A mail to a family has no payload: about_id is what it is about, such as an invoice, and it is written when it is sent, if that still holds.
+  -- family_at: from when on it may be sent, by which the day's allowance counts it; unproven: to an address that nobody has
+  -- shown to read. Such mails have a turn of their own, so that no invite waits for them.
   CREATE TABLE outbox (
     id uuid PRIMARY KEY,
     organization_id uuid REFERENCES organizations,
@@ -35,7 +38,8 @@ export const jobs = /* sql */ `
     email_normalized text,
     link_expires_at timestamptz(3),
     owner text COLLATE "C" NOT NULL GENERATED ALWAYS AS (
-      CASE topic WHEN 'rebuild' THEN recipient ELSE coalesce(organization_id::text, '') END) STORED,
+      CASE WHEN topic = 'rebuild' THEN recipient WHEN family_at IS NOT NULL THEN 'families:' || organization_id
+        ELSE coalesce(organization_id::text, '') END) STORED,
     gathers_at timestamptz(3),
     gathered bytea[] NOT NULL DEFAULT '{}',
     gathered_count integer NOT NULL DEFAULT 0,
@@ -45,8 +49,15 @@ export const jobs = /* sql */ `
     tried_at timestamptz(3),
     response_status integer,
     duration_ms integer,
-    answer text CHECK (char_length(answer) <= 2048)
+    answer text CHECK (char_length(answer) <= 2048),
+    about_id uuid,
+    family_at timestamptz(3),
+    unproven boolean NOT NULL DEFAULT false,
+    CHECK (family_at IS NOT NULL OR about_id IS NULL AND NOT unproven)
   );
+  CREATE INDEX outbox_family ON outbox (organization_id, family_at) WHERE family_at IS NOT NULL;
+  CREATE INDEX outbox_family_unproven ON outbox (organization_id, family_at) WHERE unproven;
+  CREATE INDEX outbox_about ON outbox (organization_id, about_id, created_at, id) WHERE about_id IS NOT NULL;
   CREATE INDEX outbox_status ON outbox (topic, status, created_at, id);
   CREATE INDEX outbox_notices ON outbox (organization_id, email_normalized, gathers_at) WHERE gathers_at IS NOT NULL;
   CREATE INDEX outbox_organization ON outbox (organization_id, topic, created_at, id) INCLUDE (email_normalized, kind);

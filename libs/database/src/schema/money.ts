@@ -2,6 +2,9 @@ import { emits, partOf } from './emits.js';
 import { amount, counted, inRange, MOST_CENTS, rule, secure } from './rules.js';
 import { INVOICE } from './states.js';
 
+/** SQL: what the adjustment note of the invoice `i` is stored under. */
+export const ADJUSTMENT_NOTE = (i: string): string => `md5('adjustment note of ' || ${i}.id)::uuid`;
+
 /** Invoices, payments and what tutors get. Amounts are integer cents below 10^12, so that sums stay far below 2^53. */
 export const money = /* sql */ `
   CREATE TABLE adjustments (
@@ -89,7 +92,9 @@ export const money = /* sql */ `
   -- in the organization's time zone. collecting: the student's draft to which completed sessions are added. rebilled: when it was
   -- voided, its lines went back to that draft. snapshot: whatever else its paper says, as it was when the invoice was issued, with the
   -- tax in tax_cents and the parent who was billed; null of drafts, and of those that were imported. person_erased: its student or that
-  -- parent was erased, so that only owners are shown its paper.
+  -- parent was erased, so that only owners are shown its paper. sent_to: the address that it was mailed to last, at mailed_at; a parent
+  -- who was mailed one that named the student is billed_parent_id from then on. adjustment_note_number: of the note that takes back a
+  -- void one in which tax was charged, made on adjusted_on.
   CREATE TABLE invoices (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -111,12 +116,19 @@ export const money = /* sql */ `
     tax_cents bigint ${amount('tax_cents', -MOST_CENTS)},
     billed_parent_id uuid,
     person_erased boolean NOT NULL DEFAULT false,
+    sent_to text CHECK (char_length(sent_to) <= 254),
+    mailed_at timestamptz(3),
+    adjustment_note_number text,
+    adjusted_on date,
+    adjustment_note_serial bigint GENERATED ALWAYS AS (substring(adjustment_note_number from '^ADJ-([0-9]{1,18})$')::bigint) STORED,
     UNIQUE (organization_id, id),
     UNIQUE (organization_id, invoice_number),
+    UNIQUE (organization_id, adjustment_note_number),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, billed_parent_id) REFERENCES parents (organization_id, user_id),
-    CHECK ((snapshot IS NULL) = (tax_cents IS NULL) AND (status <> 'draft' OR snapshot IS NULL))
+    CHECK ((snapshot IS NULL) = (tax_cents IS NULL) AND (status <> 'draft' OR snapshot IS NULL)),
+    CHECK ((adjustment_note_number IS NULL) = (adjusted_on IS NULL) AND (adjustment_note_number IS NULL OR status = 'void' AND tax_cents > 0))
   );
   ${rule('invoices', 'number', `status = 'draft' OR invoice_number IS NOT NULL`, 'invoice_number', 'must not be null unless status is draft')}
   ${rule('invoices', 'sum', `status = 'draft' OR amount_due_cents >= 0`, 'amount_due_cents', 'must be at least 0 unless status is draft')}
@@ -130,6 +142,7 @@ export const money = /* sql */ `
   -- Amounts are in no index, so that to bill a lesson or to pay a part writes none.
   CREATE INDEX invoices_open ON invoices (organization_id, student_id) WHERE status = 'open';
   CREATE INDEX invoices_serial ON invoices (organization_id, serial) WHERE serial IS NOT NULL;
+  CREATE INDEX invoices_adjustment_note_serial ON invoices (organization_id, adjustment_note_serial) WHERE adjustment_note_serial IS NOT NULL;
   CREATE INDEX invoices_billed_parent ON invoices (organization_id, billed_parent_id) WHERE billed_parent_id IS NOT NULL;
   CREATE UNIQUE INDEX invoices_collecting ON invoices (organization_id, student_id) WHERE collecting;
   ${emits('invoices', {
@@ -138,7 +151,15 @@ export const money = /* sql */ `
       noun: 'an invoice',
       list: '/v1/invoices',
       as: { snapshot: 'billed_to' },
-      never: ['serial', 'collecting', 'rebilled', 'billed_parent_id', 'person_erased'],
+      never: [
+        'serial',
+        'collecting',
+        'rebilled',
+        'billed_parent_id',
+        'person_erased',
+        'adjusted_on',
+        'adjustment_note_serial',
+      ],
     },
     verbs: {
       finalized: {
@@ -175,7 +196,8 @@ export const money = /* sql */ `
   -- Who paid is a student or a parent. invoice_id: the invoice that the money was sent for, which it pays first. received_on is
   -- a day in the organization's time zone. recorded: by this service, rather than imported; only such money is applied to
   -- invoices (payment_allocations), and credit_cents is what is left of it. reference: what the bank or the payer calls it.
-  -- taken_back_at: a canceled one that was taken back as a mistake.
+  -- taken_back_at: a canceled one that was taken back as a mistake. person_erased: whoever paid was erased, so that only owners are
+  -- shown its receipt.
   CREATE TABLE payments (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -197,6 +219,7 @@ export const money = /* sql */ `
     credit_cents bigint NOT NULL DEFAULT 0 ${amount('credit_cents')},
     taken_back_at timestamptz(3),
     void_reason text CHECK (char_length(void_reason) BETWEEN 1 AND 500),
+    person_erased boolean NOT NULL DEFAULT false,
     UNIQUE (organization_id, id),
     CHECK (recorded OR credit_cents = 0),
     CHECK (credit_cents = 0 OR credit_cents + coalesce(refund_amount_cents, 0) <= amount_cents),
@@ -227,7 +250,7 @@ export const money = /* sql */ `
       noun: 'a payment',
       list: '/v1/payments',
       as: { taken_back_at: 'voided_at' },
-      never: ['invoice_id', 'recorded'],
+      never: ['invoice_id', 'recorded', 'person_erased'],
     },
     verbs: {
       recorded: { says: 'A payment was received.', inserted: 'true' },

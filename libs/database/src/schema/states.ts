@@ -28,11 +28,12 @@ export const BOOKING_REQUEST = states(['pending', 'matched', 'declined', 'expire
   reopen: { from: ['matched', 'declined', 'expired'], to: 'pending' },
 });
 
-/** The states of an invoice. `uncollectible` comes from import only. */
+/** The states of an invoice. One that is written off still takes money that was sent for it. */
 export const INVOICE = states(['draft', 'open', 'paid', 'void', 'uncollectible'], {
   finalize: { from: ['draft'], to: 'open', later: ['paid'] },
   settle: { from: ['open', 'uncollectible'], to: 'paid' },
   void: { from: ['open'], to: 'void' },
+  write_off: { from: ['open'], to: 'uncollectible' },
 });
 
 /** The states of a trip or an expense that a tutor claims. */

@@ -1,4 +1,5 @@
 import { isBlank } from '@app/database';
+import { isEmail } from '../email.js';
 import { oneLine } from './one-line.js';
 import { readPayUrl } from './pay-url.js';
 import type { Setting, Values } from './portal-settings.js';
@@ -47,6 +48,12 @@ export const SELLER = {
     read: readPayUrl,
     reason:
       'Enter an address that begins with https://. After its host, {invoice_number} and {amount_cents} stand for the invoice’s own.',
+  },
+  replyAddress: {
+    column: 'reply_address',
+    label: 'Address for answers',
+    read: (text) => (isEmail(text) ? text : null),
+    reason: 'Enter an email address.',
   },
   taxRegistered: {
     column: 'tax_registered',

@@ -24,6 +24,7 @@ const columns = {
   business_number: nullable(text('o.business_number', '51 824 753 556')),
   payment_instructions: nullable(text('o.payment_instructions', 'BSB 000-000, account 12345678')),
   pay_url: nullable(text('o.pay_url', 'https://pay.example.org/?invoice={invoice_number}&cents={amount_cents}')),
+  reply_address: nullable(text('o.reply_address', 'office@example.org')),
   tax_registered: nullable(flag('o.tax_registered')),
   tax_label: nullable(text('o.tax_label', 'GST')),
   tax_rate: nullable(integer('o.tax_rate', { minimum: 0, maximum: 10_000, examples: [1000] })),

@@ -1,5 +1,6 @@
 import { AccessModule } from '@app/access';
 import { EnquiriesModule } from '@app/enquiries';
+import { PapersModule } from '@app/papers';
 import { RowsModule } from '@app/rows';
 import { TeachingModule as Teaching } from '@app/teaching';
 import { Area, HttpModule } from '../../http/kit.js';
@@ -17,7 +18,7 @@ import { USERS_CONTROLLERS } from './users/users.controller.js';
 
 /** Who belongs to the organization, and how they join. */
 @Area({
-  imports: [HttpModule, AccessModule, EnquiriesModule, RowsModule, Teaching],
+  imports: [HttpModule, AccessModule, EnquiriesModule, PapersModule, RowsModule, Teaching],
   controllers: [
     ...USERS_CONTROLLERS,
     ...INVITES_CONTROLLERS,

@@ -171,7 +171,11 @@ function changes({ method, path }: Route): boolean {
   return isWrite(method) && (method !== 'POST' || path.includes(':'));
 }
 
-function errorsOf(path: string, route: Route, { versioned = false, expires = false }: Operation): object {
+function errorsOf(
+  path: string,
+  route: Route,
+  { versioned = false, expires = false, conflicts = [] }: Operation,
+): object {
   const { method, handler } = route;
   const write = isWrite(method);
   const conditional = versioned !== false && changes(route);
@@ -181,7 +185,7 @@ function errorsOf(path: string, route: Route, { versioned = false, expires = fal
     Forbidden: !platform,
     ForbiddenPlatform: platform,
     NotFound: path.includes('{') || write,
-    Conflict: write,
+    Conflict: write || conflicts.length > 0,
     CursorExpired: expires,
     PreconditionFailed: conditional,
     PayloadTooLarge: write,

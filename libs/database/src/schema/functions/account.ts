@@ -154,4 +154,10 @@ export const account = /* sql */ `
     END IF;
     RETURN login IS NOT NULL;
   END $$;
+
+  -- Whether somebody who belongs to this organization has shown that they read the mail of their address.
+  CREATE FUNCTION reads_mail(person uuid) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT EXISTS (SELECT FROM users u WHERE u.id = person AND u.email_verified_at IS NOT NULL
+      AND current_organization_id() = ANY (u.seen_by))
+  $$;
 `;

@@ -8,9 +8,9 @@ const HEADROOM = 20;
 /** A function that is given an owner in its column's collation would compare topics in that, too, and find no index. */
 const DEFAULT = (owner: string): string => `${owner} COLLATE "default" AS owner`;
 
-/** SQL: whether the messages of an owner are an organization's: mails and deliveries by its id, rebuilds by the target. */
+/** SQL: whether the messages of an owner are an organization's: mails and deliveries by its id, rebuilds by the target, mails to families. */
 const isOf = (owner: string, organization: string): string =>
-  `${owner} IN (${organization}::text, 'organization:' || ${organization})`;
+  `${owner} IN (${organization}::text, 'organization:' || ${organization}, 'families:' || ${organization})`;
 
 const CLAIMS = lockNumber('claims of the outbox');
 const WEBHOOK_CLAIMS = lockNumber('claims of webhooks');

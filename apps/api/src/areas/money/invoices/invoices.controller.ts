@@ -1,10 +1,6 @@
-import { Controller, Get, HttpCode, Res } from '@nestjs/common';
-import type { Response } from 'express';
 import { Invoices } from '@app/billing';
-import { Papers } from '@app/papers';
-import {
-  type Caller, CurrentCaller, Documented, listController, PathId, recordController, RequireScopes, writeController,
-} from '../../../http/kit.js'; // prettier-ignore
+import { listController, recordController, writeController } from '../../../http/kit.js';
+import { paperController } from '../papers.js';
 import { AddLine, CreateInvoice, FinalizeInvoice, lineOf, VoidInvoice } from './invoices.dto.js';
 import { INVOICE, INVOICES } from './invoices.queries.js';
 
@@ -15,36 +11,33 @@ const VERSIONED = {
     invoices.lock(organizationId, ids.invoice_id),
 };
 
-@Controller('v1/invoices/:invoice_id/pdf')
-class InvoicePdfController {
-  constructor(private readonly papers: Papers) {}
+const UNREACHABLE = ['no_payer', 'no_address', 'payer_changed'] as const;
 
-  @Get()
-  @HttpCode(302)
-  @RequireScopes('read')
-  @Documented({
-    id: 'get_invoice_pdf',
-    summary: 'Leads to an invoice on paper',
-    description:
-      'A redirect (302) to an address that serves the PDF for 15 minutes, as long as this key works. It needs no key of its own: do not pass it on. ' +
-      'The paper is the invoice as it was issued, without payments; it is made when it is first asked for, and its bytes stay the same from then on. ' +
-      'A draft is a 409. Once its student or payer was erased, only owners are shown it, in the portal: 404.',
-    answer: null,
-    conflicts: ['invalid_state'],
-  })
-  async lead(
-    @CurrentCaller() { organizationId, keyId }: Caller,
-    @PathId('invoice_id') id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<void> {
-    response.location(await this.papers.of(organizationId, 'key', keyId, id));
-  }
-}
+const PDF = paperController({
+  id: 'get_invoice_pdf',
+  path: 'v1/invoices/:invoice_id/pdf',
+  kind: 'invoice',
+  summary: 'Leads to an invoice on paper',
+  description:
+    'The paper is the invoice as it was issued, without payments; it is made when it is first asked for, and its bytes stay the same from then on. ' +
+    'A draft is a 409. Once its student or payer was erased, only owners are shown it, in the portal: 404.',
+});
+
+const ADJUSTMENT_NOTE = paperController({
+  id: 'get_invoice_adjustment_note',
+  path: 'v1/invoices/:invoice_id/adjustment-note.pdf',
+  kind: 'adjustmentNote',
+  summary: 'Leads to the note that takes back an invoice in which tax was charged',
+  description:
+    'A void invoice that was issued here with tax has a note, with a number of its own (`adjustment_note_number`). An invoice that is not void is a ' +
+    '409, one without tax a 404. Its bytes stay the same, and who is shown it is as of the invoice.',
+});
 
 export const INVOICES_CONTROLLERS = [
   listController(INVOICES),
   recordController(INVOICE),
-  InvoicePdfController,
+  PDF,
+  ADJUSTMENT_NOTE,
   writeController({
     id: 'create_invoice',
     route: 'POST /v1/invoices',
@@ -112,15 +105,33 @@ export const INVOICES_CONTROLLERS = [
     description:
       'It gets the organization’s next number and a due date, and credit pays it at once; one of zero is paid. What its paper says of seller, ' +
       'payer and tax stays as it is now. An invoice ' +
-      'without lines, or with a sum below zero, is a 409. Again: unchanged; with another due date, a 409.',
+      'without lines, or with a sum below zero, is a 409. With `send`, it is mailed as by `…/send`, or not issued. Again: unchanged, and not mailed; ' +
+      'with another due date, a 409.',
     example: { due_date: '2027-03-15' },
     body: FinalizeInvoice,
     rules: [Invoices],
     answers: INVOICE,
     ...VERSIONED,
-    conflicts: ['invalid_state'],
+    conflicts: ['invalid_state', ...UNREACHABLE],
     run: ({ organizationId, ids, body }, invoices) =>
-      invoices.finalize(organizationId, ids.invoice_id, body.due_date ?? null),
+      invoices.finalize(organizationId, ids.invoice_id, body.due_date ?? null, body.send),
+  }),
+  writeController({
+    id: 'send_invoice',
+    route: 'POST /v1/invoices/:invoice_id/send',
+    status: 200,
+    scope: 'payments:write',
+    summary: 'Mails an issued invoice to whoever pays',
+    description:
+      'One mail with the PDF, to the student’s `billing_parent_id`, or to a student who pays. `sent_to` and `mailed_at` say where it goes and since when; ' +
+      'it waits if the organization’s mails to families of a day are used up, and is not sent if the invoice is void by then, or somebody else pays. ' +
+      'Drafts, void and imported invoices are a 409, `no_payer`, `no_address` and `payer_changed` say who is missing. Each call is another mail: ' +
+      'repeat it only with an `Idempotency-Key`.',
+    rules: [Invoices],
+    answers: INVOICE,
+    ...VERSIONED,
+    conflicts: ['invalid_state', ...UNREACHABLE],
+    run: ({ organizationId, ids }, invoices) => invoices.send(organizationId, ids.invoice_id),
   }),
   writeController({
     id: 'void_invoice',
@@ -139,5 +150,20 @@ export const INVOICES_CONTROLLERS = [
     conflicts: ['invalid_state'],
     run: ({ organizationId, ids, body }, invoices) =>
       invoices.void(organizationId, ids.invoice_id, body.rebill ?? null),
+  }),
+  writeController({
+    id: 'write_off_invoice',
+    route: 'POST /v1/invoices/:invoice_id/write-off',
+    status: 200,
+    scope: 'payments:write',
+    summary: 'Gives up an open invoice',
+    description:
+      'It is `uncollectible`: no balance counts it, and no credit pays it, but money that is sent for it does. Its tax stays as it is. ' +
+      'Drafts, paid and void invoices are a 409. Again: unchanged.',
+    rules: [Invoices],
+    answers: INVOICE,
+    ...VERSIONED,
+    conflicts: ['invalid_state'],
+    run: ({ organizationId, ids }, invoices) => invoices.writeOff(organizationId, ids.invoice_id),
   }),
 ];

@@ -40,6 +40,9 @@ export class FinalizeInvoice {
     description: 'A day of the organization’s time zone. Left out: today, and the organization’s terms of payment.',
   })
   due_date?: string | null;
+
+  @field.Flag({ default: false, description: 'Whether it is mailed to whoever pays.' })
+  send = false;
 }
 
 /** What becomes of the lines of an invoice that is taken back. */

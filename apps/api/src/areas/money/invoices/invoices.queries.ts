@@ -48,6 +48,9 @@ export const INVOICES = list({
     // What is settled at the issue tells what was stored before.
     tax_cents: stored(like(nullable(cents('i.tax_cents')), 1091)),
     billed_to: stored(nullable(json(SHOWN_BUYER('i'), billedTo))),
+    adjustment_note_number: stored(like(nullable(text('i.adjustment_note_number', 'ADJ-000001')), null)),
+    sent_to: stored(like(nullable(text(`CASE WHEN NOT i.person_erased THEN i.sent_to END`, 'linh@example.org')), null)),
+    mailed_at: stored(like(nullable(instant('i.mailed_at')), null)),
     line_items: json(LINES, { type: 'array', items: line }),
   }),
   source: new Source('invoices', 'i'),

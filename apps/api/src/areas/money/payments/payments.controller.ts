@@ -1,5 +1,6 @@
 import { Payments } from '@app/billing';
 import { listController, recordController, writeController } from '../../../http/kit.js';
+import { paperController } from '../papers.js';
 import { TakeBack } from '../taking-back.js';
 import { receivedBy, RecordPayment, RefundPayment } from './payments.dto.js';
 import { PAYMENT, PAYMENTS } from './payments.queries.js';
@@ -11,9 +12,20 @@ const VERSIONED = {
     payments.lock(organizationId, ids.payment_id),
 };
 
+const RECEIPT = paperController({
+  id: 'get_payment_receipt',
+  path: 'v1/payments/:payment_id/receipt.pdf',
+  kind: 'receipt',
+  summary: 'Leads to the receipt of a payment',
+  description:
+    'It says what was received, when and from whom, and nothing of refunds and of what else it pays. It is made when it is first asked for, and its ' +
+    'bytes stay the same from then on. Money that was not received, or was taken back as a mistake, is a 409. Once the payer was erased, only owners are shown it, in the portal: 404.',
+});
+
 export const PAYMENTS_CONTROLLERS = [
   listController(PAYMENTS),
   recordController(PAYMENT),
+  RECEIPT,
   writeController({
     id: 'create_payment',
     route: 'POST /v1/payments',
@@ -21,7 +33,8 @@ export const PAYMENTS_CONTROLLERS = [
     summary: 'Records money that was received',
     description:
       'Send exactly one of `student_id` and `parent_id`. The money pays open invoices: first the one that it was sent for, ' +
-      'then the oldest due, a parent’s those of all linked children. What is left is credit, which pays what is issued later.',
+      'then the oldest due, a parent’s those of all linked children. What is left is credit, which pays what is issued later. With `receipt`, ' +
+      'one mail with the receipt goes to that parent, or to whoever pays for the student; if nobody can be reached, nothing is recorded (409).',
     example: {
       student_id: '0190a6f2-5c1e-7d3a-9b4f-2e8c6d1a7f30',
       amount_cents: 12000,
@@ -33,7 +46,7 @@ export const PAYMENTS_CONTROLLERS = [
     answers: PAYMENT,
     versions: PAYMENT,
     idName: 'payment_id',
-    conflicts: ['invalid_state'],
+    conflicts: ['invalid_state', 'no_payer', 'no_address'],
     run: ({ organizationId, body }, payments) => payments.record(organizationId, receivedBy(body)),
   }),
   writeController({

@@ -37,6 +37,9 @@ export class RecordPayment implements Interdependent {
   @field.bodyField(FIELDS.payments.currency, { nullable: true, description: 'The organization’s own.' })
   currency?: string | null;
 
+  @field.Flag({ default: false, description: 'Whether a receipt is mailed to whoever pays.' })
+  receipt = false;
+
   [TOGETHER](zone: string): Fault[] {
     const given = (['student_id', 'parent_id'] as const).filter((name) => (this[name] ?? null) !== null);
     const day = typeof this.received_on === 'string' ? dayFaults(this.received_on, zone) : [];

@@ -5,12 +5,14 @@ import { accountInviteSentShape, ANOTHER_ADDRESS } from '../account-invite.js';
 import { ended, OFFBOARDED, RESTORED, restored, RESTORES } from '../offboard.js';
 import { may, toParent } from '../people.dto.js';
 import { CreateParent, LinkStudent, UpdateParent } from './parents.dto.js';
+import { StatementController } from '../statement.js';
 import { ANY_PARENT, BALANCE, linkOf, PARENT, PARENTS, parentStudentLinkView } from './parents.queries.js';
 
 export const PARENTS_CONTROLLERS = [
   listController(PARENTS),
   recordController(PARENT),
   recordController(BALANCE),
+  StatementController,
   writeController({
     id: 'create_parent',
     route: 'POST /v1/parents',

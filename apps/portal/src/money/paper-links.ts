@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { Env } from '@app/config';
+import { type PaperKind, Papers, type Period } from '@app/papers';
+import type { Managed } from '../web/access.decorators.js';
+import { seeOther, type SeeOther } from '../web/pages.js';
+
+/** Leads to papers, which the API serves for 15 minutes to the person who asked. */
+@Injectable()
+export class PaperLinks {
+  constructor(
+    private readonly papers: Papers,
+    private readonly env: Env,
+  ) {}
+
+  /** @throws Refused for an unknown record, and while there is no such paper of it */
+  async lead({ organizationId, by }: Managed, kind: PaperKind, id: string, period?: Period): Promise<SeeOther> {
+    const asked = { organizationId, id, reader: 'manager', readerId: by.userId } as const;
+    return seeOther(this.env.apiUrl + (await this.papers.of(kind, asked, period)));
+  }
+}
