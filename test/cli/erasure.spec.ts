@@ -176,7 +176,11 @@ describe('erase-person', () => {
     const old = await make.invoice(school, student.id, { snapshot, taxCents: 0, createdAt: new Date('2015-01-01') });
     const paper = (id: string) => join(dataDir, 'private', school, id);
     mkdirSync(join(dataDir, 'private', school), { recursive: true });
-    for (const { id } of [invoice, old]) writeFileSync(paper(id), 'Mia Chen');
+    const paid = await make.payment(school, { studentId: student.id, createdAt: new Date('2015-01-01') });
+    const notes = await make.query<{ id: string }>(`SELECT md5('adjustment note of ' || id)::uuid AS id FROM unnest($1::uuid[]) id`, [
+      [invoice.id, old.id],
+    ]);
+    for (const { id } of [invoice, old, paid, ...notes]) writeFileSync(paper(id), 'Mia Chen');
     await make.invoiceLine(school, invoice.id, { description: 'Lesson with Mia' });
     const payment = await make.payment(school, { studentId: student.id, invoiceId: invoice.id, reference: 'CHEN M' });
     const result = await make.result(student.id, { madeByOrganizationId: school, grade: 81 });
@@ -184,9 +188,9 @@ describe('erase-person', () => {
     const after = await make.find('invoices', invoice.id);
     expect(after).toEqual({ ...invoice, studentId: after.studentId, personErased: true });
     expect(await make.find('invoices', old.id)).toMatchObject({ snapshot: { issued_on: '2026-01-01' }, personErased: true });
-    expect([invoice, old].map(({ id }) => existsSync(paper(id)))).toEqual([true, false]);
+    expect([invoice, old, paid, ...notes].map(({ id }) => existsSync(paper(id)))).toEqual([true, false, false, true, false]);
     expect(after.studentId).not.toBe(student.id);
-    expect(await make.find('payments', payment.id)).toEqual({ ...payment, studentId: after.studentId, reference: null });
+    expect(await make.find('payments', payment.id)).toEqual({ ...payment, studentId: after.studentId, reference: null, personErased: true });
     expect(await make.find('results', result.id)).toEqual({ ...result, studentId: after.studentId });
     expect((await rowsWith(make, 'Mia')).map(({ table }) => table)).toEqual(['invoice_lines', 'invoices']);
   });
