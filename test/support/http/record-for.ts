@@ -151,7 +151,12 @@ const RECORDS: Record<string, MakeRecords> = {
   'POST /v1/invoices/:invoice_id/send': async (make, id) => {
     const issued = {
       taxCents: 0,
-      snapshot: { issued_on: '2026-05-01', seller: { name: 'Seller' }, tax: { registered: false }, buyer: { name: 'Ada' } },
+      snapshot: {
+        issued_on: '2026-05-01',
+        seller: { name: 'Seller' },
+        tax: { registered: false },
+        buyer: { student_name: 'Ada', name: 'Ada', address: null },
+      },
     };
     return { invoice_id: (await make.invoice(id, (await make.student(id)).id, issued)).id };
   },
