@@ -50,7 +50,6 @@ const NAMED: Record<string, string> = {
   'request_log.api_key_id': LOG,
   'results.curriculum_level_id': CURRICULUM,
   'results.vce_exam_id': CURRICULUM,
-  'sessions.series_id': 'sessions of one series share it',
   'users.seen_by': 'organizations: a copy of who sees the person',
 };
 

@@ -129,6 +129,8 @@ const WORDS = {
   'POST /v1/sessions/:session_id/reopen': 'Reopened a session',
   'POST /v1/sessions/settle-prices': 'Settled the prices of upcoming sessions',
   'POST /v1/session-series': 'Created a series of sessions',
+  'PATCH /v1/session-series/:series_id': 'Changed the rest of a series of sessions',
+  'POST /v1/session-series/:series_id/extend': 'Extended a series of sessions',
   'POST /v1/session-series/:series_id/cancel': 'Canceled a series of sessions',
   'PATCH /v1/lesson-participants/:participant_id': 'Changed somebody’s place in a session',
   'POST /v1/booking-requests': 'Recorded a booking request',

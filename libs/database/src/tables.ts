@@ -119,6 +119,9 @@ export interface Tables {
   session_feedback: {
     reviewerRole: 'student' | 'parent' | 'tutor' | null;
   };
+  session_series: {
+    mode: 'online' | 'in_person' | null;
+  };
   sessions: {
     status: 'pending' | 'scheduled' | 'completed' | 'cancelled';
     mode: 'online' | 'in_person' | null;
@@ -259,6 +262,9 @@ export const VALUES = {
   session_feedback: {
     reviewer_role: ['student', 'parent', 'tutor'],
   },
+  session_series: {
+    mode: ['online', 'in_person'],
+  },
   sessions: {
     status: ['pending', 'scheduled', 'completed', 'cancelled'],
     mode: ['online', 'in_person'],
@@ -347,8 +353,9 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   results: 'id student_id status mode created_at'.split(' '),
   retention_settings: 'organization_id kind months created_at'.split(' '),
   session_feedback: 'id legacy tutor_id rating positive_tags improve_tags has_comment is_public created_at'.split(' '),
+  session_series: 'id organization_id starts_at last_starts_at duration_minutes every_weeks created_at updated_at'.split(' '),
   session_students: 'organization_id student_id occurrences'.split(' '),
-  sessions: 'id organization_id status starts_at ends_at duration_minutes tutor_pay_given student_rate_given created_at updated_at charged_pct overlap_allowed'.split(' '),
+  sessions: 'id organization_id status series_detached starts_at ends_at duration_minutes tutor_pay_given student_rate_given created_at updated_at charged_pct overlap_allowed'.split(' '),
   sign_in_attempts: 'subject minute attempts'.split(' '),
   student_group_members: 'id group_id user_id role created_at'.split(' '),
   student_groups: 'id name is_archived created_at updated_at'.split(' '),

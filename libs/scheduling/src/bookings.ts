@@ -35,6 +35,14 @@ export interface Booked {
   skipped: Clash[];
 }
 
+/** How sessions that repeat are booked. */
+interface Repetitions {
+  seriesId: string | null;
+  skipConflicts: boolean;
+  /** Runs before the sessions are written, once it is settled what they are of. */
+  before?: (session: { subjectId: string | null; groupId: string | null; classroomId: string | null }) => Promise<void>;
+}
+
 /** Books sessions, in the ambient transaction. */
 @Injectable()
 export class Bookings {
@@ -61,7 +69,7 @@ export class Bookings {
     organizationId: string,
     wanted: WantedSession,
     times: readonly Timed[],
-    { seriesId, skipConflicts }: { seriesId: string | null; skipConflicts: boolean },
+    { seriesId, skipConflicts, before }: Repetitions,
   ): Promise<Booked> {
     const { tutorId, who, mode, studentRateCents, tutorPayRateCents, allowOverlap, bookingRequestId } = wanted;
     const subjectId = await this.terms.subjectId(organizationId, wanted.subject);
@@ -92,6 +100,7 @@ export class Bookings {
       group_id: groupId,
       classroom_id: classroomId,
       series_id: seriesId,
+      series_detached: false,
       starts_at: time.startsAt.toISOString(),
       ends_at: time.endsAt.toISOString(),
       duration_minutes: minutesOf(time),
@@ -105,6 +114,7 @@ export class Bookings {
       ...place,
       overlap_allowed: overlapping(time, busy).length > 0,
     }));
+    await before?.({ subjectId, groupId, classroomId });
     await this.rows.add(organizationId, sessions, participants);
     if (bookingRequestId) await this.requests.match(organizationId, bookingRequestId, sessions[0]!.id);
     return { ids: sessions.map(({ id }) => id), skipped };

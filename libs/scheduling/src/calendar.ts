@@ -28,10 +28,15 @@ export class Calendar {
    * requests for the same time the later one sees what the earlier one did. Lock sessions before, and nothing but students,
    * invoices and counters after.
    *
-   * @param except a session that is to move
+   * @param except sessions that are to move
    * @returns the tutor's sessions in this organization from the first time to the last
    */
-  async lock(organizationId: string, tutorId: string, times: readonly Timed[], except?: string): Promise<Busy[]> {
+  async lock(
+    organizationId: string,
+    tutorId: string,
+    times: readonly Timed[],
+    except: readonly string[] = [],
+  ): Promise<Busy[]> {
     // In one round trip; the second statement sees what was committed before the first one ended.
     const [, sessions] = await Promise.all([
       this.db.lock(`calendar of ${tutorId} in ${organizationId}`),
@@ -40,7 +45,7 @@ export class Calendar {
         WHERE organization_id = ${organizationId} AND tutor_id = ${tutorId} AND ${during(times)}
         ORDER BY starts_at, id`),
     ]);
-    return sessions.filter(({ id }) => id !== except);
+    return sessions.filter(({ id }) => !except.includes(id));
   }
 
   /** The same for students who must not be booked twice: after the tutor's calendar, and in the order of their ids. */
@@ -48,7 +53,7 @@ export class Calendar {
     organizationId: string,
     studentIds: readonly string[],
     times: readonly Timed[],
-    except?: string,
+    except: readonly string[] = [],
   ): Promise<Busy[]> {
     const names = [...studentIds].sort().map((id) => `student ${id} in ${organizationId}`);
     const [, sessions] = await Promise.all([
@@ -60,7 +65,7 @@ export class Calendar {
           AND ${during(times)}
         ORDER BY s.starts_at, s.id, p.student_id`),
     ]);
-    return sessions.filter(({ id }) => id !== except);
+    return sessions.filter(({ id }) => !except.includes(id));
   }
 }
 

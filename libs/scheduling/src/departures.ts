@@ -40,6 +40,9 @@ export class Departures {
   /** @param ahead the other tutor is accepted staff, whom the caller has locked */
   async ofTutor(organizationId: string, userId: string, ahead: SessionsAhead): Promise<SessionsLeft> {
     const sessions = await this.ahead(organizationId, taught(organizationId, [userId]));
+    await this.db.query(sql`
+      UPDATE session_series SET tutor_id = ${ahead.do === 'hand_over' ? ahead.to : null}, updated_at = now()
+      WHERE organization_id = ${organizationId} AND tutor_id = ${userId}`);
     if (ahead.do === 'cancel') return { ...NONE, cancelled: await this.cancel(organizationId, sessions) };
     const handedOver = ahead.do === 'hand_over' ? await this.handOver(organizationId, ahead.to, sessions) : new Set();
     const rest = sessions.filter(({ id }) => !handedOver.has(id)).map(({ id }) => id);

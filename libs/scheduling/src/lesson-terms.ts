@@ -42,6 +42,16 @@ export class LessonTerms {
     return found.length === ids.length;
   }
 
+  /** Locks a tutor. @throws Refused unless they are accepted staff */
+  async requireStaff(organizationId: string, tutorId: string): Promise<void> {
+    const [, found] = await Promise.all([
+      this.db.lockPeople(organizationId, [tutorId]),
+      this.db.query(sql`
+        SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${tutorId} AND status = 'accepted' AND ${IS_STAFF}`),
+    ]);
+    if (found.length === 0) throw Refused.notFound();
+  }
+
   /** Locks the tutor and the students of a session that is moved. */
   async lockPeopleOf(organizationId: string, sessionId: string): Promise<void> {
     const people = await this.db.query<{ id: string | null }>(sql`

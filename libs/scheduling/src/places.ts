@@ -51,8 +51,8 @@ export class Places {
     return session.meetingUrl === before ? { ...place, meeting_url: after } : place;
   }
 
-  /** Nobody removes it before the session names it. */
-  private async require(organizationId: string, locationId: string | null): Promise<void> {
+  /** Nobody removes it before a session names it. @throws Refused for one of others */
+  async require(organizationId: string, locationId: string | null): Promise<void> {
     if (locationId === null) return;
     const found = await this.db.query(
       sql`SELECT FROM locations WHERE organization_id = ${organizationId} AND id = ${locationId} FOR KEY SHARE`,

@@ -10,6 +10,8 @@ import { Places } from './places.js';
 import { PriceSettling } from './price-settling.js';
 import { Register } from './register.js';
 import { Series } from './series.js';
+import { SeriesChanges } from './series-changes.js';
+import { SeriesPatterns } from './series-patterns.js';
 import { SessionChanges } from './session-changes.js';
 import { SessionRows } from './session-rows.js';
 import { TutorHours } from './tutor-hours.js';
@@ -22,9 +24,13 @@ const RULES = [
   PriceSettling,
   Register,
   Series,
+  SeriesChanges,
   SessionChanges,
   TutorHours,
 ];
 
-@Module({ providers: [...RULES, Calendar, HandOvers, LessonTerms, Places, SessionRows], exports: RULES })
+@Module({
+  providers: [...RULES, Calendar, HandOvers, LessonTerms, Places, SeriesPatterns, SessionRows],
+  exports: RULES,
+})
 export class SchedulingModule {}

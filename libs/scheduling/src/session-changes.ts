@@ -3,37 +3,23 @@ import sql, { type Sql } from 'sql-template-tag';
 import { Database, SESSION, TAKES_PART } from '@app/database';
 import { Refused } from '@app/rules';
 import { BookingRequests } from './booking-requests.js';
-import { minutesOf, type WantedSession } from './bookings.js';
+import { minutesOf } from './bookings.js';
 import { Calendar, clashesOf, overlapWith } from './calendar.js';
 import { LessonTerms, type Who } from './lesson-terms.js';
-import { LAST_INSTANT, overlapping, type Timed } from './overlap.js';
+import { overlapping } from './overlap.js';
 import { Places } from './places.js';
+import { leavesSeries, type SessionChange, type Stored, timeOf } from './session-change.js';
 import { type SessionRow, SessionRows } from './session-rows.js';
 import { type ParticipantPrice, settle, type Terms } from './settling.js';
 
 /** The states in which a session can change, and be cancelled. */
 export const OPEN = SESSION.allowed('cancel');
 
-/** The shortest and the longest session that can be asked for, in minutes. */
-export const SHORTEST = 5;
-export const LONGEST = 720;
-
-/** The fields to change; undefined ones stay. */
-export type SessionChange = Partial<WantedSession> & { startsAt?: Date; endsAt?: Date; minutes?: number };
-
-interface Stored extends Timed {
-  id: string;
-  status: (typeof SESSION.values)[number];
-  tutorId: string | null;
-  subjectId: string | null;
-  groupId: string | null;
-  classroomId: string | null;
-  mode: string | null;
-  meetingUrl: string | null;
-  payGiven: boolean;
-  /** The price that was set for the session, whatever one participant pays. */
-  setRateCents: string | null;
-  reason: string | null;
+/** What is to be written, and which sessions are not in the way. */
+interface Placing {
+  changed: Partial<SessionRow>;
+  participants: ParticipantPrice[] | null;
+  except: readonly string[];
 }
 
 /** Moves, changes, cancels and deletes sessions, in the ambient transaction. */
@@ -49,11 +35,17 @@ export class SessionChanges {
   ) {}
 
   /**
+   * @param siblings sessions of its series that are moved with it: they keep to the series, and where they were is free
    * @returns false without any field: it changes nothing
    * @throws Refused for a session that is completed or cancelled, unknown people and such as have left, and a time
    *   that is taken
    */
-  async change(organizationId: string, id: string, change: SessionChange): Promise<boolean> {
+  async change(
+    organizationId: string,
+    id: string,
+    change: SessionChange,
+    siblings: readonly string[] | null = null,
+  ): Promise<boolean> {
     const [session] = await this.lock(organizationId, sql`id = ${id}`);
     if (!session) throw Refused.notFound();
     if (Object.values<unknown>(change).every((value) => value === undefined)) return false;
@@ -67,7 +59,8 @@ export class SessionChanges {
     const revived = change.startsAt !== undefined && session.startsAt <= new Date();
     if (revived) await this.terms.lockPeopleOf(organizationId, id);
     const participants = await this.settle(organizationId, session, change, changed);
-    await this.move(organizationId, session, change, changed, participants);
+    await this.move(organizationId, session, change, { changed, participants, except: [id, ...(siblings ?? [])] });
+    if (!siblings && session.seriesId && leavesSeries(session, change, changed)) changed.series_detached = true;
     if (Object.keys(changed).length > 0) await this.rows.update(organizationId, id, changed);
     if (participants) await this.rows.replaceParticipants(organizationId, id, participants);
     if (revived) await this.terms.requireNobodyLeft(organizationId, id, session.status);
@@ -110,7 +103,6 @@ export class SessionChanges {
     from: Date,
   ): Promise<{ ids: string[]; cancelled: string[] }> {
     const sessions = await this.lock(organizationId, sql`series_id = ${seriesId}`);
-    if (sessions.length === 0) throw Refused.notFound();
     const ahead = sessions.filter(({ startsAt, status }) => startsAt >= from && status !== 'completed');
     const open = ahead.filter(({ status }) => OPEN.includes(status));
     const cancelled = open.map(({ id }) => id);
@@ -193,18 +185,17 @@ export class SessionChanges {
     organizationId: string,
     session: Stored,
     change: SessionChange,
-    changed: Partial<SessionRow>,
-    participants: ParticipantPrice[] | null,
+    { changed, participants, except }: Placing,
   ): Promise<void> {
     const time = timeOf(session, change);
     const tutorId = change.tutorId ?? session.tutorId;
     const still =
       time.startsAt.getTime() === session.startsAt.getTime() && time.endsAt.getTime() === session.endsAt.getTime();
     const stays = still && tutorId === session.tutorId;
-    const busy = tutorId && !stays ? await this.calendar.lock(organizationId, tutorId, [time], session.id) : [];
+    const busy = tutorId && !stays ? await this.calendar.lock(organizationId, tutorId, [time], except) : [];
     const asked =
       change.allowStudentOverlap === false ? await this.taken(organizationId, session.id, participants, still) : [];
-    const theirs = asked.length > 0 ? await this.calendar.lockStudents(organizationId, asked, [time], session.id) : [];
+    const theirs = asked.length > 0 ? await this.calendar.lockStudents(organizationId, asked, [time], except) : [];
     const [clash] = clashesOf([time], [...(change.allowOverlap ? [] : busy), ...theirs]);
     if (clash) throw overlapWith(clash, change.who);
     if (stays) return;
@@ -233,7 +224,8 @@ export class SessionChanges {
   private lock(organizationId: string, which: Sql): Promise<Stored[]> {
     return this.db.query<Stored>(sql`
       SELECT id, status, tutor_id AS "tutorId", subject_id AS "subjectId", group_id AS "groupId",
-        classroom_id AS "classroomId", mode, meeting_url AS "meetingUrl", starts_at AS "startsAt", ends_at AS "endsAt", tutor_pay_given AS "payGiven",
+        classroom_id AS "classroomId", mode, meeting_url AS "meetingUrl", location_id AS "locationId",
+        series_id AS "seriesId", starts_at AS "startsAt", ends_at AS "endsAt", tutor_pay_given AS "payGiven",
         CASE WHEN student_rate_given THEN coalesce(set_rate_cents, student_rate_cents) END AS "setRateCents",
         cancellation_reason AS reason
       FROM sessions WHERE organization_id = ${organizationId} AND ${which} ORDER BY id FOR UPDATE`);
@@ -268,19 +260,4 @@ function confirmed(session: Stored, { status, tutorId }: SessionChange): Partial
   if (status === 'pending') throw Refused.invalidState(session.status, ['pending']);
   if ((tutorId ?? session.tutorId) === null) throw withoutTutor(session.status, SESSION.allowed('confirm'));
   return { status: SESSION.next('confirm', session.status) };
-}
-
-/** A new start alone keeps the duration. */
-function timeOf(session: Stored, { startsAt = session.startsAt, endsAt, minutes }: SessionChange): Timed {
-  const length = minutes === undefined ? session.endsAt.getTime() - session.startsAt.getTime() : minutes * 60_000;
-  const time = { startsAt, endsAt: endsAt ?? new Date(startsAt.getTime() + length) };
-  if (endsAt && (minutesOf(time) < SHORTEST || minutesOf(time) > LONGEST)) {
-    throw Refused.invalid(`A session takes ${SHORTEST} to ${LONGEST} minutes.`, 'ends_at');
-  }
-  if (time.endsAt > LAST_INSTANT)
-    throw Refused.invalid(
-      'The session must end in the year 9999 at the latest.',
-      endsAt ? 'ends_at' : 'duration_minutes',
-    );
-  return time;
 }

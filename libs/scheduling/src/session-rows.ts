@@ -14,7 +14,7 @@ const COLUMNS = [
   'id', 'status', 'title', 'tutor_id', 'student_id', 'subject_id', 'group_id', 'classroom_id', 'series_id', 'starts_at',
   'ends_at', 'duration_minutes', 'tutor_pay_rate_cents', 'tutor_pay_pct', 'tutor_pay_given', 'student_rate_cents',
   'student_rate_given', 'set_rate_cents', 'mode', 'meeting_url', 'location_id',
-  'overlap_allowed',
+  'overlap_allowed', 'series_detached',
 ] as const; // prettier-ignore
 
 const LIST = raw(COLUMNS.join(', '));

@@ -81,3 +81,20 @@ export function occurrences({ startsAt, zone, everyWeeks, count, until }: Repeti
   }
   return found;
 }
+
+/** How far a time of the wall clock is moved: so many days, to a time of day. */
+export interface Shift {
+  days: number;
+  time: string;
+}
+
+/** What moves one instant to another. */
+export function shiftOf(from: Date, to: Date, zone: string): Shift {
+  const time = localOf(to, zone).toPlainTime().toString({ smallestUnit: 'minute' });
+  return { days: daysBetween(dayOf(from, zone), dayOf(to, zone)), time };
+}
+
+/** An instant that is moved in the same way. */
+export function shifted(at: Date, { days, time }: Shift, zone: string): Date {
+  return instantAt(addDays(dayOf(at, zone), days), time, zone);
+}

@@ -29,7 +29,12 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   await make.classroom(school, { isArchived: true });
   await make.group(school, { isArchived: true });
   const lesson = { tutorId: tutor.id, studentId: student.id, subjectId: subject.id };
-  const { session, participant } = await sessions(make, school, { ...lesson, groupId: group.id, classroomId: classroom.id, seriesId: uuidv7() });
+  const repeated = { startsAt: new Date('2026-03-02T09:00:00Z'), lastStartsAt: new Date('2026-03-09T09:00:00Z'), durationMinutes: 60, everyWeeks: 1 };
+  const online = { mode: 'online' as const, meetingUrl: 'https://meet.example.org/ada', studentRateCents: 8500, tutorPayRateCents: 5000 };
+  const of = { tutorId: tutor.id, subjectId: subject.id, groupId: group.id, classroomId: classroom.id };
+  const series = await make.row('session_series', { organizationId: school, ...repeated, ...online, ...of });
+  await make.row('session_series', { organizationId: school, ...repeated });
+  const { session, participant } = await sessions(make, school, { ...lesson, groupId: group.id, classroomId: classroom.id, seriesId: series.id });
 
   const homework = await make.homework(tutor.id, {
     scope: 'classroom',

@@ -804,6 +804,25 @@ export interface Tables {
     isPublic: boolean;
     createdAt: Date;
   };
+  session_series: {
+    id: string;
+    organizationId: string;
+    tutorId: string | null;
+    subjectId: string | null;
+    groupId: string | null;
+    classroomId: string | null;
+    mode: 'online' | 'in_person' | null;
+    meetingUrl: string | null;
+    locationId: string | null;
+    startsAt: Date;
+    lastStartsAt: Date;
+    durationMinutes: number;
+    everyWeeks: number;
+    studentRateCents: number | null;
+    tutorPayRateCents: number | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
   session_students: {
     organizationId: string;
     studentId: string;
@@ -820,6 +839,7 @@ export interface Tables {
     groupId: string | null;
     classroomId: string | null;
     seriesId: string | null;
+    seriesDetached: boolean;
     startsAt: Date;
     endsAt: Date;
     durationMinutes: number;

@@ -119,6 +119,10 @@ const OURS = `
   PUT /v1/tutors/{tutor_id}/availabilities | replace_tutor_availabilities | tutors:write write | | {data: Availability[]}
   PATCH /v1/lesson-participants/{participant_id} | update_lesson_participant | sessions:write | | LessonParticipant
   POST /v1/session-series | create_session_series | sessions:write | | SessionSeries
+  GET /v1/session-series | list_session_series | read | tutor_id, limit, offset | Page<SeriesPattern>
+  GET /v1/session-series/{series_id} | get_session_series | read | | SeriesPattern
+  PATCH /v1/session-series/{series_id} | update_session_series | sessions:write | | ChangedSeries
+  POST /v1/session-series/{series_id}/extend | extend_session_series | sessions:write | | SessionSeries
   POST /v1/session-series/{series_id}/cancel | cancel_session_series | sessions:write | | {data: Session[]}
   POST /v1/sessions/{session_id}/reopen | reopen_session | sessions:write | | Session
   POST /v1/invoices | create_invoice | payments:write write | | Invoice

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { DECLARED } from '../../../apps/api/src/http/openapi/rows.js';
 import { platformBlogOf } from '../../../apps/api/src/http/auth/access.decorators.js';
 import { bodyKindOf } from '../../../apps/api/src/http/validation/declared.js';
@@ -21,6 +20,17 @@ const wanted: MakeRecords = async (make, id) => ({
   tutor_id: (await make.tutor(id)).id,
   booking_request_id: (await make.row('booking_requests', { organizationId: id })).id,
 });
+
+/** A series with one session, ahead. */
+const repeated: MakeRecords = async (make, id) => {
+  const [startsAt, endsAt] = [new Date('2027-04-01T01:00:00Z'), new Date('2027-04-01T02:00:00Z')];
+  const [tutor, student] = [await make.tutor(id), await make.student(id)];
+  const once = { startsAt, lastStartsAt: startsAt, durationMinutes: 60, everyWeeks: 1 };
+  const series = await make.row('session_series', { organizationId: id, tutorId: tutor.id, ...once });
+  const session = await make.session(id, { seriesId: series.id, tutorId: tutor.id, startsAt, endsAt });
+  await make.participant(id, session.id, student.id, { status: 'accepted' });
+  return { series_id: series.id };
+};
 
 /** A session that can change, and a tutor who is free. */
 const planned: MakeRecords = async (make, id) => ({ session_id: (await make.session(id)).id, tutor_id: (await make.tutor(id)).id });
@@ -133,12 +143,9 @@ const RECORDS: Record<string, MakeRecords> = {
     return { ...ids, reply_to_id: (await make.message(conversation.id)).id };
   },
   'PUT /v1/sessions/:session_id': planned,
-  'POST /v1/session-series/:series_id/cancel': async (make, id) => {
-    const [startsAt, endsAt] = [new Date('2027-04-01T01:00:00Z'), new Date('2027-04-01T02:00:00Z')];
-    const series_id = uuidv7();
-    await make.session(id, { seriesId: series_id, startsAt, endsAt });
-    return { series_id };
-  },
+  'POST /v1/session-series/:series_id/cancel': repeated,
+  'PATCH /v1/session-series/:series_id': repeated,
+  'POST /v1/session-series/:series_id/extend': repeated,
   'POST /v1/sessions/:session_id/cancel': planned,
   'DELETE /v1/sessions/:session_id': planned,
   'PUT /v1/sessions/:session_id/complete': taught,

@@ -163,6 +163,11 @@ const OURS = `
   Upload id: string, name: string, content_type: string, size_bytes: integer
   StudentBalance student_id: string, total_invoiced_cents: integer, total_paid_cents: integer, outstanding_cents: integer,
     open_invoices_count: integer, credit_cents: integer
+  SeriesPattern id: string, tutor_id: string or null, subject_id: string or null, group_id: string or null, classroom_id: string or null, mode:
+    string or null, meeting_url: string or null, location_id: string or null, starts_at: string, last_starts_at: string, duration_minutes: integer,
+    every_weeks: integer, student_rate_cents: integer or null, tutor_pay_rate_cents: integer or null, created_at: string, updated_at: string
+  ChangedSeries data: Session[], skipped: UnmovedSession[], detached: string[]
+  UnmovedSession session_id: string, starts_at: string, ends_at: string, in_the_way: string
   SkippedSession starts_at: string, ends_at: string, session_id: string
   Event id: string, type: string, timestamp: string, resource: string, resource_id: string, data: object
   EventType type: string, description: string, resource: string, path: string or null, list: string or null`;
@@ -180,7 +185,7 @@ const ADDED: Record<string, Record<string, string>> = {
   Subject: { code: 'string or null', is_archived: 'boolean or null', tax: 'string or null' },
   RateCell: { updated_at: 'string or null' },
   Session: {
-    series_id: 'string or null', group_id: 'string or null', classroom_id: 'string or null', tutor_pay_cents: 'integer or null',
+    series_id: 'string or null', series_detached: 'boolean or null', group_id: 'string or null', classroom_id: 'string or null', tutor_pay_cents: 'integer or null',
     meeting_url: 'string or null', location_id: 'string or null',
   }, // prettier-ignore
   Classroom: { is_archived: 'boolean or null' },

@@ -6,6 +6,27 @@ import { allSessions, type Session, sessionCount } from './sessions.js';
 /** Most who take part in one lesson: the students of a classroom. */
 const MOST_PLACES = 8;
 
+/** What each series repeats. */
+function* sessionSeries(school: School): Rows {
+  const all = [...allSessions(school)].flatMap(([, one]) => (one.seriesId ? [one] : []));
+  for (const [id, lessons] of Map.groupBy(all, ({ seriesId }) => seriesId!)) {
+    const [first, last] = [lessons[0]!, lessons.at(-1)!];
+    yield {
+      id,
+      tutor_id: first.tutor.id,
+      subject_id: first.subject.id,
+      mode: first.inPerson ? 'in_person' : 'online',
+      location_id: first.inPerson ? school.id('org-location', 0) : null,
+      starts_at: iso(first.startsAt),
+      last_starts_at: iso(last.startsAt),
+      duration_minutes: first.minutes,
+      every_weeks: 1,
+      created_at: iso(first.createdAt),
+      updated_at: iso(first.createdAt),
+    };
+  }
+}
+
 function* sessions(school: School): Rows {
   for (const [index, one] of allSessions(school)) {
     const { id, status, tutor, student, subject, group, classroomId, startsAt, minutes, cancelledAt, createdAt } = one;
@@ -78,4 +99,8 @@ function* lessonParticipants(school: School): Rows {
   }
 }
 
-export const sessionRows: TableRows = { sessions, lesson_participants: lessonParticipants };
+export const sessionRows: TableRows = {
+  session_series: sessionSeries,
+  sessions,
+  lesson_participants: lessonParticipants,
+};

@@ -115,6 +115,7 @@ export const LEAVING = {
   'session_feedback.reviewer_id': stays(DONE),
   'session_feedback.tutor_id': stays(DONE),
   'session_students.student_id': stays('a copy, which follows the participants'),
+  'session_series.tutor_id': handedOver('whoever takes over its lessons, or nobody yet', 'true'),
   'sessions.student_id': ends('a session that nobody takes part in is cancelled', AHEAD),
   'sessions.tutor_id': handedOver('somebody else teaches what is ahead, or nobody yet', AHEAD),
   'student_group_members.user_id': ends('a place is given up', 'true'),

@@ -8,6 +8,7 @@ export const scheduling: Grants = {
       portal: `SELECT, UPDATE (tutor_id, student_id, status, overlap_allowed, completed_at, cancelled_at, cancellation_reason,
         amount_owed_cents, tutor_pay_cents, student_rate_cents, tutor_pay_rate_cents, tutor_pay_pct, meeting_url, updated_at)`,
     },
+    session_series: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, UPDATE (tutor_id, updated_at)' },
     lesson_participants: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
       portal:

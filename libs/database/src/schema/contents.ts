@@ -34,6 +34,7 @@ export const EXPORTED_DATA: Record<string, Content> = {
   student_groups: { fields: { owned: 't.owner_organization_id IS NOT NULL' } },
   student_group_members: { own: `t.group_id ${SHOWN('student_groups', 'id')}` },
   locations: {},
+  session_series: {},
   sessions: {},
   lesson_participants: {},
   availabilities: {},

@@ -117,6 +117,8 @@ export const enquiries = /* sql */ `
   );
   ALTER TABLE sessions ADD FOREIGN KEY (organization_id, location_id) REFERENCES locations (organization_id, id)
     ON DELETE SET NULL (location_id);
+  ALTER TABLE session_series ADD FOREIGN KEY (organization_id, location_id) REFERENCES locations (organization_id, id)
+    ON DELETE SET NULL (location_id);
   ${['tutor', 'student']
     .map((owner) =>
       rule(

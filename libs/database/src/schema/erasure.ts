@@ -170,6 +170,7 @@ export const ERASING: Record<string, Erasing> = {
     },
   },
   lesson_participants: { names: { student_id: 'replaced' } },
+  session_series: { names: { tutor_id: 'emptied' }, empties: { meeting_url: { of: ['tutor_id'] } } },
   sessions: {
     names: { student_id: 'replaced', tutor_id: 'replaced' },
     // To its student, the title of a lesson is not about who teaches it.

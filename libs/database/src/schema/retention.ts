@@ -70,6 +70,7 @@ export const LASTING = {
       'results',
     ],
     ...[
+      'session_series',
       'sessions',
       'lesson_participants',
       'availabilities',

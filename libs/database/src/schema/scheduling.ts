@@ -45,7 +45,41 @@ export const scheduling = /* sql */ `
   ${emits('rate_cells', { resource: 'rate_cell', noun: 'a rate cell', list: '/v1/rate-cells' })}
   ${secure('rate_cells')}
 
-  -- series_id: the sessions that one request repeated. overlap_allowed: at the same time as another session of the tutor, because
+  -- What a series of sessions repeats, from starts_at on: what booking more of them takes. last_starts_at: the last of its times.
+  -- A rate is null if it follows the table of rates, and meeting_url if it is the tutor's.
+  CREATE TABLE session_series (
+    id uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations,
+    tutor_id uuid,
+    subject_id uuid,
+    group_id uuid REFERENCES student_groups,
+    classroom_id uuid,
+    mode text CHECK (mode IN ('online', 'in_person')),
+    meeting_url text,
+    location_id uuid,
+    starts_at timestamptz(3) NOT NULL,
+    last_starts_at timestamptz(3) NOT NULL,
+    duration_minutes integer NOT NULL CHECK (duration_minutes > 0),
+    every_weeks integer NOT NULL CHECK (every_weeks BETWEEN 1 AND 4),
+    student_rate_cents bigint ${amount('student_rate_cents')},
+    tutor_pay_rate_cents bigint ${amount('tutor_pay_rate_cents')},
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    updated_at timestamptz(3) NOT NULL DEFAULT now(),
+    UNIQUE (organization_id, id),
+    FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
+    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, subject_id) REFERENCES subjects (organization_id, id)
+  );
+  ${meetingUrl('session_series')}
+  ${rule('session_series', 'order', 'last_starts_at >= starts_at', 'last_starts_at', 'must not be before starts_at')}
+  ${ofSeenGroup('session_series')}
+  CREATE INDEX session_series_keyset ON session_series (organization_id, created_at, id);
+  CREATE INDEX session_series_tutor_keyset ON session_series (organization_id, tutor_id, created_at, id);
+  CREATE INDEX session_series_location ON session_series (organization_id, location_id) WHERE location_id IS NOT NULL;
+  ${emits('session_series', { resource: 'session_series', noun: 'a series of sessions', list: '/v1/session-series' })}
+  ${secure('session_series')}
+
+  -- series_id: the sessions that one request repeated; series_detached: somebody has changed it apart from the others. overlap_allowed: at the same time as another session of the tutor, because
   -- somebody wanted that; such rows are exempt from the constraint. *_given: a request set the price, or the pay, so that
   -- settling leaves it alone. meeting_url: that of the tutor's profile, until somebody sets another. tutor_pay_pct: what the tutor gets of what is billed, if it is no flat rate. tutor_pay_cents: what
   -- the tutor gets for the session, once it is completed. charged_pct: how much of the price was charged for cancelling.
@@ -60,6 +94,7 @@ export const scheduling = /* sql */ `
     group_id uuid REFERENCES student_groups,
     classroom_id uuid,
     series_id uuid,
+    series_detached boolean NOT NULL DEFAULT false,
     starts_at timestamptz(3) NOT NULL,
     ends_at timestamptz(3) NOT NULL,
     duration_minutes integer NOT NULL CHECK (duration_minutes > 0),
@@ -85,6 +120,7 @@ export const scheduling = /* sql */ `
       organization_id WITH =, tutor_id WITH =, tstzrange(starts_at, ends_at) WITH &&
     ) WHERE (NOT overlap_allowed AND status <> 'cancelled'),
     UNIQUE (organization_id, id),
+    FOREIGN KEY (organization_id, series_id) REFERENCES session_series (organization_id, id),
     FOREIGN KEY (organization_id, classroom_id) REFERENCES classrooms (organization_id, id),
     FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id),
     FOREIGN KEY (organization_id, student_id) REFERENCES members (organization_id, user_id),

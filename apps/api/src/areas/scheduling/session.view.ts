@@ -3,6 +3,7 @@ import { type Database, payRate, VALUES } from '@app/database';
 import {
   type Caller,
   cents,
+  flag,
   instant,
   integer,
   like,
@@ -31,6 +32,7 @@ export const sessionView = new View('Session', {
   created_at: like(nullable(instant('s.created_at')), '2026-04-17T01:20:00.000Z'),
   completed_at: like(nullable(instant('s.completed_at')), '2026-05-01T10:30:00.000Z'),
   series_id: nullable(uuid('s.series_id')),
+  series_detached: like(nullable(flag('s.series_detached')), false),
   group_id: nullable(uuid('s.group_id')),
   classroom_id: nullable(uuid('s.classroom_id')),
   tutor_pay_cents: like(nullable(cents('s.tutor_pay_cents')), 5100),
