@@ -91,7 +91,7 @@ describe('imports', () => {
       rules: [],
       rows: ['database', 'people', 'rules'],
       billing: ['audit', 'database', 'people', 'rows', 'rules', 'scheduling'],
-      scheduling: ['database', 'rules'],
+      scheduling: ['config', 'database', 'rules'],
       enquiries: ['concurrency', 'config', 'database', 'people', 'rows', 'rules', 'scheduling'],
       erasure: ['audit', 'config', 'database', 'rules', 'storage'],
       images: ['concurrency', 'logging'],

@@ -11,6 +11,8 @@ const NEVER: Record<string, string> = {
   api_key_handovers: MADE_HERE,
   api_keys: 'keys are secrets that only this service makes',
   audit_log: MADE_HERE,
+  calendar_feeds: 'their secrets are known only where they were made',
+  removed_sessions: MADE_HERE,
   refusals: MADE_HERE,
   events: MADE_HERE,
   exports: MADE_HERE,

@@ -14,6 +14,7 @@ const LOOSE = 'the person may have left, or belong to another organization';
 const WITHOUT_ORGANIZATION: Record<string, string> = {
   'api_keys.created_by': CALLER,
   'audit_log.user_id': CALLER,
+  'calendar_feeds.user_id': 'a member or a parent: the address ends with whatever they were',
   'conversation_participants.conversation_id': PEOPLES,
   'conversation_participants.user_id': PEOPLES,
   'conversations.classroom_id': PEOPLES,
@@ -39,6 +40,7 @@ const WITHOUT_ORGANIZATION: Record<string, string> = {
   'session_feedback.reviewer_id': LOOSE,
   'session_feedback.tutor_id': LOOSE,
   'session_students.student_id': COPY,
+  'session_series.group_id': GROUP,
   'sessions.group_id': GROUP,
   'student_group_members.group_id': 'it has the organization of its group, which is derived and may be none',
   'student_group_members.user_id': LOOSE,
@@ -55,6 +57,7 @@ const UNIQUE_EVERYWHERE: Record<string, string> = {
   'api_key_handovers (api_key_id)': 'a key is handed over once: it is the id of another table',
   'api_keys (key_hash)': SECRET,
   'blog_posts (brand, slug)': 'of posts of the platform alone',
+  'calendar_feeds (token_hash)': SECRET,
   'event_changes (seq)': 'the order in which the platform numbers them',
   'events (((number)::double precision))': 'the platform numbers them',
   'invites (secret_hash)': SECRET,
@@ -70,6 +73,8 @@ const WITHOUT_OWNER: Record<string, string> = {
   results: PEOPLES,
   student_group_members: 'it has the organization of its group',
 };
+
+const START = '2026-03-02T09:00:00Z';
 
 const schema = await fixture(SchemaFixture.create());
 
@@ -163,6 +168,7 @@ describe('a row that names a group', async () => {
     files: { ...own, resource_type: 'link', link_url: 'https://example.org' },
     homework: homeworkRow(tutor, { scope: 'group' }),
     lesson_plans: own,
+    session_series: { organization_id: here, starts_at: START, last_starts_at: START, duration_minutes: 60, every_weeks: 1 },
     sessions: sessionRow(here, null),
   };
   /** A foreign key refuses, or row-level security, as homework would be theirs. */

@@ -48,6 +48,7 @@ const NAMED: Record<string, string> = {
   'outbox.invite_id': 'an invite, without which no mail is sent',
   'questions.curriculum_level_ids': CURRICULUM,
   'request_log.api_key_id': LOG,
+  'removed_sessions.session_id': 'a session that is no more',
   'results.curriculum_level_id': CURRICULUM,
   'results.vce_exam_id': CURRICULUM,
   'users.seen_by': 'organizations: a copy of who sees the person',

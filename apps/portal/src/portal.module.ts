@@ -6,6 +6,7 @@ import { LoggingModule } from '@app/logging';
 import { AccountModule } from './account/account.module.js';
 import { ActivityModule } from './activity/activity.module.js';
 import { AuditModule } from './audit/audit.module.js';
+import { CalendarModule } from './calendar/calendar.module.js';
 import { EnquiriesModule } from './enquiries/enquiries.module.js';
 import { ExportsModule } from './exports/exports.module.js';
 import { FilesModule } from './files/files.module.js';
@@ -46,6 +47,7 @@ export class PortalModule {
         PasswordsModule,
         PasskeysModule,
         AccountModule,
+        CalendarModule,
         JoinModule,
         KeysModule,
         PeopleModule,

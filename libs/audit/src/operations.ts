@@ -44,6 +44,7 @@ const WORDS = {
   'call off erasure': 'Called off the erasure of {person}',
   'ask account deletion': 'Asked for their account to be deleted in seven days',
   'call off account deletion': 'Kept their account',
+  'revoke calendar': 'Revoked the calendar address of {person}',
   'hold person': 'Held the data of {person}',
   'release person': 'Released the data of {person}',
   'switch on retention': 'Decided to delete {kind} after {months} months',

@@ -1,6 +1,7 @@
 export { BookingRequests, type WantedLesson } from './booking-requests.js';
 export { Bookings, type Booked, type WantedSession } from './bookings.js';
 export type { Clash } from './calendar.js';
+export { CalendarFeeds, type FeedOfLessons } from './calendar-feeds.js';
 export { ClassLessons } from './class-lessons.js';
 export { Departures, type SessionsAhead, type SessionsLeft } from './departures.js';
 export type { Who } from './lesson-terms.js';
@@ -14,6 +15,7 @@ export { type SeriesChange, SeriesChanges } from './series-changes.js';
 export { SchedulingModule } from './scheduling.module.js';
 export { LONGEST, type SessionChange, SHORTEST } from './session-change.js';
 export { SessionChanges, withoutTutor } from './session-changes.js';
+export { maySeeLessons, removedLessons, type SeenLesson, seenLessons } from './seen-lessons.js';
 export { settle as settleRates } from './settling.js';
 export { type Calendar, type DaysOff, overlappingRules, slots, type WeeklyHours } from './slots.js';
 export { TutorHours } from './tutor-hours.js';

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { BookingRequests } from './booking-requests.js';
 import { Bookings } from './bookings.js';
 import { Calendar } from './calendar.js';
+import { CalendarFeeds } from './calendar-feeds.js';
 import { ClassLessons } from './class-lessons.js';
 import { Departures } from './departures.js';
 import { HandOvers } from './hand-overs.js';
@@ -19,6 +20,7 @@ import { TutorHours } from './tutor-hours.js';
 const RULES = [
   BookingRequests,
   Bookings,
+  CalendarFeeds,
   ClassLessons,
   Departures,
   PriceSettling,

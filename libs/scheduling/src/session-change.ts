@@ -1,4 +1,4 @@
-import { SESSION } from '@app/database';
+import { type SESSION } from '@app/database';
 import { Refused } from '@app/rules';
 import { minutesOf, type WantedSession } from './bookings.js';
 import { LAST_INSTANT, type Timed } from './overlap.js';

@@ -150,6 +150,13 @@ export class SessionRows {
   async remove(organizationId: string, id: string): Promise<void> {
     try {
       await Promise.all([
+        this.db.query(sql`
+          INSERT INTO removed_sessions (organization_id, session_id, user_id, starts_at, ends_at, feed_sequence)
+          SELECT s.organization_id, s.id, p.user_id, s.starts_at, s.ends_at, s.feed_sequence + 1
+          FROM sessions s, LATERAL (SELECT s.tutor_id AS user_id WHERE s.tutor_id IS NOT NULL
+            UNION SELECT l.student_id FROM lesson_participants l WHERE l.organization_id = s.organization_id AND l.session_id = s.id
+              AND l.status NOT IN ('declined', 'removed')) p
+          WHERE s.organization_id = ${organizationId} AND s.id = ${id} AND s.ends_at > now()`),
         this.db.query(
           sql`DELETE FROM lesson_participants WHERE organization_id = ${organizationId} AND session_id = ${id}`,
         ),

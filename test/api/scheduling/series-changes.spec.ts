@@ -108,7 +108,7 @@ describe('a change of the rest of a series', () => {
   });
 
   it('changes prices and places, and refuses what is not of the organization', async () => {
-    const { change, path, pattern } = await open();
+    const { id, change, path, pattern } = await open();
     const room = 'https://meet.example.org/one';
     const changed = await change({ student_rate_cents: 5000, meeting_url: room });
     expect(changed.body.data.map((one) => [one.student_rate_cents, one.meeting_url])).toEqual(Array(4).fill([5000, room]));
@@ -118,7 +118,7 @@ describe('a change of the rest of a series', () => {
       expect([field, (await change({ from: '2030-01-01', [field]: uuidv7() })).status]).toEqual([field, 404]);
     }
     expect((await change({ from: '2030-01-01', starts_at: '2030-01-01T05:00:00Z' })).body.detail[0]!.loc).toEqual(['body', 'starts_at']);
-    expect((await change({})).body).toEqual({ data: [], skipped: [], detached: [] });
+    expect((await change({})).body).toEqual({ series_id: id, data: [], skipped: [], detached: [] });
     const other = await CalendarFixture.open(api);
     for (const method of ['get', 'patch'] as const) expect((await other.send(method, path, {})).status).toBe(404);
   });

@@ -8,6 +8,8 @@ const COOKIE_ALONE = [
   'POST /confirm', 'POST /account/password',
   // Whoever has lost a device signs it out at once.
   'POST /account/sessions/end-others', 'POST /account/sessions/:session_id/end',
+  // Whose calendar address somebody else has ends it at once.
+  'POST /account/calendar/revoke', 'POST /o/:slug/people/:user_id/revoke-calendar',
   // Names, and a mail to the person's own address.
   'POST /account/name', 'POST /account/passkeys/:passkey_id/rename', 'POST /account/confirmation',
   // The person's own answers to what an organization offers.
@@ -34,6 +36,7 @@ const COOKIE_ALONE = [
 /** Pages that have such forms beside much to read: only their forms ask. */
 const READ = [
   '/account',
+  '/account/calendar',
   '/organizations',
   '/o/:slug/people',
   '/o/:slug/people/:user_id',
@@ -65,6 +68,7 @@ const STATE = `
   UNION ALL SELECT 'hold', to_jsonb(h) FROM holds h WHERE organization_id = $1
   UNION ALL SELECT 'organization', to_jsonb(o) FROM organizations o WHERE id = $1
   UNION ALL SELECT 'deletion', to_jsonb(d) FROM account_deletions d WHERE user_id = $2
+  UNION ALL SELECT 'calendar', to_jsonb(f) FROM calendar_feeds f WHERE user_id = $2
   UNION ALL SELECT 'passkey', to_jsonb(p) FROM passkeys p WHERE user_id = $2
   UNION ALL SELECT 'password', to_jsonb(c) FROM credentials c WHERE user_id = $2
   ORDER BY 1, 2`;

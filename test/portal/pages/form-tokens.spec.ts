@@ -20,6 +20,8 @@ const REPEATABLE = [
   // A replaced code is replaced; the second new secret is the one shown; nobody is mailed twice within minutes; a test is another call.
   'people/replace', 'hooks/rotate', 'people/invite', 'people/resend', 'people/send-invite', 'hooks/test', 'webhooks/test', 'webhooks/replay',
   'sign-in/sign-in', 'sign-in/confirm', 'web/confirmation',
+  // The second address replaces the first, as the page says; what is revoked is revoked.
+  'calendar/make', 'calendar/revoke', 'people/revoke-calendar',
   // There is one export at a time.
   'exports', 'exports/prepare', 'exports/call-off',
 ]; // prettier-ignore

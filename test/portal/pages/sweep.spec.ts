@@ -14,6 +14,8 @@ const PARAMETERS: Record<string, string> = { secret: 'x'.repeat(43), code: 'AAAA
 /** Every route that needs no session. Add new ones here, and say why. */
 const PUBLIC = [
   'GET /sign-in', 'POST /sign-in', 'POST /sign-out', 'POST /sign-in/passkey', 'POST /sign-in/passkey/options',
+  // Programs that have the secret address of a calendar.
+  'GET /calendar/:address',
   // Whoever opens these has forgotten their password.
   'GET /forgot-password', 'POST /forgot-password', 'GET /password/:secret', 'POST /password/:secret',
 ]; // prettier-ignore

@@ -106,6 +106,12 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
   };
+  calendar_feeds: {
+    organizationId: string;
+    userId: string;
+    tokenHash: Buffer;
+    createdAt: Date;
+  };
   classroom_members: {
     id: string;
     organizationId: string;
@@ -755,6 +761,15 @@ export interface Tables {
     minute: Date;
     count: number;
   };
+  removed_sessions: {
+    organizationId: string;
+    sessionId: string;
+    userId: string;
+    startsAt: Date;
+    endsAt: Date;
+    feedSequence: number;
+    removedAt: Date;
+  };
   request_log: {
     id: string;
     organizationId: string;
@@ -861,6 +876,7 @@ export interface Tables {
     cancellationReason: string | null;
     chargedPct: number;
     overlapAllowed: boolean;
+    feedSequence: number;
   };
   sign_in_attempts: {
     subject: Buffer;

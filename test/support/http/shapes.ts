@@ -166,7 +166,7 @@ const OURS = `
   SeriesPattern id: string, tutor_id: string or null, subject_id: string or null, group_id: string or null, classroom_id: string or null, mode:
     string or null, meeting_url: string or null, location_id: string or null, starts_at: string, last_starts_at: string, duration_minutes: integer,
     every_weeks: integer, student_rate_cents: integer or null, tutor_pay_rate_cents: integer or null, created_at: string, updated_at: string
-  ChangedSeries data: Session[], skipped: UnmovedSession[], detached: string[]
+  ChangedSeries series_id: string, data: Session[], skipped: UnmovedSession[], detached: string[]
   UnmovedSession session_id: string, starts_at: string, ends_at: string, in_the_way: string
   SkippedSession starts_at: string, ends_at: string, session_id: string
   Event id: string, type: string, timestamp: string, resource: string, resource_id: string, data: object

@@ -62,6 +62,7 @@ export class SchoolForms {
     await left();
     await make.row('erasures', { organizationId: at, personId: (await left()).id, dueAt: new Date(Date.now() + HOUR) });
     await make.row('holds', { organizationId: at, userId: (await left()).id, reason: 'A dispute' });
+    await make.row('calendar_feeds', { organizationId: at, userId: owner.user.id, tokenHash: randomBytes(32) });
     await make.row('retention_settings', { organizationId: at, kind: 'inbox', months: 24 });
     await make.query(
       `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)

@@ -4,7 +4,7 @@ import { EXPORTED_HISTORY, portionsOf } from '@app/database';
 import { hashOfSecret } from '@app/people';
 
 /** What moves along beside the data: it is as it was, in every column. Each table after those that it refers to. */
-export const LUGGAGE = [...Object.keys(EXPORTED_HISTORY), 'idempotency_keys', 'event_floors'];
+export const LUGGAGE = [...Object.keys(EXPORTED_HISTORY), 'idempotency_keys', 'event_floors', 'calendar_feeds'];
 
 /** The tables with an organization that stay behind, by reason. */
 export const STAYS = {

@@ -15,7 +15,7 @@ import { DeletionRounds } from './deletion-rounds.js';
 import { NameController } from './name.controller.js';
 
 /** More would make the page slow. The others can be ended together. */
-const MOST_SESSIONS = 25;
+const MOST_SESSIONS = 20;
 
 /** The account of the person who is signed in, independent of organizations. */
 @Controller('account')

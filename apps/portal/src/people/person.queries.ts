@@ -152,6 +152,10 @@ export function familyOf(organizationId: string, userId: string): Sql {
     ORDER BY 1, 3, 2 LIMIT 100`;
 }
 
+/** Since when they have a calendar address, if they have one. */
+export const calendarOf = (organizationId: string, userId: string): Sql =>
+  sql`SELECT created_at AS since FROM calendar_feeds WHERE organization_id = ${organizationId} AND user_id = ${userId}`;
+
 /** As whom somebody may be billed. */
 export interface BillingRow {
   as: 'student' | 'parent';

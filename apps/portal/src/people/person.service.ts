@@ -8,6 +8,7 @@ import {
   type RelationCountsRow,
   type BillingRow,
   billingOf,
+  calendarOf,
   relationCountsOf,
   cameBy,
   type CameByRow,
@@ -30,6 +31,8 @@ export interface Person {
   belongings: RelationCountsRow;
   family: FamilyRow[];
   billing: BillingRow[];
+  /** Since when they have a calendar address. */
+  calendar: Date | null;
   came: CameByRow[];
   /** Codes that end if they leave or no longer manage. */
   codes: CodeRow[];
@@ -49,8 +52,8 @@ export class PersonService {
 
   /** @throws PageError 404 */
   async person({ organizationId, role }: Membership, by: ActingPerson, id: string): Promise<Person> {
-    const [ties, [belongings], family, came, codes, letIn, billing] = await this.db.read<
-      [TieRow, RelationCountsRow, FamilyRow, CameByRow, CodeRow, LetInRow, BillingRow]
+    const [ties, [belongings], family, came, codes, letIn, billing, [calendar]] = await this.db.read<
+      [TieRow, RelationCountsRow, FamilyRow, CameByRow, CodeRow, LetInRow, BillingRow, { since: Date }]
     >(
       { organizationId },
       tiesOf(organizationId, id),
@@ -60,6 +63,7 @@ export class PersonService {
       codesOf(organizationId, id),
       letInBy(organizationId, id),
       billingOf(organizationId, id),
+      calendarOf(organizationId, id),
     );
     const [first] = ties;
     if (!first) throw PageError.notFound();
@@ -68,7 +72,8 @@ export class PersonService {
     const manages = ties.some((tie) => tie.role === 'owner' || tie.role === 'admin');
     const belongs = ties.some(({ status }) => status !== 'archived');
     const removable = belongs && (self || !manages || role === 'owner');
-    return { id, name, ties, belongings: belongings!, family, billing, came, codes, letIn, belongs, removable, self };
+    const shown = { id, name, ties, family, billing, came, codes, letIn, belongs, removable, self };
+    return { ...shown, belongings: belongings!, calendar: calendar?.since ?? null };
   }
 
   async successors({ organizationId }: Membership, id: string): Promise<NamedRow[]> {

@@ -8,6 +8,11 @@ export const scheduling: Grants = {
       portal: `SELECT, UPDATE (tutor_id, student_id, status, overlap_allowed, completed_at, cancelled_at, cancellation_reason,
         amount_owed_cents, tutor_pay_cents, student_rate_cents, tutor_pay_rate_cents, tutor_pay_pct, meeting_url, updated_at)`,
     },
+    // An address is looked up by its secret, with a function.
+    calendar_feeds: {
+      portal: 'SELECT (organization_id, user_id, created_at), INSERT, UPDATE (token_hash, created_at), DELETE',
+    },
+    removed_sessions: { api: 'INSERT', portal: 'SELECT' },
     session_series: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, UPDATE (tutor_id, updated_at)' },
     lesson_participants: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
@@ -21,5 +26,8 @@ export const scheduling: Grants = {
     // Maintained by triggers.
     session_students: { api: 'SELECT' },
   },
-  functions: {},
+  functions: {
+    calendar_feed: ['portal'],
+    calendar_feeds_of: ['portal'],
+  },
 };

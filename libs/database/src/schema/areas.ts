@@ -1,5 +1,6 @@
 import { account } from './account.js';
 import { blog } from './blog.js';
+import { calendars } from './calendars.js';
 import { claims } from './claims.js';
 import { enquiries } from './enquiries.js';
 import { erasures } from './erasures.js';
@@ -24,6 +25,7 @@ export const AREAS = {
   people,
   teaching,
   scheduling,
+  calendars,
   enquiries,
   lessons,
   money,

@@ -85,6 +85,7 @@ export const EXPORTED_HISTORY: Record<string, Content> = {
   outbox: { secret: ['payload', 'gathered', 'leased_by', 'leased_until'] },
   webhook_endpoints: { secret: ['secret', 'previous_secret', 'previous_until'] },
   suppressions: {},
+  removed_sessions: {},
   // Whoever knows the address of a hook may call it.
   rebuild_hooks: { secret: ['url', 'secret', 'previous_secret', 'previous_until'] },
 };
@@ -94,7 +95,7 @@ export const NOT_EXPORTED = {
   'Derived from other rows, and derived again': [
     ...['list_counts', 'organization_results', 'organization_conversations', 'session_students', 'outbox_turns'],
   ],
-  'A secret, or stored answers that may hold one': ['api_key_handovers', 'idempotency_keys'],
+  'A secret, or stored answers that may hold one': ['calendar_feeds', 'api_key_handovers', 'idempotency_keys'],
   'What people sign in with, which is theirs': [
     ...['credentials', 'passkeys', 'device_cookies', 'portal_sessions', 'password_links', 'password_link_requests'],
     ...['sign_in_attempts', 'account_deletions'],

@@ -170,6 +170,8 @@ export const ERASING: Record<string, Erasing> = {
     },
   },
   lesson_participants: { names: { student_id: 'replaced' } },
+  removed_sessions: { names: { user_id: 'goes' } },
+  calendar_feeds: { names: { user_id: 'goes' } },
   session_series: { names: { tutor_id: 'emptied' }, empties: { meeting_url: { of: ['tutor_id'] } } },
   sessions: {
     names: { student_id: 'replaced', tutor_id: 'replaced' },

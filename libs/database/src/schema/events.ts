@@ -93,6 +93,7 @@ export const UNTOLD = {
     ],
   ],
   'Owners are mailed of it': ['exports'],
+  'Calendars, which people follow by themselves': ['calendar_feeds', 'removed_sessions'],
   'Counters and copies; what they copy tells': [
     'list_counts',
     'session_students',

@@ -138,4 +138,40 @@ export const lessons = /* sql */ `
     INCLUDE (topic, curriculum_level_ids);
   ${emits('questions', { resource: 'question', noun: 'a question', list: '/v1/questions', as: { catalogue: 'source' }, never: ['curriculum_level_ids'] })}
   ${secure('questions', MINE_OR_NOBODYS, MINE)}
+
+  -- organization_id is stamped at submission; a legacy row has none and is seen by nobody.
+  CREATE TABLE session_feedback (
+    id uuid PRIMARY KEY,
+    organization_id uuid REFERENCES organizations,
+    legacy boolean NOT NULL DEFAULT false,
+    session_id uuid,
+    tutor_id uuid NOT NULL REFERENCES users,
+    reviewer_id uuid REFERENCES users,
+    reviewer_role text CHECK (reviewer_role IN ('student', 'parent', 'tutor')),
+    rating integer NOT NULL CHECK (rating BETWEEN 1 AND 5),
+    recommend boolean,
+    prepared boolean,
+    positive_tags text[] NOT NULL DEFAULT '{}',
+    improve_tags text[] NOT NULL DEFAULT '{}',
+    comment text,
+    has_comment boolean NOT NULL GENERATED ALWAYS AS (comment IS NOT NULL AND comment ~ '\\S') STORED,
+    is_public boolean NOT NULL DEFAULT false,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    CHECK (legacy = (organization_id IS NULL)),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+  );
+  CREATE INDEX session_feedback_keyset ON session_feedback (organization_id, created_at, id);
+  CREATE INDEX session_feedback_public_keyset ON session_feedback (organization_id, created_at, id) WHERE is_public;
+  CREATE INDEX session_feedback_tutor_keyset ON session_feedback (organization_id, tutor_id, created_at, id)
+    INCLUDE (is_public);
+  -- A session is deleted only after a look for its feedback.
+  CREATE INDEX session_feedback_session ON session_feedback (organization_id, session_id) WHERE session_id IS NOT NULL;
+  CREATE INDEX session_feedback_reviewer ON session_feedback (reviewer_id);
+  CREATE INDEX session_feedback_reviews_keyset ON session_feedback (organization_id, tutor_id, created_at, id)
+    WHERE is_public AND has_comment;
+  CREATE TRIGGER stamp_organization BEFORE INSERT ON session_feedback
+    FOR EACH ROW EXECUTE FUNCTION stamp_feedback_organization();
+  CREATE TRIGGER keep_organization BEFORE UPDATE ON session_feedback FOR EACH ROW EXECUTE FUNCTION keep_organization();
+  ${emits('session_feedback', { resource: 'session_feedback', noun: 'feedback', list: '/v1/session-feedback', never: ['legacy', 'reviewer_id', 'has_comment'] })}
+  ${secure('session_feedback', MINE, MINE_OR_NOBODYS)}
 `;

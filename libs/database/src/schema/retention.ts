@@ -42,6 +42,7 @@ export const RETENTION: Retention[] = [
   // Whoever opens one late is told so.
   { table: 'invites', column: 'expires_at', days: 30, where: 'NOT standing' },
   { table: 'joins', column: 'joined_at', days: 30, by: 'the end of its invite' },
+  { table: 'removed_sessions', column: 'removed_at', days: 30 },
   // As ALIVE, of the functions of sign-in, has it.
   { table: 'portal_sessions', column: 'last_seen_at', days: 3 },
   { table: 'portal_sessions', column: 'created_at', days: 30 },
@@ -57,7 +58,7 @@ export const RETENTION: Retention[] = [
 export const LASTING = {
   'Organizations, people and what opens their logins': [
     ...['organizations', 'moves', 'users', 'members', 'parents', 'parent_students', 'tutor_profiles', 'tutor_subjects'],
-    ...['api_keys', 'credentials', 'passkeys', 'device_cookies'],
+    ...['calendar_feeds', 'api_keys', 'credentials', 'passkeys', 'device_cookies'],
   ],
   'What an organization records, until it deletes it, also by its retention': [
     ...[

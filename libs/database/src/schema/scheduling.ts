@@ -1,6 +1,6 @@
 import { raw } from 'sql-template-tag';
 import { emits } from './emits.js';
-import { amount, inRange, meetingUrl, MINE, MINE_OR_NOBODYS, ofSeenGroup, onRows, rule, secure } from './rules.js';
+import { amount, inRange, meetingUrl, ofSeenGroup, onRows, rule, secure } from './rules.js';
 import { SESSION } from './states.js';
 
 /** The statuses of a place in a session whose student takes part: who has neither declined nor been taken out. */
@@ -76,13 +76,14 @@ export const scheduling = /* sql */ `
   CREATE INDEX session_series_keyset ON session_series (organization_id, created_at, id);
   CREATE INDEX session_series_tutor_keyset ON session_series (organization_id, tutor_id, created_at, id);
   CREATE INDEX session_series_location ON session_series (organization_id, location_id) WHERE location_id IS NOT NULL;
-  ${emits('session_series', { resource: 'session_series', noun: 'a series of sessions', list: '/v1/session-series' })}
+  ${emits('session_series', { plain: ['created', 'updated'], resource: 'session_series', noun: 'a series of sessions', list: '/v1/session-series' })}
   ${secure('session_series')}
 
   -- series_id: the sessions that one request repeated; series_detached: somebody has changed it apart from the others. overlap_allowed: at the same time as another session of the tutor, because
   -- somebody wanted that; such rows are exempt from the constraint. *_given: a request set the price, or the pay, so that
   -- settling leaves it alone. meeting_url: that of the tutor's profile, until somebody sets another. tutor_pay_pct: what the tutor gets of what is billed, if it is no flat rate. tutor_pay_cents: what
-  -- the tutor gets for the session, once it is completed. charged_pct: how much of the price was charged for cancelling.
+  -- the tutor gets for the session, once it is completed. charged_pct: how much of the price was charged for cancelling. feed_sequence: how often
+  -- it has changed, for calendars.
   CREATE TABLE sessions (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -116,6 +117,7 @@ export const scheduling = /* sql */ `
     cancellation_reason text CHECK (char_length(cancellation_reason) BETWEEN 1 AND 500),
     charged_pct integer NOT NULL DEFAULT 0 CHECK (charged_pct BETWEEN 0 AND 100),
     overlap_allowed boolean NOT NULL DEFAULT false,
+    feed_sequence integer NOT NULL DEFAULT 0,
     CONSTRAINT sessions_overlap EXCLUDE USING gist (
       organization_id WITH =, tutor_id WITH =, tstzrange(starts_at, ends_at) WITH &&
     ) WHERE (NOT overlap_allowed AND status <> 'cancelled'),
@@ -146,6 +148,8 @@ export const scheduling = /* sql */ `
   CREATE INDEX sessions_student ON sessions (organization_id, student_id) WHERE student_id IS NOT NULL;
   ${onRows('sessions', 'count_session_students', ['INSERT', 'UPDATE', 'DELETE'])}
   ${countedAtCommit('sessions')}
+  CREATE TRIGGER count_session_change BEFORE UPDATE ON sessions FOR EACH ROW
+    WHEN (NEW.updated_at IS DISTINCT FROM OLD.updated_at) EXECUTE FUNCTION count_session_change();
   ${emits('sessions', {
     ...{
       resource: 'session',
@@ -155,6 +159,7 @@ export const scheduling = /* sql */ `
     },
     never: [
       'overlap_allowed',
+      'feed_sequence',
       'student_rate_given',
       'tutor_pay_given',
       'set_rate_cents',
@@ -245,78 +250,6 @@ export const scheduling = /* sql */ `
   CREATE INDEX session_students_student ON session_students (student_id);
   ${onRows('session_students', 'show_results_of_students', ['INSERT', 'DELETE'])}
   ${secure('session_students')}
-
-  -- When a tutor teaches every week, on the clock on the wall of a time zone. An end of 24:00 is the end of the day.
-  CREATE TABLE availabilities (
-    id uuid PRIMARY KEY,
-    organization_id uuid NOT NULL REFERENCES organizations,
-    tutor_id uuid NOT NULL,
-    day_of_week integer NOT NULL CHECK (day_of_week BETWEEN 0 AND 6),
-    start_time text NOT NULL CHECK (start_time ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'),
-    end_time text NOT NULL CHECK (end_time ~ '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$'),
-    timezone text NOT NULL CHECK (timezone ~ '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$'),
-    created_at timestamptz(3) NOT NULL DEFAULT now(),
-    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
-  );
-  ${rule('availabilities', 'order', 'start_time COLLATE "C" < end_time COLLATE "C"', 'end_time', 'must be after start_time')}
-  CREATE INDEX availabilities_keyset ON availabilities (organization_id, created_at, id);
-  CREATE INDEX availabilities_tutor_keyset ON availabilities (organization_id, tutor_id, created_at, id)
-    INCLUDE (day_of_week);
-  CREATE INDEX availabilities_day_keyset ON availabilities (organization_id, day_of_week, created_at, id);
-  ${emits('availabilities', { resource: 'availability', noun: 'a weekly hour of a tutor', list: '/v1/availabilities' })}
-  ${secure('availabilities')}
-
-  -- Days of the organization's time zone on which a tutor does not teach, both included.
-  CREATE TABLE time_off (
-    id uuid PRIMARY KEY,
-    organization_id uuid NOT NULL REFERENCES organizations,
-    tutor_id uuid NOT NULL,
-    starts_on date NOT NULL,
-    ends_on date NOT NULL,
-    note text CHECK (char_length(note) BETWEEN 1 AND 500),
-    created_at timestamptz(3) NOT NULL DEFAULT now(),
-    FOREIGN KEY (organization_id, tutor_id) REFERENCES members (organization_id, user_id)
-  );
-  ${rule('time_off', 'order', 'starts_on <= ends_on', 'ends_on', 'must not be before starts_on')}
-  CREATE INDEX time_off_tutor ON time_off (organization_id, tutor_id, starts_on);
-  ${emits('time_off', { resource: 'time_off', noun: 'time off of a tutor', list: '/v1/tutors/{tutor_id}/time-off', path: null })}
-  ${secure('time_off')}
-
-  -- organization_id is stamped at submission; a legacy row has none and is seen by nobody.
-  CREATE TABLE session_feedback (
-    id uuid PRIMARY KEY,
-    organization_id uuid REFERENCES organizations,
-    legacy boolean NOT NULL DEFAULT false,
-    session_id uuid,
-    tutor_id uuid NOT NULL REFERENCES users,
-    reviewer_id uuid REFERENCES users,
-    reviewer_role text CHECK (reviewer_role IN ('student', 'parent', 'tutor')),
-    rating integer NOT NULL CHECK (rating BETWEEN 1 AND 5),
-    recommend boolean,
-    prepared boolean,
-    positive_tags text[] NOT NULL DEFAULT '{}',
-    improve_tags text[] NOT NULL DEFAULT '{}',
-    comment text,
-    has_comment boolean NOT NULL GENERATED ALWAYS AS (comment IS NOT NULL AND comment ~ '\\S') STORED,
-    is_public boolean NOT NULL DEFAULT false,
-    created_at timestamptz(3) NOT NULL DEFAULT now(),
-    CHECK (legacy = (organization_id IS NULL)),
-    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
-  );
-  CREATE INDEX session_feedback_keyset ON session_feedback (organization_id, created_at, id);
-  CREATE INDEX session_feedback_public_keyset ON session_feedback (organization_id, created_at, id) WHERE is_public;
-  CREATE INDEX session_feedback_tutor_keyset ON session_feedback (organization_id, tutor_id, created_at, id)
-    INCLUDE (is_public);
-  -- A session is deleted only after a look for its feedback.
-  CREATE INDEX session_feedback_session ON session_feedback (organization_id, session_id) WHERE session_id IS NOT NULL;
-  CREATE INDEX session_feedback_reviewer ON session_feedback (reviewer_id);
-  CREATE INDEX session_feedback_reviews_keyset ON session_feedback (organization_id, tutor_id, created_at, id)
-    WHERE is_public AND has_comment;
-  CREATE TRIGGER stamp_organization BEFORE INSERT ON session_feedback
-    FOR EACH ROW EXECUTE FUNCTION stamp_feedback_organization();
-  CREATE TRIGGER keep_organization BEFORE UPDATE ON session_feedback FOR EACH ROW EXECUTE FUNCTION keep_organization();
-  ${emits('session_feedback', { resource: 'session_feedback', noun: 'feedback', list: '/v1/session-feedback', never: ['legacy', 'reviewer_id', 'has_comment'] })}
-  ${secure('session_feedback', MINE, MINE_OR_NOBODYS)}
 `;
 
 /** The triggers that settle at the commit what the statements have noted, if who takes part has changed. */

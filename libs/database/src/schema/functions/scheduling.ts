@@ -2,6 +2,34 @@ import { AS_OWNER } from '../rules.js';
 
 /** What the database derives from sessions and their feedback. */
 export const scheduling = /* sql */ `
+  -- Of two events with one id, calendars take the one with the higher number.
+  CREATE FUNCTION count_session_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    NEW.feed_sequence := OLD.feed_sequence + 1;
+    RETURN NEW;
+  END $$;
+
+  -- Whose calendar an address is. What it shows is read as that organization.
+  CREATE FUNCTION calendar_feed(secret bytea) RETURNS TABLE (organization_id uuid, user_id uuid) LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT f.organization_id, f.user_id FROM calendar_feeds f WHERE f.token_hash = secret
+  $$;
+
+  -- Where this session's person has an address, and since when.
+  CREATE FUNCTION calendar_feeds_of(secret bytea) RETURNS TABLE (organization_id uuid, since timestamptz) LANGUAGE sql STABLE ${AS_OWNER} AS $$
+    SELECT f.organization_id, f.created_at FROM calendar_feeds f WHERE f.user_id = person_of_session(secret)
+  $$;
+
+  -- An address ends with the membership, or a parent's last link, and does not come back with them.
+  CREATE FUNCTION end_calendar_feeds() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
+  DECLARE who uuid := coalesce(to_jsonb(OLD) ->> 'parent_id', to_jsonb(OLD) ->> 'user_id');
+  BEGIN
+    DELETE FROM calendar_feeds f WHERE f.organization_id = OLD.organization_id AND f.user_id = who
+      AND NOT EXISTS (SELECT FROM members m WHERE m.organization_id = f.organization_id AND m.user_id = who AND m.status = 'accepted')
+      AND NOT EXISTS (SELECT FROM parents p JOIN parent_students l ON l.organization_id = p.organization_id AND l.parent_id = p.user_id
+        WHERE p.organization_id = f.organization_id AND p.user_id = who AND p.status = 'accepted');
+    RETURN NULL;
+  END $$;
+
   -- Notes by how much session_students is to change; settle_session_students does it just before the commit.
   CREATE FUNCTION count_session_students() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE changes jsonb;

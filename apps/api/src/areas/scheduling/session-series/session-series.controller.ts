@@ -38,7 +38,7 @@ export const SESSION_SERIES_CONTROLLERS = [
         ...{ session_id: id, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString(), in_the_way: inTheWay },
       }));
       const data = await sessionsJson(db, caller, done.ids);
-      const text = `{"data":${data},"skipped":${JSON.stringify(skipped)},"detached":${JSON.stringify(done.detached)}}`;
+      const text = `{"series_id":"${series_id}","data":${data},"skipped":${JSON.stringify(skipped)},"detached":${JSON.stringify(done.detached)}}`;
       return { changed: done.changed, audit: { session_ids: done.ids }, answer: new JsonText(text) };
     },
   }),

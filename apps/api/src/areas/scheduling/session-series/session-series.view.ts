@@ -24,6 +24,7 @@ const unmoved: Shape = {
 export const changedSeriesShape: Shape = {
   name: 'ChangedSeries',
   schema: objectOf({
+    series_id: UUID,
     data: { type: 'array', items: { $ref: `#/components/schemas/${sessionView.name}` } },
     skipped: { type: 'array', items: unmoved.schema, description: 'Only with `skip_conflicts`.' },
     detached: { type: 'array', items: UUID, description: 'Sessions ahead that were changed by hand, and stay.' },
