@@ -97,6 +97,7 @@ describe('imports', () => {
       images: ['concurrency', 'logging'],
       papers: ['access', 'billing', 'concurrency', 'config', 'database', 'people', 'rules', 'storage'],
       exports: ['audit', 'config', 'database', 'people', 'rules', 'storage'],
+      families: ['database', 'jobs', 'people', 'rules', 'scheduling'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
       messaging: ['database', 'jobs', 'people', 'rules'],

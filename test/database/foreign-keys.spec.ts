@@ -61,6 +61,7 @@ const UNIQUE_EVERYWHERE: Record<string, string> = {
   'event_changes (seq)': 'the order in which the platform numbers them',
   'events (((number)::double precision))': 'the platform numbers them',
   'invites (secret_hash)': SECRET,
+  'mail_links (token)': SECRET,
   'rebuild_hooks (target)': 'the organization, or the brand of the platform, is its name',
 };
 

@@ -17,6 +17,7 @@ import { InboxModule } from './inbox/inbox.module.js';
 import { JoinModule } from './join/join.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { LessonsModule } from './lessons/lessons.module.js';
+import { MailsModule } from './mails/mails.module.js';
 import { MoneyModule } from './money/money.module.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { PeopleModule } from './people/people.module.js';
@@ -49,6 +50,7 @@ export class PortalModule {
         AccountModule,
         CalendarModule,
         JoinModule,
+        MailsModule,
         KeysModule,
         PeopleModule,
         InboxModule,

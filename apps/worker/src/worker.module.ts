@@ -6,6 +6,7 @@ import { ConfigModule, type Env } from '@app/config';
 import { DatabaseModule } from '@app/database';
 import { ErasureModule } from '@app/erasure';
 import { ExportsModule } from '@app/exports';
+import { FamiliesModule } from '@app/families';
 import { LoggingModule } from '@app/logging';
 import { PapersModule } from '@app/papers';
 import { PublishingModule } from '@app/publishing';
@@ -15,10 +16,12 @@ import { Calls } from './calls/calls.js';
 import { EmailCourier } from './email/email.courier.js';
 import { EmailService } from './email/email.service.js';
 import { FamilyLetters } from './email/family-letters.js';
+import { LessonLetters } from './email/lesson-letters.js';
 import { PasswordLinksService } from './email/password-links.service.js';
 import { EventsService } from './events/events.service.js';
 import { ErasureService } from './housekeeping/erasure.service.js';
 import { ExportsService } from './exports/exports.service.js';
+import { FamiliesService } from './families/families.service.js';
 import { HousekeepingService } from './housekeeping/housekeeping.service.js';
 import { KeyExpiryService } from './housekeeping/key-expiry.service.js';
 import { RetentionService } from './housekeeping/retention.service.js';
@@ -50,6 +53,7 @@ export class WorkerModule {
         BillingModule,
         ErasureModule,
         ExportsModule,
+        FamiliesModule,
         PapersModule,
         PublishingModule,
         StorageModule,
@@ -58,7 +62,7 @@ export class WorkerModule {
       providers: [
         OutboxStore,
         MetricsServer,
-        ...[EmailService, EmailCourier, FamilyLetters, PasswordLinksService],
+        ...[EmailService, EmailCourier, FamilyLetters, LessonLetters, PasswordLinksService],
         Calls,
         ...[RebuildsService, RebuildCourier],
         ...[WebhooksService, WebhookCourier, WebhookHealthService],
@@ -66,6 +70,7 @@ export class WorkerModule {
         EventsService,
         ...[HousekeepingService, KeyExpiryService, ErasureService, RetentionService],
         ExportsService,
+        FamiliesService,
       ],
     };
   }

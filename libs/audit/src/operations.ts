@@ -49,6 +49,8 @@ const WORDS = {
   'release person': 'Released the data of {person}',
   'switch on retention': 'Decided to delete {kind} after {months} months',
   'switch off retention': 'Decided to keep {kind}',
+  'switch on mails': 'Switched on emails to families: {kind}',
+  'switch off mails': 'Switched off emails to families: {kind}',
   'delete old records': 'Deleted {rows} old {kind}',
   'add owner': 'Made {person} an owner',
   'change role': 'Changed the role of {person} from {from} to {to}',

@@ -10,6 +10,10 @@ type Status = (typeof INVOICE.values)[number];
 
 /** What a mail with an invoice says. */
 export interface InvoiceInMail {
+  status: Status;
+  payerId: string;
+  /** Its day has passed where the organization is. */
+  overdue: boolean;
   number: string;
   currency: string;
   dueCents: bigint;
@@ -57,18 +61,20 @@ export class InvoiceMails {
 
   /** What a mail to this address says just before it is sent; null if the invoice does not go there any more. */
   async look(organizationId: string, id: string, recipient: string): Promise<InvoiceInMail | null> {
-    type Found = Pick<InvoiceInMail, 'number' | 'currency' | 'dueOn' | 'snapshot'> &
+    type Found = Pick<InvoiceInMail, 'status' | 'number' | 'currency' | 'dueOn' | 'overdue' | 'snapshot'> &
       Payer & { due: string; paid: string; billedParentId: string | null };
     const [[found]] = await this.db.read<[Found]>(
       { organizationId },
-      sql`SELECT i.invoice_number AS number, i.currency, i.due_date::text AS "dueOn", i.snapshot, i.billed_parent_id AS "billedParentId",
+      sql`SELECT i.status, i.invoice_number AS number, i.currency, i.due_date::text AS "dueOn",
+          i.due_date < (SELECT (now() AT TIME ZONE o.time_zone)::date FROM organizations o WHERE o.id = ${organizationId}) AS overdue, i.snapshot, i.billed_parent_id AS "billedParentId",
           i.amount_due_cents::text AS due, i.amount_paid_cents::text AS paid, p.*
         FROM invoices i CROSS JOIN LATERAL (${FamilyMails.payerOf(organizationId, sql`i.student_id`)}) p
         WHERE i.organization_id = ${organizationId} AND i.id = ${id} AND NOT i.person_erased AND i.status = ANY (${SENT}) AND i.snapshot IS NOT NULL`,
     );
     if (!found?.email || normalizeEmail(found.email) !== normalizeEmail(recipient)) return null;
     if (found.billedParentId !== found.parentId) return null;
-    const { number, currency, dueOn, snapshot, firstName, due, paid } = found;
-    return { number, currency, dueOn, snapshot, firstName, dueCents: BigInt(due), paidCents: BigInt(paid) };
+    const { status, id: payerId, number, currency, dueOn, overdue, snapshot, firstName, due, paid } = found;
+    const sums = { dueCents: BigInt(due), paidCents: BigInt(paid) };
+    return { status, payerId, number, currency, dueOn, overdue, snapshot, firstName, ...sums };
   }
 }

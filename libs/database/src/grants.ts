@@ -4,6 +4,7 @@ import { enquiries } from './grants/enquiries.js';
 import { erasure } from './grants/erasure.js';
 import { events } from './grants/events.js';
 import { exports } from './grants/exports.js';
+import { families } from './grants/families.js';
 import { jobs } from './grants/jobs.js';
 import { lessons } from './grants/lessons.js';
 import { messages } from './grants/messages.js';
@@ -41,6 +42,7 @@ const AREAS = [
   erasure,
   exports,
   moves,
+  families,
 ];
 
 /** The rights of all areas. `migrate` applies them, and each process compares its own rights with them at start. */

@@ -50,5 +50,6 @@ export { lockRecord, transition } from './transition.js';
 export { REQUIRED, type Tables, VALUES } from './tables.js';
 export { KEPT, type KeptKind, type KeptName } from './schema/keeping.js';
 export { ADJUSTMENT_NOTE } from './schema/money.js';
-export { type Becomes, ERASING, UNTOUCHED } from './schema/erasure.js';
+export { type Becomes, ERASING } from './schema/erasure.js';
+export { UNTOUCHED } from './schema/untouched.js';
 export { LASTING, RETENTION, RETENTION_SETTINGS, type RetentionSetting } from './schema/retention.js';

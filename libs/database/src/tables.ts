@@ -31,6 +31,9 @@ export interface Tables {
   exports: {
     status: 'asked' | 'waiting' | 'preparing' | 'ready' | 'downloaded' | 'expired' | 'called_off';
   };
+  family_switches: {
+    kind: 'lessons_booked' | 'lessons_moved' | 'lessons_cancelled' | 'lessons_tomorrow' | 'reminders';
+  };
   files: {
     scope: 'private' | 'classroom' | 'group' | 'personal' | 'org';
     resourceType: 'file' | 'link' | 'video' | 'google_drive';
@@ -69,6 +72,9 @@ export interface Tables {
   };
   locations: {
     ownerType: 'org' | 'tutor' | 'student';
+  };
+  mail_opt_outs: {
+    kind: 'lessons' | 'reminders';
   };
   members: {
     role: 'owner' | 'admin' | 'tutor' | 'student';
@@ -174,6 +180,9 @@ export const VALUES = {
   exports: {
     status: ['asked', 'waiting', 'preparing', 'ready', 'downloaded', 'expired', 'called_off'],
   },
+  family_switches: {
+    kind: ['lessons_booked', 'lessons_moved', 'lessons_cancelled', 'lessons_tomorrow', 'reminders'],
+  },
   files: {
     scope: ['private', 'classroom', 'group', 'personal', 'org'],
     resource_type: ['file', 'link', 'video', 'google_drive'],
@@ -212,6 +221,9 @@ export const VALUES = {
   },
   locations: {
     owner_type: ['org', 'tutor', 'student'],
+  },
+  mail_opt_outs: {
+    kind: ['lessons', 'reminders'],
   },
   members: {
     role: ['owner', 'admin', 'tutor', 'student'],
@@ -311,6 +323,8 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   events: 'id organization_id number type resource resource_id timestamp data'.split(' '),
   expense_claims: 'id organization_id tutor_id expense_date amount_cents status created_at'.split(' '),
   exports: 'id organization_id status tries sent created_at'.split(' '),
+  family_rounds: 'organization_id'.split(' '),
+  family_switches: 'organization_id kind created_at'.split(' '),
   files: 'id organization_id scope title resource_type created_at'.split(' '),
   holds: 'organization_id user_id reason created_at'.split(' '),
   homework: 'id assigned_by title homework_type scope files created_at'.split(' '),
@@ -318,14 +332,18 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   inbox_messages: 'id organization_id message status created_at'.split(' '),
   invites: 'id organization_id scope role target_id secret_hash standing created_at switched_off'.split(' '),
   invoice_lines: 'id organization_id invoice_id position quantity unit_amount_cents amount_cents'.split(' '),
+  invoice_reminders: 'organization_id invoice_id due_date days created_at'.split(' '),
   invoices: 'id organization_id student_id status amount_due_cents amount_paid_cents currency created_at collecting rebilled person_erased'.split(' '),
   isochrones: 'organization_id postcode minutes reached computed_at'.split(' '),
   joins: 'organization_id invite_id user_id joined_at'.split(' '),
   leads: 'id organization_id name status created_at updated_at'.split(' '),
   lesson_participants: 'id organization_id session_id student_id status rate_given created_at'.split(' '),
   lesson_plans: 'id organization_id scope curriculum_level_ids title status plan_data created_at updated_at'.split(' '),
+  lesson_tellings: 'organization_id user_id session_id starts_at'.split(' '),
   list_counts: 'organization_id list slot delta'.split(' '),
   locations: 'id organization_id owner_type is_default created_at'.split(' '),
+  mail_links: 'token organization_id address created_at'.split(' '),
+  mail_opt_outs: 'organization_id address kind created_at'.split(' '),
   members: 'id organization_id user_id role status created_at profile_published bills_self'.split(' '),
   messages: 'id organization_id conversation_id content message_type visibility created_at'.split(' '),
   mileage_trips: 'id organization_id tutor_id trip_date distance_km status created_at'.split(' '),

@@ -8,7 +8,7 @@ import { Database, normalizeEmail } from '@app/database';
  * The mails to families. The outbox holds what each is about, by its id; the worker looks at that again just before it sends it (`FAMILY_LOOKS`), and
  * drops a mail that is no longer so.
  */
-export const FAMILY_KINDS = ['invoice', 'receipt'] as const;
+export const FAMILY_KINDS = ['invoice', 'receipt', 'invoice_reminder', 'lesson_news', 'lessons_tomorrow'] as const;
 
 export type FamilyKind = (typeof FAMILY_KINDS)[number];
 
@@ -20,6 +20,10 @@ export interface FamilyMail {
   to: string;
   /** Whether the person has shown to read the mail of this address. */
   proven: boolean;
+  /** When it is due, if not at once. */
+  notBefore?: Date;
+  /** It is dropped rather than sent another day. */
+  orNever?: boolean;
 }
 
 /** Of each accepted student, a day. */
@@ -38,8 +42,11 @@ export class FamilyOutbox {
     return this.env.get('SMTP_URL') !== null;
   }
 
-  /** Queues a mail, due when the allowance has room. @returns whether it is the first that has to wait */
-  async add(organizationId: string, { kind, aboutId, to, proven }: FamilyMail): Promise<boolean> {
+  /** Queues a mail, due when the allowance has room. @returns whether it is the first that has to wait, or was dropped */
+  async add(
+    organizationId: string,
+    { kind, aboutId, to, proven, notBefore = new Date(0), orNever = false }: FamilyMail,
+  ): Promise<boolean> {
     await this.db.lock(`mail to families of ${organizationId}`);
     const least = sql`${this.env.get('FAMILY_MAILS_PER_DAY')}::integer`;
     const [before] = await this.db.query<{ waits: boolean; full: boolean | null }>(sql`
@@ -53,11 +60,11 @@ export class FamilyOutbox {
     const unproven = sql`${this.env.get('UNPROVEN_FAMILY_MAILS_PER_DAY')}::integer`;
     const [row] = await this.db.query<{ waits: boolean }>(sql`
       INSERT INTO outbox (id, organization_id, topic, kind, recipient, email_normalized, about_id, unproven, family_at, due_at)
-      SELECT ${uuidv7()}, ${organizationId}, 'email', ${kind}, ${to.trim()}, ${normalizeEmail(to)}, ${aboutId}, ${!proven}, free.at, free.at
+      SELECT ${uuidv7()}, ${organizationId}, 'email', ${kind}, ${to.trim()}, ${normalizeEmail(to)}, ${aboutId}, ${!proven}, free.at, greatest(free.at, ${notBefore.toISOString()}::timestamptz)
       FROM (SELECT greatest(date_trunc('milliseconds', now()), ${freeAt(organizationId, most)},
         ${proven ? sql`NULL` : freeAt(organizationId, unproven, sql`AND unproven`)}) AS at) free
-      RETURNING family_at > now()::timestamptz(3) AS waits`);
-    return row!.waits && !before!.waits;
+      WHERE free.at <= now() OR NOT ${orNever} RETURNING family_at > now()::timestamptz(3) AS waits`);
+    return !row || (row.waits && !before!.waits);
   }
 }
 

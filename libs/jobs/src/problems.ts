@@ -23,6 +23,7 @@ export const PROBLEMS = {
   link_closed: 'The link in the mail is no longer valid, so the mail was not sent.',
   not_manager: 'The recipient no longer manages the organization, so the notice was not sent.',
   reason_gone: 'What the mail was about has changed since it was queued, so it was not sent.',
+  earlier_mail: 'Another mail to the same person was being sent. This one follows it.',
   address_not_public:
     'The address is not one that may be called: https on port 443 or 8443, on the public internet. The operator can admit others.',
   connection_failed:

@@ -20,6 +20,8 @@ export const QUEUES = {
   events: { job: 'number', everyMs: 500 },
   /** An export takes minutes; whoever confirmed it is mailed. */
   exports: { job: 'prepare', everyMs: 5_000 },
+  /** What is gathered waits for ten minutes anyway; what cannot wait is mailed within ten seconds. */
+  families: { job: 'round', everyMs: 10_000 },
   housekeeping: { job: 'round', everyMs: 15_000 },
 } as const satisfies Record<string, Recurring>;
 

@@ -20,7 +20,7 @@ export { percentOf, SELLER, sellerFaults } from './organizations/seller.js';
 export { OrganizationSettings } from './organizations/organization-settings.js';
 export { type NewOrganization, type Organization, Organizations } from './organizations/organizations.js';
 export { type LinkCredential, PasswordLinks } from './logins/password-links.js';
-export { isAddress, isEmail } from './email.js';
+export { isAddress, isEmail, leadsNowhere } from './email.js';
 export { Invitations, notMailed, type SentInvite, type WantedInvite } from './invites/invitations.js';
 export { hashOfSecret, isCode, isToken, newCode, readSecret } from './invites/invite-secrets.js';
 export { InviteTargets } from './invites/invite-targets.js';

@@ -65,6 +65,7 @@ const STATE = `
   UNION ALL SELECT 'suppression', to_jsonb(s) FROM suppressions s WHERE organization_id = $1
   UNION ALL SELECT 'erasure', to_jsonb(e) FROM erasures e WHERE organization_id = $1
   UNION ALL SELECT 'retention', to_jsonb(r) FROM retention_settings r WHERE organization_id = $1
+  UNION ALL SELECT 'mails', to_jsonb(f) FROM family_switches f WHERE organization_id = $1
   UNION ALL SELECT 'hold', to_jsonb(h) FROM holds h WHERE organization_id = $1
   UNION ALL SELECT 'organization', to_jsonb(o) FROM organizations o WHERE id = $1
   UNION ALL SELECT 'deletion', to_jsonb(d) FROM account_deletions d WHERE user_id = $2

@@ -10,7 +10,7 @@ const routes = portal.routes().filter(({ method, access }) => method === 'POST' 
 /** Forms that may be sent twice, by folder and the end of their path: the second one changes nothing, or is refused. */
 const REPEATABLE = [
   // What they say is so already.
-  'account/name', 'account/rename', 'settings/settings', 'settings/invoices', 'settings/on', 'settings/off', 'people/billing', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
+  'account/name', 'account/rename', 'settings/settings', 'settings/invoices', 'settings/on', 'settings/off', 'settings/mails', 'mails', 'people/billing', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
   'outbox/allow', 'outbox/retry', 'webhooks/enable', 'webhooks/disable', 'hooks/add', 'passwords', 'passwords/password', 'passwords/forgot-password', 'web/forgot-password',
   // What has ended has ended, and who has been decided about is decided about.
   'webhooks/delete', 'account/remove', 'account/delete', 'account/call-off', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',

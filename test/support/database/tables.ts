@@ -231,6 +231,18 @@ export interface Tables {
     sent: number;
     createdAt: Date;
   };
+  family_rounds: {
+    organizationId: string;
+    position: number | null;
+    eveningOn: string | null;
+    eveningAfter: string | null;
+    remindedAt: Date | null;
+  };
+  family_switches: {
+    organizationId: string;
+    kind: 'lessons_booked' | 'lessons_moved' | 'lessons_cancelled' | 'lessons_tomorrow' | 'reminders';
+    createdAt: Date;
+  };
   files: {
     id: string;
     organizationId: string;
@@ -327,6 +339,13 @@ export interface Tables {
     sessionId: string | null;
     tax: 'taxable' | 'free' | null;
   };
+  invoice_reminders: {
+    organizationId: string;
+    invoiceId: string;
+    dueDate: string;
+    days: number;
+    createdAt: Date;
+  };
   invoices: {
     id: string;
     organizationId: string;
@@ -421,6 +440,14 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
   };
+  lesson_tellings: {
+    organizationId: string;
+    userId: string;
+    sessionId: string;
+    startsAt: Date;
+    told: unknown;
+    mailAt: Date | null;
+  };
   list_counts: {
     organizationId: string;
     list: string;
@@ -438,6 +465,18 @@ export interface Tables {
     state: string | null;
     postcode: string | null;
     isDefault: boolean;
+    createdAt: Date;
+  };
+  mail_links: {
+    token: string;
+    organizationId: string;
+    address: string;
+    createdAt: Date;
+  };
+  mail_opt_outs: {
+    organizationId: string;
+    address: string;
+    kind: 'lessons' | 'reminders';
     createdAt: Date;
   };
   members: {

@@ -63,6 +63,7 @@ export class SchoolForms {
     await make.row('erasures', { organizationId: at, personId: (await left()).id, dueAt: new Date(Date.now() + HOUR) });
     await make.row('holds', { organizationId: at, userId: (await left()).id, reason: 'A dispute' });
     await make.row('calendar_feeds', { organizationId: at, userId: owner.user.id, tokenHash: randomBytes(32) });
+    await make.row('family_switches', { organizationId: at, kind: 'reminders' });
     await make.row('retention_settings', { organizationId: at, kind: 'inbox', months: 24 });
     await make.query(
       `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
@@ -120,7 +121,11 @@ export class SchoolForms {
       const { id } = await make.invoice(organizationId, student.id, {
         status,
         amountDueCents: 500,
-        invoiceNumber: status === 'draft' ? null : 'INV-000001',
+        ...(status === 'open' && {
+          invoiceNumber: 'INV-000001',
+          taxCents: 0,
+          snapshot: { issued_on: '2026-01-01', buyer: { student_name: 'Mia', name: 'Mia', address: null } },
+        }),
       });
       await make.invoiceLine(organizationId, id, { quantity: 1, unitAmountCents: 500, amountCents: 500 });
     }

@@ -36,6 +36,11 @@ export class FamilyPost {
     return new FamilyPost(api, smtp, worker, folder);
   }
 
+  /** A service of the worker. */
+  service<T>(type: new (...args: never[]) => T): T {
+    return this.worker.get<T>(type);
+  }
+
   /** One drain. */
   deliver() {
     return this.worker.get(EmailService).runOnce();

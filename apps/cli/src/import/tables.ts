@@ -10,6 +10,9 @@ const ONLY_EXPORTED = [
   'erasures',
   'holds',
   'retention_settings',
+  'family_switches',
+  'mail_opt_outs',
+  'invoice_reminders',
 ];
 
 /** The importable tables, each after those that it refers to. Files are named after their table. */

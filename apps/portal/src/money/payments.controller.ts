@@ -69,7 +69,11 @@ export class PaymentsController {
     const userId = pathId(id);
     const [first, last] = [from, to].map((day) => (typeof day === 'string' ? parseDate(day)?.at : null));
     const wrong = !first || !last || last < first || +last - +first > MOST_DAYS * DAY_MS;
-    if (wrong) return seeOther(`/o/${organization.slug}/money/families/${userId}`, 'notice', `Choose two days, at most ${MOST_DAYS} apart.`); // prettier-ignore
+    if (wrong) {
+      await this.ledger.family(organization, userId);
+      const words = `Choose two days, at most ${MOST_DAYS} apart.`;
+      return seeOther(`/o/${organization.slug}/money/families/${userId}`, 'notice', words);
+    }
     return this.papers.lead(organization, 'statement', userId, { from: String(from), to: String(to) });
   }
 

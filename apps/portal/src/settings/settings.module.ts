@@ -1,9 +1,11 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import { Retention } from '@app/erasure';
+import { FamiliesModule } from '@app/families';
 import { CONTACT, PortalSettings, SELLER, sellerFaults, type Settings } from '@app/people';
 import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
+import { MailsController } from './mails.controller.js';
 import { RetentionController } from './retention.controller.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 
@@ -75,5 +77,9 @@ class SettingsController {
   }
 }
 
-@Module({ controllers: [RetentionController, SettingsController], providers: [Retention] })
+@Module({
+  imports: [FamiliesModule],
+  controllers: [MailsController, RetentionController, SettingsController],
+  providers: [Retention],
+})
 export class SettingsModule {}

@@ -1,6 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 import { PageError } from './page-error.js';
 
+/** Mail programs send the form of RFC 8058 without any page. Whoever can name the link may use it. */
+const ONE_CLICK = /^\/mails\/[^/]+$/;
+
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
@@ -8,7 +11,7 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
  * With SameSite cookies, this makes tokens in forms unnecessary.
  */
 export function refuseCrossSite(request: Request, _response: Response, next: NextFunction): void {
-  next(SAFE.has(request.method) || isOwn(request) ? undefined : PageError.crossSite());
+  next(SAFE.has(request.method) || ONE_CLICK.test(request.path) || isOwn(request) ? undefined : PageError.crossSite());
 }
 
 function isOwn(request: Request): boolean {

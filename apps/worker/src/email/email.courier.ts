@@ -47,8 +47,8 @@ export class EmailCourier implements Courier {
 
   async deliver(message: Claimed, signal: AbortSignal): Promise<Outcome> {
     const { id, recipient, createdAt, lease } = message;
-    const written = await this.write(message);
-    if ('status' in written) return written;
+    const letter = await this.write(message);
+    if ('status' in letter) return letter;
     let release: () => void = () => undefined;
     const after = () => release();
     let lost = false as boolean;
@@ -57,12 +57,13 @@ export class EmailCourier implements Courier {
       lost = lease.leftMs < LAST_MOMENT_MS;
       if (lost || signal.aborted) throw new Error('too late');
     };
-    const { organizationName, ...content } = written;
+    const { organizationName, written, ...content } = letter;
     const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
     const from = { name: `${organizationName}${via}`, address: this.sender.address };
     const mail = { id, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
     try {
       await this.mailer!.send(mail, ready, signal);
+      await written?.();
       return { status: 'sent', after };
     } catch (error) {
       if (lost) return { status: 'lost', after };
@@ -77,8 +78,7 @@ export class EmailCourier implements Courier {
   /** What it says: of a mail to a family, as things are now. */
   private async write(message: Claimed): Promise<Written | Outcome> {
     const { kind } = message;
-    if (message.aboutId)
-      return (await this.families.write(message)) ?? { status: 'suppressed', problem: 'reason_gone' };
+    if (message.aboutId) return this.families.write(message);
     const payloads = this.open(message);
     if (!payloads) return { status: 'failed', problem: 'payload_unreadable' };
     if (!isKind(kind)) return { status: 'failed', problem: 'template_missing' };

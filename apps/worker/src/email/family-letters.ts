@@ -1,17 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { InvoiceMails, ReceiptMails } from '@app/billing';
+import { Env } from '@app/config';
+import { Database } from '@app/database';
+import { FamilyPeople } from '@app/families';
 import { type FamilyKind, FAMILY_KINDS } from '@app/jobs';
 import { dayInWords, decimal, Papers } from '@app/papers';
 import { payUrlFor } from '@app/people';
+import type { Outcome } from '../outbox/courier.js';
 import { type Claimed, OutboxStore } from '../outbox/outbox.store.js';
+import { LessonLetters } from './lesson-letters.js';
 import type { Attachment } from './mailer.js';
 import { personName, plainName } from './names.js';
 import { renderFamily, type Rendered } from './templates.js';
 
-export type Written = Rendered & { replyTo?: string | null; attachments?: Attachment[] };
+export type Written = Rendered & {
+  replyTo?: string | null;
+  attachments?: Attachment[];
+  /** Where its reader can switch such mails off. */
+  optOut?: string;
+  /** Called once it has been sent. */
+  written?: () => Promise<void>;
+};
 
 /** What a mail to a family says, before it is put into words. */
-interface Letter {
+export interface Letter extends Pick<Written, 'attachments' | 'written'> {
   firstName: string | null;
   /** Where to continue. */
   link: string | null;
@@ -19,8 +31,12 @@ interface Letter {
   lines: string[];
   /** What its words in mails.yaml name. */
   about: object;
-  attachments?: Attachment[];
+  /** Of the link that switches such mails off. */
+  token?: string;
 }
+
+const GONE: Outcome = { status: 'suppressed', problem: 'reason_gone' };
+const LATER: Outcome = { status: 'failed', problem: 'earlier_mail' };
 
 /** Writes mails to families as things are when they are sent. */
 @Injectable()
@@ -32,6 +48,9 @@ export class FamilyLetters {
   > = {
     invoice: (...about) => this.invoice(...about),
     receipt: (...about) => this.receipt(...about),
+    invoice_reminder: (...about) => this.reminder(...about),
+    lesson_news: (...about) => this.lessons.ofNews(...about),
+    lessons_tomorrow: (...about) => this.lessons.ofTomorrow(...about),
   };
 
   constructor(
@@ -39,20 +58,45 @@ export class FamilyLetters {
     private readonly invoices: InvoiceMails,
     private readonly receipts: ReceiptMails,
     private readonly papers: Papers,
+    private readonly lessons: LessonLetters,
+    private readonly people: FamilyPeople,
+    private readonly db: Database,
+    private readonly env: Env,
   ) {}
 
-  /** @returns null for one that is not to be sent any more */
-  async write({ organizationId, kind, aboutId, recipient }: Claimed): Promise<Written | null> {
+  /** @returns the outcome of one that is not to be sent, now or ever */
+  async write({ id, organizationId, kind, aboutId, recipient }: Claimed): Promise<Written | Outcome> {
     const known = FAMILY_KINDS.find((one) => one === kind);
     if (!known) throw new Error(`A mail to a family of an unknown kind "${kind}"`);
+    // Two at once would both say the same.
+    if (known === 'lesson_news' && (await this.people.isBeingMailed(organizationId!, known, aboutId!, id)))
+      return LATER;
     const letter = await this.letters[known](organizationId!, aboutId!, recipient);
-    if (!letter) return null;
+    if (!letter) return GONE;
     const sender = await this.store.senderOf(organizationId!);
     const about = { ...letter.about, answers: sender.replyTo !== null };
+    const optOut = letter.token && `${this.env.portalUrl}/mails/${letter.token}`;
     return {
-      ...renderFamily(known, sender, { ...letter, about }),
-      replyTo: sender.replyTo,
-      attachments: letter.attachments,
+      ...renderFamily(known, sender, { ...letter, about, optOut }),
+      ...{ replyTo: sender.replyTo, attachments: letter.attachments, written: letter.written, optOut },
+    };
+  }
+
+  /** Not who has paid meanwhile, or wants no reminders. */
+  private async reminder(organizationId: string, id: string, to: string): Promise<Letter | null> {
+    const invoice = await this.invoices.look(organizationId, id, to);
+    if (!invoice || invoice.status !== 'open' || invoice.paidCents >= invoice.dueCents) return null;
+    const letter = await this.invoice(organizationId, id, to);
+    const reader = await this.db.transaction({ organizationId }, () =>
+      this.people.at(organizationId, invoice.payerId, to, 'reminders'),
+    );
+    if (!letter || !reader) return null;
+    const overdue = invoice.overdue;
+    const { token } = reader;
+    return {
+      ...letter,
+      token,
+      about: { ...letter.about, overdue, due: invoice.dueOn ? dayInWords(invoice.dueOn) : '' },
     };
   }
 

@@ -17,6 +17,7 @@ export interface Mail {
   date: Date;
   replyTo?: string | null;
   attachments?: Attachment[];
+  optOut?: string;
 }
 
 export interface Attachment {
@@ -33,12 +34,13 @@ export interface Mailer {
 
 /** The headers and parts of a mail, in nodemailer's form. */
 export function messageOf(mail: Mail) {
-  const { id, from, to, subject, text, html, date, replyTo, attachments } = mail;
+  const { id, from, to, subject, text, html, date, replyTo, attachments, optOut } = mail;
   return {
     from,
     to: { name: '', address: to },
     ...(replyTo && { replyTo: { name: '', address: replyTo } }),
     ...(attachments && { attachments }),
+    ...(optOut && { list: { unsubscribe: optOut } }),
     subject,
     text,
     html,
@@ -46,7 +48,11 @@ export function messageOf(mail: Mail) {
     textEncoding: 'base64' as const,
     date,
     messageId: `<${id}@${hostOf(from.address)}>`,
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      // RFC 8058: one click in the mail program is enough.
+      ...(optOut && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
+    },
     // Nothing in a mail refers to a file or URL to be read.
     disableFileAccess: true,
     disableUrlAccess: true,

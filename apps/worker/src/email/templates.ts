@@ -74,11 +74,17 @@ export function renderGathered(notices: EmailPayload[], kinds: Partial<Record<No
 export function renderFamily(
   kind: FamilyKind,
   { name, address, phone }: Sender,
-  { firstName, link, lines, about }: { firstName: string | null; link: string | null; lines: string[]; about: object },
+  {
+    firstName,
+    link,
+    lines,
+    about,
+    optOut,
+  }: { firstName: string | null; link: string | null; lines: string[]; about: object; optOut?: string },
 ): Rendered {
   const words = familyWords(kind, { organization: plainName(name) || NAMELESS, ...about });
   const contact = contactLine({ address, phone });
-  return framed(words, { organizationName: name, firstName }, { link, expires: null, lines, contact });
+  return framed(words, { organizationName: name, firstName }, { link, expires: null, lines, contact, optOut });
 }
 
 function framed(words: Words, payload: Pick<EmailPayload, 'organizationName' | 'firstName'>, parts: object): Rendered {

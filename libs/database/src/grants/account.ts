@@ -58,7 +58,7 @@ export const account: Grants = {
     // For the organization of the transaction.
     organization_administrators: ['api', 'worker', 'portal'],
     contact_of: ['portal'],
-    reads_mail: ['api', 'portal'],
+    reads_mail: ['api', 'worker', 'portal'],
     // The key of a row of the request log determines its organization.
     log_requests: ['api'],
     expiring_api_keys: ['worker'],

@@ -11,7 +11,11 @@ export const enquiries: Grants = {
       api: 'SELECT, INSERT, UPDATE',
       portal: 'SELECT, UPDATE (status, matched_session_id, updated_at)',
     },
-    locations: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
+    locations: {
+      api: 'SELECT, INSERT, UPDATE, DELETE',
+      worker: 'SELECT (organization_id, id, label, suburb)',
+      portal: 'SELECT',
+    },
     places: { api: 'SELECT', portal: 'SELECT' },
     isochrones: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
   },

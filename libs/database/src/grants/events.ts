@@ -3,7 +3,11 @@ import type { Grants } from './grants.js';
 /** The feed of events. Only triggers write changes, and only number_events makes events of them. */
 export const events: Grants = {
   tables: {
-    events: { api: 'SELECT', portal: 'SELECT' },
+    events: {
+      api: 'SELECT',
+      worker: 'SELECT (organization_id, number, resource, resource_id, data)',
+      portal: 'SELECT',
+    },
     event_floors: { api: 'SELECT' },
     event_changes: {},
     event_counter: {},

@@ -13,8 +13,7 @@ export const jobs: Grants = {
     outbox: {
       api: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
         last_error, created_at, finished_at, owner, leased_until, ${FAMILY}, ${CALLS}), INSERT, UPDATE (due_at)`,
-      worker:
-        'SELECT (organization_id, topic, kind, owner, status, attempts, due_at, leased_until), INSERT, UPDATE (due_at)',
+      worker: `SELECT (id, organization_id, topic, kind, owner, status, attempts, due_at, leased_until, ${FAMILY}), INSERT, UPDATE (due_at)`,
       portal: `SELECT (id, organization_id, topic, kind, recipient, email_normalized, invite_id, status, attempts, due_at,
         last_error, created_at, finished_at, owner, leased_until, gathered_count, ${FAMILY}, ${CALLS}), INSERT`,
     },

@@ -10,7 +10,7 @@ export const people: Grants = {
   tables: {
     members: {
       api: 'SELECT, INSERT, UPDATE',
-      worker: `SELECT (organization_id, user_id, role, ${PAYER}, bills_self)`,
+      worker: `SELECT (organization_id, user_id, role, status, ${PAYER}, bills_self)`,
       portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, bills_self, ${BILLING}, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
@@ -18,7 +18,7 @@ export const people: Grants = {
     tutor_tiers: { api: 'SELECT, INSERT, UPDATE, DELETE' },
     parents: {
       api: 'SELECT, INSERT, UPDATE',
-      worker: `SELECT (organization_id, user_id, enrolled_at, ${PAYER})`,
+      worker: `SELECT (organization_id, user_id, status, enrolled_at, ${PAYER})`,
       portal: `SELECT, INSERT, UPDATE (status, refused_at, ${BILLING}, ${SUPPLIED})`,
     },
     parent_students: {

@@ -5,6 +5,8 @@ export const scheduling: Grants = {
   tables: {
     sessions: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
+      worker:
+        'SELECT (organization_id, id, status, tutor_id, subject_id, starts_at, ends_at, mode, meeting_url, location_id)',
       portal: `SELECT, UPDATE (tutor_id, student_id, status, overlap_allowed, completed_at, cancelled_at, cancellation_reason,
         amount_owed_cents, tutor_pay_cents, student_rate_cents, tutor_pay_rate_cents, tutor_pay_pct, meeting_url, updated_at)`,
     },
@@ -16,6 +18,7 @@ export const scheduling: Grants = {
     session_series: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, UPDATE (tutor_id, updated_at)' },
     lesson_participants: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
+      worker: 'SELECT (organization_id, session_id, student_id, status)',
       portal:
         'SELECT, INSERT, UPDATE (status, attendance, rate_cents, rate_given, surcharge_cents, billed_cents, cancelled_at)',
     },

@@ -8,6 +8,7 @@ import { type Emitter, emitters, tellings, tellTriggers } from './emits.js';
 import { type EventType, eventTypes, events } from './events.js';
 import { exports } from './exports.js';
 import { jobs } from './jobs.js';
+import { families } from './families.js';
 import { lessons } from './lessons.js';
 import { messages } from './messages.js';
 import { money } from './money.js';
@@ -38,6 +39,7 @@ export const AREAS = {
   erasures,
   exports,
   moves,
+  families,
 };
 
 /** What can happen to records, from what their tables declare. */

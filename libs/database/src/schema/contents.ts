@@ -68,6 +68,9 @@ export const EXPORTED_DATA: Record<string, Content> = {
   erasures: {},
   holds: {},
   retention_settings: {},
+  family_switches: {},
+  mail_opt_outs: {},
+  invoice_reminders: {},
 };
 
 /**
@@ -86,6 +89,7 @@ export const EXPORTED_HISTORY: Record<string, Content> = {
   webhook_endpoints: { secret: ['secret', 'previous_secret', 'previous_until'] },
   suppressions: {},
   removed_sessions: {},
+  mail_links: { secret: ['token'] },
   // Whoever knows the address of a hook may call it.
   rebuild_hooks: { secret: ['url', 'secret', 'previous_secret', 'previous_until'] },
 };
@@ -96,6 +100,7 @@ export const NOT_EXPORTED = {
     ...['list_counts', 'organization_results', 'organization_conversations', 'session_students', 'outbox_turns'],
   ],
   'A secret, or stored answers that may hold one': ['calendar_feeds', 'api_key_handovers', 'idempotency_keys'],
+  'How far mails of news have come: it begins anew where the organization is imported': ['family_rounds', 'lesson_tellings'],
   'What people sign in with, which is theirs': [
     ...['credentials', 'passkeys', 'device_cookies', 'portal_sessions', 'password_links', 'password_link_requests'],
     ...['sign_in_attempts', 'account_deletions'],

@@ -60,6 +60,14 @@ export const ERASING: Record<string, Erasing> = {
       [CODES]: ['kind', 'leased_by', 'last_error', 'gathered_kinds'],
     },
   },
+  mail_opt_outs: { own: ANYWHERE, goes: 't.address = ANY (addresses)', keeps: { [OTHERS]: ['address'] } },
+  mail_links: { own: ANYWHERE, goes: 't.address = ANY (addresses)', keeps: { [OTHERS]: ['address'] } },
+  lesson_tellings: {
+    own: ANYWHERE,
+    names: { user_id: 'goes' },
+    goes: 'position(person::text IN t.told::text) > 0',
+    keeps: { 'ids of lessons and people that stay': ['told'] },
+  },
   suppressions: { own: ANYWHERE, goes: BY_ADDRESS, keeps: { [OTHERS]: ['email_normalized'] } },
   events: {
     first: `UPDATE events t SET resource_id = CASE WHEN t.resource_id = person THEN alias ELSE t.resource_id END,
@@ -279,20 +287,4 @@ export const ERASING: Record<string, Erasing> = {
   },
   parents: { names: { user_id: 'goes' } },
   users: { ...LAST, names: { id: 'goes' } },
-};
-
-/** The tables that no erasure touches, by reason. */
-export const UNTOUCHED = {
-  'What an organization says of itself': [
-    ...['organizations', 'subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'rebuild_hooks'],
-    'retention_settings',
-  ],
-  'Published by the organization, with an author’s name that it took from no login': ['blog_posts'],
-  'Copies and counters, which follow': [
-    ...['organization_results', 'organization_conversations', 'session_students', 'list_counts', 'outbox_turns'],
-  ],
-  'Names no person, or goes within minutes': [
-    ...['api_key_handovers', 'refusals', 'request_log', 'sign_in_attempts', 'event_changes', 'payment_allocations'],
-    ...['places', 'worker_heartbeats', 'event_counter', 'event_floors', 'webhook_progress', 'moves'],
-  ],
 };

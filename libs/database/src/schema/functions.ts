@@ -4,6 +4,7 @@ import { blog } from './functions/blog.js';
 import { erasure } from './functions/erasure.js';
 import { events } from './functions/events.js';
 import { exports } from './functions/exports.js';
+import { families } from './functions/families.js';
 import { jobs } from './functions/jobs.js';
 import { joining } from './functions/joining.js';
 import { messages } from './functions/messages.js';
@@ -39,6 +40,7 @@ const FUNCTIONS = [
   webhooks,
   erasure,
   accountDeletion,
+  families,
   repair,
 ].join('\n');
 

@@ -51,6 +51,7 @@ export const RETENTION: Retention[] = [
   { table: 'sign_in_attempts', column: 'minute', days: 1 },
   { table: 'suppressions', column: 'created_at', days: 90, where: `coalesce(suppressed_until, '-infinity') < now()` },
   { table: 'exports', column: 'ended_at', days: 365 },
+  { table: 'lesson_tellings', column: 'starts_at', days: 30 },
   { table: 'worker_heartbeats', column: 'seen_at', days: 1, by: 'the heartbeats of others' },
 ];
 
@@ -97,7 +98,8 @@ export const LASTING = {
   ],
   'Until the person is erased, or somebody calls it off': ['erasures', 'holds', 'account_deletions'],
   'A few rows that are set': [
-    'retention_settings',
+    ...['retention_settings', 'family_switches', 'family_rounds', 'mail_opt_outs'],
+    ...['mail_links', 'invoice_reminders'],
     ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones'],
     ...['event_counter', 'event_floors', 'webhook_progress'],
   ],

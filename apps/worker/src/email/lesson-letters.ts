@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
+import { Database } from '@app/database';
+import { Evenings, FamilyPeople, type FamilySwitch, type LessonInMail, LessonNews, Lessons } from '@app/families';
+import type { Letter } from './family-letters.js';
+import { personName, plainName } from './names.js';
+
+interface School {
+  zone: string;
+  kinds: FamilySwitch[];
+}
+
+/** Writes mails about lessons: what is new of them, and those of tomorrow. */
+@Injectable()
+export class LessonLetters {
+  constructor(
+    private readonly db: Database,
+    private readonly news: LessonNews,
+    private readonly evenings: Evenings,
+    private readonly people: FamilyPeople,
+    private readonly lessons: Lessons,
+  ) {}
+
+  /** @returns null if there is nothing new, or nobody to tell at this address */
+  async ofNews(organizationId: string, userId: string, to: string): Promise<Letter | null> {
+    const { zone, kinds } = await this.school(organizationId);
+    const letter = await this.news.letter(organizationId, userId, kinds);
+    if (!letter) return null;
+    return this.db.transaction({ organizationId }, async () => {
+      const reader = await this.people.at(organizationId, userId, to, 'lessons');
+      if (!reader) return null;
+      const { news, written } = letter;
+      const known = await this.lessons.named(organizationId, userId, news.flatMap(({ told, now }) => [told, now])); // prettier-ignore
+      const lines = news
+        .map(({ kind }, index) => ({ kind, told: known[2 * index] ?? null, now: known[2 * index + 1] ?? null }))
+        .toSorted((one, other) => startOf(one) - startOf(other))
+        .map(({ kind, told, now }) => lineOf(kind, told, now, zone));
+      const about = { what: whatOf(news.map(({ kind }) => kind)) };
+      return { firstName: reader.firstName, link: null, lines, about, written, token: reader.token };
+    });
+  }
+
+  /** @returns null if there is no lesson tomorrow, or the evening is over */
+  async ofTomorrow(organizationId: string, userId: string, to: string): Promise<Letter | null> {
+    const { zone, kinds } = await this.school(organizationId);
+    if (!kinds.includes('lessons_tomorrow')) return null;
+    return this.db.transaction({ organizationId }, async () => {
+      const reader = await this.people.at(organizationId, userId, to, 'lessons');
+      if (!reader) return null;
+      const known = await this.evenings.lessons(organizationId, userId, zone);
+      if (known.length === 0) return null;
+      const lessons = (await this.lessons.named(organizationId, userId, known)).flatMap((lesson) => lesson ?? []);
+      const lines = lessons.map((lesson) => `${timesOf(lesson, zone)}: ${describe(lesson)}`);
+      const about = { count: lines.length, day: dayIn(lessons[0]!.at, zone) };
+      return { firstName: reader.firstName, link: null, lines, about, token: reader.token };
+    });
+  }
+
+  private async school(organizationId: string): Promise<School> {
+    const [[school]] = await this.db.read<[School]>(
+      { organizationId },
+      sql`SELECT time_zone AS zone, ARRAY(SELECT kind FROM family_switches WHERE organization_id = ${organizationId}) AS kinds
+        FROM organizations WHERE id = ${organizationId}`,
+    );
+    return school!;
+  }
+}
+
+const startOf = ({ told, now }: { told: LessonInMail | null; now: LessonInMail | null }) => (now ?? told)!.at.getTime();
+
+const WORDS: Partial<Record<FamilySwitch, string>> = {
+  lessons_booked: 'booked',
+  lessons_moved: 'changed',
+  lessons_cancelled: 'cancelled',
+};
+
+/** `A lesson was booked`, `3 lessons were cancelled`, `Changes to 4 lessons`. */
+function whatOf(kinds: FamilySwitch[]): string {
+  const [first] = kinds as [FamilySwitch];
+  if (!kinds.every((kind) => kind === first)) return `Changes to ${kinds.length} lessons`;
+  return kinds.length === 1 ? `A lesson was ${WORDS[first]}` : `${kinds.length} lessons were ${WORDS[first]}`;
+}
+
+function lineOf(kind: FamilySwitch, told: LessonInMail | null, now: LessonInMail | null, zone: string): string {
+  const lesson = (now ?? told)!;
+  const when = `${dayIn(lesson.at, zone)}, ${timesOf(lesson, zone)}`;
+  if (kind !== 'lessons_moved')
+    return `${kind === 'lessons_booked' ? 'Booked' : 'Cancelled'}: ${describe(lesson)}, ${when}`;
+  const was = told!;
+  const moved = was.at.getTime() !== lesson.at.getTime() || was.until.getTime() !== lesson.until.getTime();
+  const before = moved ? `It was ${dayIn(was.at, zone)}, ${timesOf(was, zone)}.` : `It was ${describe(was)}.`;
+  return `Changed: ${describe(lesson)}, ${when}. ${before}`;
+}
+
+/** `Maths with Tilly D. for Hana and Kai online (https://meet.example.org/tilly)` */
+function describe({ subject, tutor, students, mode, url, place }: LessonInMail): string {
+  const names = students.map(personName).filter(Boolean);
+  return [
+    plainName(subject ?? '') || 'Lesson',
+    ...(tutor ? [`with ${personName(tutor)}`] : []),
+    ...(names.length > 0 ? [`for ${new Intl.ListFormat('en-AU').format(names)}`] : []),
+    ...(mode ? [mode === 'online' ? 'online' : 'in person'] : []),
+    ...(place && mode !== 'online' ? [`at ${plainName(place)}`] : []),
+    ...(url && mode !== 'in_person' ? [`(${url})`] : []),
+  ].join(' ');
+}
+
+/** `Tuesday 3 December` */
+const dayIn = (at: Date, zone: string): string =>
+  new Intl.DateTimeFormat('en-AU', { weekday: 'long', day: 'numeric', month: 'long', timeZone: zone }).format(at);
+
+/** `4:00 pm to 5:00 pm AEDT` */
+function timesOf({ at, until }: LessonInMail, zone: string): string {
+  const hour = { hour: 'numeric', minute: '2-digit', timeZone: zone } as const;
+  const from = new Intl.DateTimeFormat('en-AU', hour).format(at);
+  return `${from} to ${new Intl.DateTimeFormat('en-AU', { ...hour, timeZoneName: 'short' }).format(until)}`;
+}

@@ -1,0 +1,170 @@
+import { Injectable } from '@nestjs/common';
+import sql, { type Sql } from 'sql-template-tag';
+import { Database } from '@app/database';
+import { decide, type Known, newsOf, type Telling } from './decide.js';
+import { FamilyPeople } from './family-people.js';
+import { partiesOf, stillConcerned } from './lesson-parties.js';
+import type { FamilySwitch } from './switches.js';
+
+/** Events in one go. */
+const PORTION = 1_000;
+
+interface Row extends Telling {
+  userId: string;
+  sessionId: string;
+  startsAt: Date;
+  /** Whether its end is news for them. */
+  concerned: boolean;
+  /** It has begun, or is completed: nobody is told any more. */
+  over: boolean;
+}
+
+/** A lesson of which a mail tells something new. */
+export interface News {
+  kind: FamilySwitch;
+  told: Known | null;
+  now: Known | null;
+}
+
+/** What a mail says of lessons. `written` is called once it has been sent: from then on its reader knows. */
+export interface LessonLetter {
+  news: News[];
+  written: () => Promise<void>;
+}
+
+const COLUMNS = sql`user_id AS "userId", session_id AS "sessionId"`;
+
+/**
+ * Tells tutors and families what becomes of lessons ahead: what they were told last is compared with what is so, when the feed of events
+ * says that something happened, and again just before a mail is sent. So changes within ten minutes are one mail, and what is as it was is none.
+ */
+@Injectable()
+export class LessonNews {
+  constructor(
+    private readonly db: Database,
+    private readonly people: FamilyPeople,
+  ) {}
+
+  /** Looks at what has happened since the last time, in a transaction of its own. @returns whether there may be more */
+  gather(organizationId: string, kinds: FamilySwitch[]): Promise<boolean> {
+    return this.db.transaction({ organizationId }, async () => {
+      await this.db.query(
+        sql`INSERT INTO family_rounds (organization_id) VALUES (${organizationId}) ON CONFLICT DO NOTHING`,
+      );
+      const [round] = await this.db.query<{ position: string | null }>(sql`
+        SELECT position FROM family_rounds WHERE organization_id = ${organizationId} FOR UPDATE`);
+      if (!round) return false;
+      if (round.position === null) return this.begin(organizationId);
+      const [happened] = await this.db.query<{ last: string | null; many: boolean; sessions: string[] }>(sql`
+        SELECT max(number)::text AS last, count(*) = ${PORTION} AS many, coalesce(array_agg(DISTINCT session) FILTER (WHERE session IS NOT NULL), '{}') AS sessions
+        FROM (SELECT number, CASE resource WHEN 'session' THEN resource_id WHEN 'lesson_participant' THEN (data ->> 'session_id')::uuid END AS session
+          FROM events WHERE organization_id = ${organizationId} AND number > ${round.position} ORDER BY number LIMIT ${PORTION}) e`);
+      const { last, many, sessions } = happened!;
+      if (last === null) return false;
+      if (sessions.length > 0) await this.look(organizationId, kinds, sessions);
+      await this.db.query(sql`UPDATE family_rounds SET position = ${last} WHERE organization_id = ${organizationId}`);
+      return many;
+    });
+  }
+
+  /**
+   * What is new for somebody, just before it is mailed; null if nothing is.
+   *
+   * @param kinds what the organization has switched on now
+   */
+  async letter(organizationId: string, userId: string, kinds: FamilySwitch[]): Promise<LessonLetter | null> {
+    return this.db.transaction({ organizationId }, async () => {
+      // Whoever is gathering has finished, and what they add from now on is due later than this.
+      await this.db.query(sql`SELECT FROM family_rounds WHERE organization_id = ${organizationId} FOR UPDATE`);
+      const due = sql`user_id = ${userId} AND mail_at IS NOT NULL`;
+      const rows = await this.rows(
+        organizationId,
+        due,
+        sql`s.id IN (SELECT session_id FROM lesson_tellings WHERE organization_id = ${organizationId} AND ${due})`,
+      );
+      const mine = rows.filter((row) => row.userId === userId && row.mailAt);
+      const moment = Date.now();
+      const news = mine.flatMap(({ told, now, concerned, over }) => {
+        const kind = newsOf(told, now);
+        const ahead = [told, now].some((one) => one && Date.parse(one.at) > moment);
+        return kind && kinds.includes(kind) && ahead && !over && (now || concerned) ? [{ kind, told, now }] : [];
+      });
+      const written = () => this.db.transaction({ organizationId }, () => this.tell(organizationId, mine));
+      if (news.length > 0) return { news, written };
+      await this.tell(organizationId, mine);
+      return null;
+    });
+  }
+
+  /** What is booked when mails are switched on counts as told. Events that come after this position are looked at again, and find it so. */
+  private async begin(organizationId: string): Promise<false> {
+    await this.db.query(sql`
+      UPDATE family_rounds SET position = coalesce((SELECT number FROM events WHERE organization_id = ${organizationId}
+        ORDER BY number DESC LIMIT 1), 0) WHERE organization_id = ${organizationId}`);
+    await this.db.query(sql`DELETE FROM lesson_tellings WHERE organization_id = ${organizationId}`);
+    await this.db.query(sql`
+      INSERT INTO lesson_tellings (organization_id, user_id, session_id, starts_at, told)
+      SELECT ${organizationId}, user_id, session_id, starts_at, known FROM (${partiesOf(organizationId, sql`true`)}) p`);
+    return false;
+  }
+
+  private async look(organizationId: string, kinds: FamilySwitch[], sessions: string[]): Promise<void> {
+    const rows = await this.rows(organizationId, sql`t.session_id = ANY (${sessions})`, sql`s.id = ANY (${sessions})`);
+    const moment = new Date();
+    const due = await this.people.waiting(organizationId, 'lesson_news', [...new Set(rows.map((row) => row.userId))]);
+    const wanted = new Map<string, Date>();
+    const hurried = new Set<string>();
+    const quiet: Row[] = [];
+    const loud: (Row & { at: Date })[] = [];
+    for (const row of rows) {
+      const decision = decide(row, kinds, due.get(row.userId) ?? null, moment);
+      if (!decision.say || row.over || !(row.now ?? row.concerned)) {
+        quiet.push(row);
+        continue;
+      }
+      loud.push({ ...row, at: decision.at });
+      if (decision.urgent) hurried.add(row.userId);
+      if (!due.has(row.userId))
+        wanted.set(
+          row.userId,
+          new Date(Math.min(decision.at.getTime(), wanted.get(row.userId)?.getTime() ?? Infinity)),
+        );
+    }
+    await this.people.hurry(organizationId, 'lesson_news', [...hurried]);
+    const reached = await this.people.mail(organizationId, 'lesson_news', wanted, 'lessons');
+    const waits = ({ userId }: Row) => !wanted.has(userId) || reached.has(userId);
+    const told = loud.filter(waits);
+    await this.tell(organizationId, [...quiet, ...loud.filter((row) => !waits(row))], true);
+    await this.db.query(sql`
+      INSERT INTO lesson_tellings AS t (organization_id, user_id, session_id, starts_at, mail_at)
+      SELECT ${organizationId}, * FROM unnest(${told.map((row) => row.userId)}::uuid[], ${told.map((row) => row.sessionId)}::uuid[],
+        ${told.map((row) => row.startsAt.toISOString())}::timestamptz[], ${told.map((row) => row.at.toISOString())}::timestamptz[])
+      ON CONFLICT (organization_id, user_id, session_id) DO UPDATE SET mail_at = excluded.mail_at, starts_at = excluded.starts_at`);
+  }
+
+  /** What has been told of lessons, beside what is so. @param told about the telling `t` @param which about the session `s` */
+  private rows(organizationId: string, told: Sql, which: Sql): Promise<Row[]> {
+    return this.db.query<Row>(sql`
+      SELECT ${COLUMNS}, coalesce(n.starts_at, t.starts_at) AS "startsAt", t.told, n.known AS now, t.mail_at AS "mailAt",
+        t.told IS NOT NULL AND ${stillConcerned(organizationId)} AS concerned,
+        EXISTS (SELECT FROM sessions x WHERE x.organization_id = ${organizationId} AND x.id = session_id
+          AND (x.status = 'completed' OR x.status = 'scheduled' AND x.starts_at <= clock_timestamp())) AS over
+      FROM (SELECT * FROM lesson_tellings t WHERE t.organization_id = ${organizationId} AND ${told}) t
+      FULL JOIN (${partiesOf(organizationId, which)}) n USING (user_id, session_id)`);
+  }
+
+  /** From now on this is what they know. A mail that came to be due meanwhile stays so, unless `forced`. */
+  private async tell(organizationId: string, rows: Row[], forced = false): Promise<void> {
+    if (rows.length === 0) return;
+    await this.db.query(sql`
+      INSERT INTO lesson_tellings AS t (organization_id, user_id, session_id, starts_at, told, mail_at)
+      SELECT ${organizationId}, * FROM unnest(${rows.map((row) => row.userId)}::uuid[], ${rows.map((row) => row.sessionId)}::uuid[],
+        ${rows.map((row) => row.startsAt.toISOString())}::timestamptz[], ${rows.map((row) => row.now && JSON.stringify(row.now))}::jsonb[],
+        ${rows.map((row) => (forced ? null : (row.mailAt?.toISOString() ?? null)))}::timestamptz[])
+      ON CONFLICT (organization_id, user_id, session_id) DO UPDATE SET told = excluded.told, starts_at = excluded.starts_at,
+        mail_at = CASE WHEN NOT ${forced} AND t.mail_at IS DISTINCT FROM excluded.mail_at THEN t.mail_at END`);
+    await this.db.query(sql`
+      DELETE FROM lesson_tellings WHERE organization_id = ${organizationId} AND session_id = ANY (${rows.map((row) => row.sessionId)}::uuid[])
+        AND told IS NULL AND mail_at IS NULL`);
+  }
+}
