@@ -69,3 +69,22 @@ it('neither does the demo, of invoices, which gather the lessons of a month', as
   const few = await writing(300);
   expect((await writing(3_000)) - few).toBeLessThan(MOST);
 });
+
+it('an import reads no more for each row, however many it has written', async () => {
+  await imports.renew();
+  const rows = 20_000;
+  const read = async () => {
+    const [row] = await imports.database.all(
+      `SELECT pg_stat_force_next_flush(), coalesce(idx_tup_fetch, 0) + seq_tup_read AS n FROM pg_stat_user_tables WHERE relname = 'questions'`,
+    );
+    return Number(row!.n);
+  };
+  const before = await read();
+  await inFolder(async (folder) => {
+    const lines = Array.from({ length: rows }, (_, row) => `{"id":"00000000-0000-4000-9000-${String(row).padStart(12, '0')}","topic":"Fractions"}\n`);
+    await pipeline(Readable.from(lines), createWriteStream(join(folder, 'questions.ndjson')));
+    await importFolder({ url: imports.database.urls.ownerUrl, organizationId: imports.organization, folder });
+  });
+  // What it has written is looked at once, for the statistics of the planner at the most.
+  expect((await read()) - before).toBeLessThan(rows * 1.5);
+});

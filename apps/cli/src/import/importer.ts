@@ -167,7 +167,7 @@ export async function writeAll(
   for (const staged of all) {
     const { table, read, lastLine } = staged;
     const tell = teller(table.name, 'writing', onProgress);
-    const inserted = await new Writer(client, staged, faults).write(tell.lines);
+    const inserted = await new Writer(client, staged, faults, update).write(tell.lines);
     await consent.check(staged, faults);
     if (update) await updates.unwritten(staged);
     faults.check();

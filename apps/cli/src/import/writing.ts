@@ -35,6 +35,7 @@ export class Writer {
     private readonly client: Client,
     private readonly staged: Staged,
     private readonly faults: Faults,
+    update = false,
   ) {
     const { table, relation } = staged;
     const names: string[] = [];
@@ -50,7 +51,8 @@ export class Writer {
     // Names no conflict target: with one, row-level security would require the new row to be visible.
     this.insert = `INSERT INTO ${table.name} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${relation} s
       WHERE s.known IS NULL AND s.line > $1 AND s.line <= $2 ORDER BY s.line ${isHideable(table) ? 'ON CONFLICT DO NOTHING' : ''}`;
-    this.update = Updates.statement(staged);
+    // Otherwise no row is known, and a plan for the table as it was, nearly empty, would read all of it for each batch.
+    this.update = update ? Updates.statement(staged) : null;
   }
 
   /** Stops after the first batch with a fault. @returns the number of rows written */
