@@ -4,7 +4,14 @@ import { EXPORTED_HISTORY, portionsOf } from '@app/database';
 import { hashOfSecret } from '@app/people';
 
 /** What moves along beside the data: it is as it was, in every column. Each table after those that it refers to. */
-export const LUGGAGE = [...Object.keys(EXPORTED_HISTORY), 'idempotency_keys', 'event_floors', 'calendar_feeds', 'family_rounds', 'lesson_tellings'];
+export const LUGGAGE = [
+  ...Object.keys(EXPORTED_HISTORY),
+  'idempotency_keys',
+  'event_floors',
+  'calendar_feeds',
+  'family_rounds',
+  'lesson_tellings',
+];
 
 /** The tables with an organization that stay behind, by reason. */
 export const STAYS = {
@@ -29,7 +36,12 @@ export const SEALED: Record<string, Record<string, Purpose>> = {
 };
 
 /** Columns that count the events of an installation. */
-const NUMBERED: Record<string, string> = { events: 'number', event_floors: 'number', webhook_endpoints: 'position', family_rounds: 'position' };
+const NUMBERED: Record<string, string> = {
+  events: 'number',
+  event_floors: 'number',
+  webhook_endpoints: 'position',
+  family_rounds: 'position',
+};
 
 /** A key that was replaced names the one that replaced it, which is newer. */
 const ORDER: Record<string, string> = { api_keys: 'ORDER BY t.created_at DESC' };
