@@ -35,6 +35,7 @@ it('an index by a reference has no rows without one, unless these are looked for
   const found = await api.make.query<{ name: string }>(NULLS_INDEXED);
   expect(found.map(({ name }) => name)).toEqual([
     ...['outbox_webhooks_endpoint', 'payments_parent_credit', 'payments_student_credit'],
+    'session_series_tutor_keyset',
     ...['sessions_calendar', 'sessions_earned', 'sessions_tutor_keyset'],
   ]);
 });

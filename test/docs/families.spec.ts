@@ -35,7 +35,7 @@ const NAMES = {
 async function familyOfFour() {
   const at = await MoneyFixture.open(api);
   const { school, students, t1 } = at.calendar;
-  const [daughter, son] = students as [string, string, string];
+  const [daughter, son] = students;
   const father = (await make.parent(school, { children: [son] })).id;
   await make.query('DELETE FROM parent_students WHERE parent_id = $1 AND student_id = $2', [at.parent, son]);
   const ids = { mother: at.parent, father, daughter, son, tutor: t1 };

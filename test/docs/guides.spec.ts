@@ -59,7 +59,7 @@ describe('the guides', () => {
   });
 
   it('have at most 400 lines, apart from generated ones', () => {
-    const generated = ['docs/import-format.md'];
+    const generated = ['docs/import-format.md', 'docs/schema.md'];
     const long = pages.filter((page) => !generated.includes(page) && read(page).split('\n').length > 400);
     expect(long).toEqual([]);
   });

@@ -148,7 +148,7 @@ export class LessonNews {
       SELECT ${COLUMNS}, coalesce(n.starts_at, t.starts_at) AS "startsAt", t.told, n.known AS now, t.mail_at AS "mailAt",
         t.told IS NOT NULL AND ${stillConcerned(organizationId)} AS concerned,
         EXISTS (SELECT FROM sessions x WHERE x.organization_id = ${organizationId} AND x.id = session_id
-          AND (x.status = 'completed' OR x.status = 'scheduled' AND x.starts_at <= clock_timestamp())) AS over
+          AND (x.status = 'completed' OR x.status = 'scheduled' AND x.starts_at <= clock_timestamp()::timestamptz(3))) AS over
       FROM (SELECT * FROM lesson_tellings t WHERE t.organization_id = ${organizationId} AND ${told}) t
       FULL JOIN (${partiesOf(organizationId, which)}) n USING (user_id, session_id)`);
   }

@@ -26,7 +26,7 @@ export const partiesOf = (organizationId: string, which: Sql): Sql => sql`
   ORDER BY session_id, user_id, rank`;
 
 const aheadIn = (organizationId: string, which: Sql): Sql =>
-  sql`s.organization_id = ${organizationId} AND s.status = 'scheduled' AND s.starts_at > clock_timestamp() AND ${which}`;
+  sql`s.organization_id = ${organizationId} AND s.status = 'scheduled' AND s.starts_at > clock_timestamp()::timestamptz(3) AND ${which}`;
 
 const knownOf = (students: Sql, place: Sql): Sql =>
   sql`jsonb_build_object('at', s.starts_at, 'until', s.ends_at, 'tutor', s.tutor_id, 'subject', s.subject_id, 'mode', s.mode,

@@ -63,7 +63,7 @@ export class FamilyOutbox {
       SELECT ${uuidv7()}, ${organizationId}, 'email', ${kind}, ${to.trim()}, ${normalizeEmail(to)}, ${aboutId}, ${!proven}, free.at, greatest(free.at, ${notBefore.toISOString()}::timestamptz)
       FROM (SELECT greatest(date_trunc('milliseconds', now()), ${freeAt(organizationId, most)},
         ${proven ? sql`NULL` : freeAt(organizationId, unproven, sql`AND unproven`)}) AS at) free
-      WHERE free.at <= now() OR NOT ${orNever} RETURNING family_at > now()::timestamptz(3) AS waits`);
+      WHERE free.at <= now()::timestamptz(3) OR NOT ${orNever} RETURNING family_at > now()::timestamptz(3) AS waits`);
     return !row || (row.waits && !before!.waits);
   }
 }

@@ -17,7 +17,7 @@ export class Rows {
 
   /** @returns its id @throws Refused for unknown references, a row like another one, and what a CHECK refuses */
   async add(organizationId: string, kind: RowTable, values: Values): Promise<string> {
-    await this.lockTable(organizationId, kind);
+    await this.begin(organizationId, kind);
     await this.requireRoom(organizationId, kind);
     const id = uuidv7();
     const known = await this.known(organizationId, kind, values);
@@ -59,7 +59,7 @@ export class Rows {
   /** @returns what of the row others follow from */
   private async lock(organizationId: string, kind: RowTable, id: string): Promise<Values> {
     const { table, states, derived, owner } = kind;
-    await this.lockTable(organizationId, kind);
+    await this.begin(organizationId, kind);
     const names = [...(states ? ['status'] : ['id']), ...(derived?.from ?? [])];
     const columns = join(names.map((name) => raw(name)));
     const row = await lockRecord<Values>(this.db, table, organizationId, id, columns, owner);
@@ -67,7 +67,8 @@ export class Rows {
     return row;
   }
 
-  private async lockTable(organizationId: string, { table, whole, most }: RowTable): Promise<void> {
+  /** Locks what a change of such rows locks before the row itself, in the ambient transaction. */
+  async begin(organizationId: string, { table, whole, most }: RowTable): Promise<void> {
     if (whole || most !== undefined) await this.db.lock(tableLock(table, organizationId));
   }
 

@@ -82,6 +82,7 @@ const NEEDED = [
   'locations owner_type',
   'session-series count',
   'session-series duration_minutes',
+  'session-series/{series_id}/extend count',
   'sessions duration_minutes',
   'tutors/{tutor_id}/offboard hand_over_to',
   'tutors/{tutor_id}/offboard sessions',

@@ -27,7 +27,7 @@ async function open(count = 4) {
   return {
     ...{ at, path, ids, id: body.series_id },
     change: (fields: object) => at.send<Series>('patch', path, fields),
-    extend: (fields: object) => at.send<Series>('post', `${path}/extend`, fields),
+    extend: (fields: object) => at.send<Series>('post', `/v1/session-series/${body.series_id}/extend`, fields),
     pattern: async () => (await at.send<Record<string, unknown>>('get', path)).body,
     starts: async () => (await at.sessions()).map(({ starts_at }) => starts_at).sort(),
   };

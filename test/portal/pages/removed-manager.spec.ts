@@ -7,7 +7,8 @@ import { fixture } from '../../support/process/fixture.js';
 /** The most forms of a route that are sent at once: each holds a connection. */
 const AT_ONCE = 4;
 
-const portal = await fixture(TestPortal.start());
+// An invoice is mailed where mail is sent.
+const portal = await fixture(TestPortal.start({ SMTP_URL: 'smtp://127.0.0.1:1' }));
 const { make } = portal;
 const schools = new SchoolForms(portal);
 const routes = portal.routes().filter(({ method, access }) => method === 'POST' && access === 'managers');

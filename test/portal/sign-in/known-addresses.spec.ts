@@ -12,7 +12,7 @@ const FORMS: Record<string, (email: string) => [path: string, fields: Record<str
 /** Public forms that take no address, or need an invite's secret first. */
 const OTHERS = [
   'POST /sign-out', 'POST /sign-in/passkey/options', 'POST /sign-in/passkey', 'POST /password/:secret', 'POST /join',
-  'POST /join/:secret', 'POST /join/:secret/passkey/options', 'POST /join/:secret/sign-out', 'POST /join/:secret/decline',
+  'POST /join/:secret', 'POST /join/:secret/passkey/options', 'POST /join/:secret/sign-out', 'POST /join/:secret/decline', 'POST /mails/:token',
 ]; // prettier-ignore
 const TABLES = ['outbox', 'password_links', 'password_link_requests', 'portal_sessions', 'credentials', 'users'];
 

@@ -35,6 +35,7 @@ export async function fill(make: Factories, school: string): Promise<Record<'pat
   const series = await make.row('session_series', { organizationId: school, ...repeated, ...online, ...of });
   await make.row('session_series', { organizationId: school, ...repeated });
   const { session, participant } = await sessions(make, school, { ...lesson, groupId: group.id, classroomId: classroom.id, seriesId: series.id });
+  await make.query('UPDATE session_series SET location_id = $2 WHERE id = $1', [series.id, session.locationId]);
 
   const homework = await make.homework(tutor.id, {
     scope: 'classroom',

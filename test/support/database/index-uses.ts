@@ -51,7 +51,7 @@ export const SERVES: Record<string, string> = {
   payments_taken_back: 'how many payments were taken back in a day, for the notice to owners',
   payouts_taken_back: 'how many payouts were taken back in a day, for the notice to owners',
   questions_catalogue_keyset: 'GET /v1/questions?source of one catalogue among several',
-  sessions_series: 'changes of all sessions of a series',
+  lesson_tellings_session: 'the worker looks who was told of a lesson that has changed',
   suppressions_address: 'a claim holds back mail to a mailbox that does not exist',
   suppressions_refused: '/metrics, and the stop of mail when too many mailboxes are refused',
   uploads_size: 'what an organization may still upload',

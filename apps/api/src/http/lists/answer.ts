@@ -6,6 +6,8 @@ export interface Answer {
   /** The named schemas that the response refers to. */
   shapes: Shape[];
   schema: Schema;
+  /** What the request makes has values of what was there before, so that it is hidden as that is. */
+  copied?: boolean;
   /** Additional `meta` of a page's example. */
   meta?: object;
 }

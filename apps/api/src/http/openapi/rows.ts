@@ -67,6 +67,8 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
   const verb = (name: string) => `${name}_${noun.replaceAll(' ', '_')}`;
   const a = `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
   const shared = { rules: [rule] as [Type<Rows>], versions: own };
+  // Before `If-Match` locks the row: whoever sends none takes the locks in this order.
+  const first = ({ organizationId }: { organizationId: string }, rows: Rows) => rows.begin(organizationId, kind);
   const conflicts: ConflictCode[] = [
     ...(declaration.conflicts ?? []),
     ...(kind.states ? ['invalid_state' as const] : []),
@@ -113,6 +115,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         conflicts,
         body: requestClass('Update', noun, kind, fields),
         answers: own,
+        first,
         run: ({ organizationId, ids, body }, rows) => rows.change(organizationId, kind, idIn(ids), body as Values),
       }),
     remove: () =>
@@ -125,6 +128,7 @@ export function rows<Path extends RecordPath>(declaration: RowsDeclaration<Path>
         description: ['409 `still_referenced` if another record names it.', notes.remove].filter(Boolean).join(' '),
         conflicts: [...new Set<ConflictCode>([...conflicts, 'still_referenced'])],
         answers: null,
+        first,
         run: ({ organizationId, ids }, rows) => rows.remove(organizationId, kind, idIn(ids)),
       }),
   };

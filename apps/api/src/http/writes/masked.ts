@@ -40,7 +40,11 @@ export function maskable(shape: Shape): Schema {
  * state after an action, what the request sent, and what differs from before. A sum, a full name, or the end of
  * what was moved, tells what it was before, so it stays hidden.
  */
-export function masked(answer: unknown, { schema, shapes }: Answer, { now, before, sent, acts }: Known): unknown {
+export function masked(
+  answer: unknown,
+  { schema, shapes, copied }: Answer,
+  { now, before, sent, acts }: Known,
+): unknown {
   const always = acts ? ['id', 'status'] : ['id'];
   const said = collect(sent);
   const root = answer;
@@ -62,7 +66,7 @@ export function masked(answer: unknown, { schema, shapes }: Answer, { now, befor
   }
 
   function visitRecord(record: Fields, of: Schema): Fields {
-    if (record.created_at === now) return visitNew(record, of);
+    if (record.created_at === now && !copied) return visitNew(record, of);
     return without(record, before?.id === record.id ? before : null, of);
   }
 

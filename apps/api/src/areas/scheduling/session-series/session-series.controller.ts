@@ -55,7 +55,7 @@ export const SESSION_SERIES_CONTROLLERS = [
     conflicts: ['invalid_state', 'session_overlap'],
     body: ExtendSeries,
     rules: [Series, Database],
-    answers: { ...one(seriesShape), shapes: [sessionView, seriesShape] },
+    answers: { ...one(seriesShape), shapes: [sessionView, seriesShape], copied: true },
     versions: SERIES,
     first: ({ organizationId, ids }, series, _) => series.lock(organizationId, ids.series_id),
     async run({ organizationId, caller, ids: { series_id }, body }, series, db) {
