@@ -68,9 +68,10 @@ export async function measureRowSecurity({ length, students, database }: Bench):
   }
 }
 
-/** Whether the operation cannot be called without a query. */
-function needsQuery({ parameters = [] }: { parameters?: object[] }): boolean {
-  return parameters.some((it) => 'in' in it && it.in === 'query' && 'required' in it && it.required === true);
+/** Whether the operation cannot be called without a query. @param shared the parameters that operations refer to by name */
+function needsQuery({ parameters = [] }: { parameters?: object[] }, shared: Record<string, object>): boolean {
+  const whole = parameters.map((it) => ('$ref' in it ? (shared[String(it.$ref).split('/').at(-1)!] ?? it) : it));
+  return whole.some((it) => 'in' in it && it.in === 'query' && 'required' in it && it.required === true);
 }
 
 /** The largest page of the operation. */
@@ -153,14 +154,15 @@ async function capture(database: BenchDatabase, { id, key }: { id: string; key: 
     return data ?? [];
   };
   try {
-    for (const [path, { get: operation }] of Object.entries(buildDocument(app, []).paths)) {
+    const document = buildDocument(app, []);
+    for (const [path, { get: operation }] of Object.entries(document.paths)) {
       // Shared parameters are references that end with their names.
       const names = (operation?.parameters ?? []).map((it) => ('$ref' in it ? it.$ref.split('/').at(-1)! : it.name));
       const [parameter, ...more] = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
       // What takes more than the key's `read` is administration, of which the demo has none.
       const { 'x-required-scopes': scopes = [] } = (operation ?? {}) as { 'x-required-scopes'?: string[] };
       if (!operation || scopes.some((it) => it !== 'read')) continue;
-      const readable = '200' in operation.responses && !needsQuery(operation);
+      const readable = '200' in operation.responses && !needsQuery(operation, document.components?.parameters ?? {});
       if (parameter && readable && more.length === 0) {
         const table = path.split('/')[2]!.replaceAll('-', '_');
         const query = RECORDS[parameter] ?? `SELECT id FROM ${table} WHERE organization_id = $1 LIMIT 1`;
