@@ -97,7 +97,7 @@ it('what somebody was told last is what is so, and nobody is told of other famil
         } else if (one.do === 'look') await round.look();
         else if (one.do === 'pass') await hear(round.pass());
         else if (one.do === 'fault') {
-          // A server that is busy: the mails of now are tried again later.
+          // The mail server is busy: these mails are tried again later.
           post.smtp.atMessage = () => ({ code: 451, message: '4.3.2 busy' });
           await hear(round.pass());
           post.smtp.atMessage = () => undefined;

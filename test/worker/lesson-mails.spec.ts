@@ -1,7 +1,7 @@
 import { CalendarFixture } from '../support/data/calendar-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 import { FamilyPost } from '../support/worker/family-post.js';
-import { FamilyRound } from '../support/worker/family-round.js';
+import { FamilyRound, zoneAt } from '../support/worker/family-round.js';
 
 const post = await fixture(FamilyPost.open());
 const { api } = post;
@@ -227,11 +227,6 @@ describe('news of lessons', () => {
 });
 
 describe('the evening before', () => {
-  /** A zone where it is this hour now. */
-  const zoneAt = (hour: number) => {
-    const ahead = ((hour - new Date().getUTCHours() + 36) % 24) - 12;
-    return ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`;
-  };
   const tomorrow = (hour: number, zone: string) => {
     const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(Date.now() + DAY);
     const [, sign, hours] = /GMT([-+])(\d+)/.exec(zone) ?? ['', '-', '0'];

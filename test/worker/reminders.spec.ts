@@ -1,7 +1,7 @@
 import { MoneyFixture } from '../support/data/money-fixture.js';
 import { fixture } from '../support/process/fixture.js';
 import { FamilyPost } from '../support/worker/family-post.js';
-import { FamilyRound } from '../support/worker/family-round.js';
+import { FamilyRound, zoneAt } from '../support/worker/family-round.js';
 
 const post = await fixture(FamilyPost.open());
 const { api } = post;
@@ -10,11 +10,6 @@ const round = new FamilyRound(post);
 let at: MoneyFixture, s1: string, s2: string;
 MoneyFixture.inEachTest(api, (...opened) => ([at, [s1, s2]] = opened));
 
-/** A zone where it is this hour now. */
-const zoneAt = (hour: number) => {
-  const ahead = ((hour - new Date().getUTCHours() + 36) % 24) - 12;
-  return ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`;
-};
 const ZONE = zoneAt(12);
 const dayOf = (days: number) => new Intl.DateTimeFormat('en-CA', { timeZone: ZONE }).format(Date.now() + days * 86_400_000);
 

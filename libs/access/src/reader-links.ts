@@ -19,7 +19,7 @@ export interface Asked {
   id: string;
   reader: Reader;
   readerId: string;
-  /** What else the link says: as many bytes as an id, written like one. */
+  /** Whatever else the link carries: 16 bytes, written as a UUID. */
   more?: string;
 }
 

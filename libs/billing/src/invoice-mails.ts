@@ -40,7 +40,7 @@ export class InvoiceMails {
     private readonly mails: FamilyMails,
   ) {}
 
-  /** Queues a mail with an invoice that is locked, each time again. @throws Refused unless it is known whom it can reach */
+  /** Queues a mail with an invoice that is locked, each time again. @throws Refused if nobody can be reached */
   async send(organizationId: string, id: string): Promise<Done> {
     const [row] = await this.db.query<Row>(sql`
       SELECT status, billed_parent_id AS "billedParentId", student_id AS "studentId", snapshot IS NOT NULL AS "issuedHere" FROM invoices

@@ -105,7 +105,7 @@ export class Invoices {
     return send ? this.mails.send(organizationId, id) : {};
   }
 
-  /** Mails an issued invoice to whoever pays, each time again. @throws Refused unless it is known whom it can reach */
+  /** Mails an issued invoice to whoever pays, each time again. @throws Refused if nobody can be reached */
   async send(organizationId: string, id: string): Promise<Done> {
     await this.locked(organizationId, id);
     return this.mails.send(organizationId, id);

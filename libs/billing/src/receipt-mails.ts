@@ -21,7 +21,7 @@ export class ReceiptMails {
     private readonly mails: FamilyMails,
   ) {}
 
-  /** Queues a mail with the receipt of a payment, in the ambient transaction. @throws Refused unless it is known whom it can reach */
+  /** Queues a mail with a payment's receipt, in the ambient transaction. @throws Refused if nobody can be reached */
   async send(organizationId: string, paymentId: string, payer: Received['payer']): Promise<void> {
     const to =
       'studentId' in payer

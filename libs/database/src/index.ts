@@ -51,5 +51,6 @@ export { REQUIRED, type Tables, VALUES } from './tables.js';
 export { KEPT, type KeptKind, type KeptName } from './schema/keeping.js';
 export { ADJUSTMENT_NOTE } from './schema/money.js';
 export { type Becomes, ERASING } from './schema/erasure.js';
+export { LESSON_NEWS } from './schema/families.js';
 export { UNTOUCHED } from './schema/untouched.js';
 export { LASTING, RETENTION, RETENTION_SETTINGS, type RetentionSetting } from './schema/retention.js';

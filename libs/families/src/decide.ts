@@ -27,10 +27,10 @@ export interface Telling {
 /** What becomes of it: nothing is to be said, so that `now` counts as told; or a mail is to say so, at this time. */
 export type Decision = { say: false } | { say: true; at: Date; urgent: boolean };
 
-export const GATHERING_MS = 10 * 60_000;
+const GATHERING_MS = 10 * 60_000;
 
 /** Of lessons that begin so soon, news does not wait for more. */
-export const SOON_MS = 12 * 3_600_000;
+const SOON_MS = 12 * 3_600_000;
 
 /** What is new; null for nothing. */
 export function newsOf(told: Known | null, now: Known | null): FamilySwitch | null {

@@ -6,6 +6,7 @@ import { addDays, dayOf, endOfDay, startOfDay } from '@app/scheduling';
 import type { Known } from './decide.js';
 import { FamilyPeople } from './family-people.js';
 import { partiesOf } from './lesson-parties.js';
+import { Rounds } from './rounds.js';
 
 /** People in one transaction. */
 const PORTION = 200;
@@ -18,31 +19,22 @@ const EVENING = 18;
 export class Evenings {
   constructor(
     private readonly db: Database,
+    private readonly rounds: Rounds,
     private readonly people: FamilyPeople,
   ) {}
 
   /** Queues the mails to the next people, in a transaction of its own. @returns whether there are more */
   gather(organizationId: string, zone: string): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
-      await this.db.query(
-        sql`INSERT INTO family_rounds (organization_id) VALUES (${organizationId}) ON CONFLICT DO NOTHING`,
-      );
       const today = dayOf(new Date(), zone);
-      const [round] = await this.db.query<{ after: string | null; done: boolean }>(sql`
-        SELECT CASE WHEN evening_on = ${today} THEN evening_after END AS after, evening_on = ${today} AND evening_after IS NULL AS done
-        FROM family_rounds WHERE organization_id = ${organizationId} FOR UPDATE SKIP LOCKED`);
-      if (!round || round.done) return false;
+      const { eveningOn, eveningAfter } = await this.rounds.open(organizationId);
+      const begun = eveningOn === today;
+      if (begun && eveningAfter === null) return false;
       const people = await this.db.query<{ id: string }>(sql`
-        SELECT DISTINCT p.user_id AS id FROM (${partiesOf(organizationId, tomorrow(zone))}) p WHERE p.user_id > ${round.after ?? NIL}
+        SELECT DISTINCT p.user_id AS id FROM (${partiesOf(organizationId, tomorrow(zone))}) p WHERE p.user_id > ${(begun && eveningAfter) || NIL}
         ORDER BY 1 LIMIT ${PORTION}`);
-      const now = new Date();
-      await this.people.mail(
-        organizationId,
-        'lessons_tomorrow',
-        new Map(people.map(({ id }) => [id, now])),
-        'lessons',
-        true,
-      );
+      const mails = people.map(({ id }) => ({ id, aboutId: id, orNever: true }));
+      await this.people.mail(organizationId, 'lessons_tomorrow', 'lessons', mails);
       const last = people.length < PORTION ? null : people.at(-1)!.id;
       await this.db.query(sql`UPDATE family_rounds SET evening_on = ${today}, evening_after = ${last}::uuid WHERE organization_id = ${organizationId}`); // prettier-ignore
       return last !== null;

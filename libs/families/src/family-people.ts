@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { Database, normalizeEmail, visiblePerson } from '@app/database';
-import { type FamilyKind, FamilyOutbox } from '@app/jobs';
-import { leadsNowhere, ManagerNotices } from '@app/people';
+import type { FamilyKind, FamilyMail } from '@app/jobs';
+import { FamilyMails, leadsNowhere } from '@app/people';
 import type { Choice } from './mail-choices.js';
 
 /** Somebody who is mailed news, as the organization is shown them. */
@@ -13,18 +13,22 @@ export interface Recipient {
   proven: boolean;
 }
 
+/** A mail to somebody. */
+interface Wanted extends Pick<FamilyMail, 'aboutId' | 'notBefore' | 'orNever'> {
+  id: string;
+}
+
 /** Whom an organization mails by itself: people who belong, at addresses that want it. */
 @Injectable()
 export class FamilyPeople {
   constructor(
     private readonly db: Database,
-    private readonly outbox: FamilyOutbox,
-    private readonly managers: ManagerNotices,
+    private readonly mails: FamilyMails,
   ) {}
 
   /** Those of them who are mailed such news, in the ambient transaction: not who has left, has switched it off, or has no address that works. */
   async find(organizationId: string, ids: string[], choice: Choice): Promise<Recipient[]> {
-    if (ids.length === 0 || !this.outbox.sendsMail) return [];
+    if (ids.length === 0 || !this.mails.able) return [];
     const person = (table: 'members' | 'parents'): Sql => {
       const { first_name: firstName, email } = visiblePerson('t');
       return sql`SELECT t.user_id AS id, ${raw(firstName)} AS "firstName", ${raw(email)} AS email FROM ${raw(table)} t LEFT JOIN users u ON u.id = t.user_id
@@ -41,26 +45,16 @@ export class FamilyPeople {
     return people.filter(({ email }) => !leadsNowhere(email) && !away.has(normalizeEmail(email)));
   }
 
-  /**
-   * Queues a mail to each of them, due at its time, in the ambient transaction. Owners are told once mails begin to wait for the allowance, or are dropped.
-   *
-   * @param orNever dropped rather than sent another day @returns whom they reach
-   */
-  async mail(
-    organizationId: string,
-    kind: FamilyKind,
-    wanted: Map<string, Date>,
-    choice: Choice,
-    orNever = false,
-  ): Promise<Set<string>> {
-    const reached = await this.find(organizationId, [...wanted.keys()], choice);
-    const waits = [];
-    for (const { id, email: to, proven } of reached) {
-      const mail = { kind, aboutId: id, to, proven, notBefore: wanted.get(id)!, orNever };
-      if (await this.outbox.add(organizationId, mail)) waits.push(id);
-    }
-    if (waits.length > 0) await this.tellOwners(organizationId);
-    return new Set(reached.map(({ id }) => id));
+  /** Queues these mails in the ambient transaction. @returns whom they reach */
+  async mail(organizationId: string, kind: FamilyKind, choice: Choice, wanted: Wanted[]): Promise<Set<string>> {
+    const ids = [...new Set(wanted.map(({ id }) => id))];
+    const reached = new Map((await this.find(organizationId, ids, choice)).map((person) => [person.id, person]));
+    const mails = wanted.flatMap(({ id, ...mail }) => {
+      const person = reached.get(id);
+      return person ? [{ ...mail, kind, to: person.email, proven: person.proven }] : [];
+    });
+    await this.mails.queue(organizationId, mails);
+    return new Set(reached.keys());
   }
 
   /** When mails of a kind that wait for these people are due, in the ambient transaction. Those that are being sent are none of them. */
@@ -86,14 +80,6 @@ export class FamilyPeople {
     return rows.length > 0;
   }
 
-  /** Queues a reminder of an invoice to whoever pays it, unless they want none, in the ambient transaction. */
-  async remind(organizationId: string, payerId: string, invoiceId: string): Promise<void> {
-    const [payer] = await this.find(organizationId, [payerId], 'reminders');
-    if (!payer) return;
-    const mail = { kind: 'invoice_reminder' as const, aboutId: invoiceId, to: payer.email, proven: payer.proven };
-    if (await this.outbox.add(organizationId, mail)) await this.tellOwners(organizationId);
-  }
-
   /** Whoever is mailed at this address, in the ambient transaction, with the token of the link in their mails; null if that is not so any more. */
   async at(
     organizationId: string,
@@ -108,10 +94,6 @@ export class FamilyPeople {
       INSERT INTO mail_links AS l (organization_id, address) VALUES (${organizationId}, ${normalized})
       ON CONFLICT (organization_id, address) DO UPDATE SET created_at = l.created_at RETURNING token`);
     return { ...recipient, token: row!.token };
-  }
-
-  private tellOwners(organizationId: string): Promise<unknown> {
-    return this.managers.tell(organizationId, { kind: 'family_mails_wait', page: '/outbox', owners: true });
   }
 }
 

@@ -4,6 +4,7 @@ import { Database } from '@app/database';
 import { decide, type Known, newsOf, type Telling } from './decide.js';
 import { FamilyPeople } from './family-people.js';
 import { partiesOf, stillConcerned } from './lesson-parties.js';
+import { Rounds } from './rounds.js';
 import type { FamilySwitch } from './switches.js';
 
 /** Events in one go. */
@@ -32,8 +33,6 @@ export interface LessonLetter {
   written: () => Promise<void>;
 }
 
-const COLUMNS = sql`user_id AS "userId", session_id AS "sessionId"`;
-
 /**
  * Tells tutors and families what becomes of lessons ahead: what they were told last is compared with what is so, when the feed of events
  * says that something happened, and again just before a mail is sent. So changes within ten minutes are one mail, and what is as it was is none.
@@ -42,23 +41,19 @@ const COLUMNS = sql`user_id AS "userId", session_id AS "sessionId"`;
 export class LessonNews {
   constructor(
     private readonly db: Database,
+    private readonly rounds: Rounds,
     private readonly people: FamilyPeople,
   ) {}
 
   /** Looks at what has happened since the last time, in a transaction of its own. @returns whether there may be more */
   gather(organizationId: string, kinds: FamilySwitch[]): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
-      await this.db.query(
-        sql`INSERT INTO family_rounds (organization_id) VALUES (${organizationId}) ON CONFLICT DO NOTHING`,
-      );
-      const [round] = await this.db.query<{ position: string | null }>(sql`
-        SELECT position FROM family_rounds WHERE organization_id = ${organizationId} FOR UPDATE`);
-      if (!round) return false;
-      if (round.position === null) return this.begin(organizationId);
+      const { position } = await this.rounds.open(organizationId);
+      if (position === null) return this.begin(organizationId);
       const [happened] = await this.db.query<{ last: string | null; many: boolean; sessions: string[] }>(sql`
         SELECT max(number)::text AS last, count(*) = ${PORTION} AS many, coalesce(array_agg(DISTINCT session) FILTER (WHERE session IS NOT NULL), '{}') AS sessions
         FROM (SELECT number, CASE resource WHEN 'session' THEN resource_id WHEN 'lesson_participant' THEN (data ->> 'session_id')::uuid END AS session
-          FROM events WHERE organization_id = ${organizationId} AND number > ${round.position} ORDER BY number LIMIT ${PORTION}) e`);
+          FROM events WHERE organization_id = ${organizationId} AND number > ${position} ORDER BY number LIMIT ${PORTION}) e`);
       const { last, many, sessions } = happened!;
       if (last === null) return false;
       if (sessions.length > 0) await this.look(organizationId, kinds, sessions);
@@ -131,7 +126,8 @@ export class LessonNews {
         );
     }
     await this.people.hurry(organizationId, 'lesson_news', [...hurried]);
-    const reached = await this.people.mail(organizationId, 'lesson_news', wanted, 'lessons');
+    const mails = [...wanted].map(([id, notBefore]) => ({ id, aboutId: id, notBefore }));
+    const reached = await this.people.mail(organizationId, 'lesson_news', 'lessons', mails);
     const waits = ({ userId }: Row) => !wanted.has(userId) || reached.has(userId);
     const told = loud.filter(waits);
     await this.tell(organizationId, [...quiet, ...loud.filter((row) => !waits(row))], true);
@@ -145,7 +141,7 @@ export class LessonNews {
   /** What has been told of lessons, beside what is so. @param told about the telling `t` @param which about the session `s` */
   private rows(organizationId: string, told: Sql, which: Sql): Promise<Row[]> {
     return this.db.query<Row>(sql`
-      SELECT ${COLUMNS}, coalesce(n.starts_at, t.starts_at) AS "startsAt", t.told, n.known AS now, t.mail_at AS "mailAt",
+      SELECT user_id AS "userId", session_id AS "sessionId", coalesce(n.starts_at, t.starts_at) AS "startsAt", t.told, n.known AS now, t.mail_at AS "mailAt",
         t.told IS NOT NULL AND ${stillConcerned(organizationId)} AS concerned,
         EXISTS (SELECT FROM sessions x WHERE x.organization_id = ${organizationId} AND x.id = session_id
           AND (x.status = 'completed' OR x.status = 'scheduled' AND x.starts_at <= clock_timestamp()::timestamptz(3))) AS over

@@ -4,6 +4,7 @@ import { Database } from '@app/database';
 import { FamilyMails } from '@app/people';
 import { dayOf } from '@app/scheduling';
 import { FamilyPeople } from './family-people.js';
+import { Rounds } from './rounds.js';
 
 /** Days after the due date at which an invoice that is not paid is brought to mind; before it, if negative. */
 const THRESHOLDS = [-3, 3, 10, 20];
@@ -23,6 +24,7 @@ interface Due {
 export class Reminders {
   constructor(
     private readonly db: Database,
+    private readonly rounds: Rounds,
     private readonly people: FamilyPeople,
   ) {}
 
@@ -34,13 +36,7 @@ export class Reminders {
    */
   gather(organizationId: string, zone: string): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
-      await this.db.query(
-        sql`INSERT INTO family_rounds (organization_id) VALUES (${organizationId}) ON CONFLICT DO NOTHING`,
-      );
-      const [round] = await this.db.query(
-        sql`SELECT FROM family_rounds WHERE organization_id = ${organizationId} FOR UPDATE SKIP LOCKED`,
-      );
-      if (!round) return false;
+      await this.rounds.open(organizationId);
       const today = dayOf(new Date(), zone);
       const due = await this.db.query<Due>(sql`
         SELECT d.id, d.due_date::text AS "dueDate", d.days, p.id AS "payerId" FROM (
@@ -56,7 +52,8 @@ export class Reminders {
         WHERE NOT EXISTS (SELECT FROM invoice_reminders r WHERE r.organization_id = ${organizationId} AND r.invoice_id = d.id
           AND r.due_date = d.due_date AND r.days >= d.days)
         ORDER BY d.id LIMIT ${PORTION}`);
-      for (const { id, payerId } of due) if (payerId) await this.people.remind(organizationId, payerId, id);
+      const mails = due.flatMap(({ id: aboutId, payerId: id }) => (id ? [{ id, aboutId }] : []));
+      await this.people.mail(organizationId, 'invoice_reminder', 'reminders', mails);
       await this.db.query(sql`
         INSERT INTO invoice_reminders (organization_id, invoice_id, due_date, days) SELECT ${organizationId}, * FROM unnest(
           ${due.map(({ id }) => id)}::uuid[], ${due.map(({ dueDate }) => dueDate)}::date[], ${due.map(({ days }) => days)}::integer[])

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, VALUES } from '@app/database';
+import { Database, LESSON_NEWS, VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 
-export const FAMILY_SWITCH_KINDS = VALUES.family_switches.kind;
+const FAMILY_SWITCH_KINDS = VALUES.family_switches.kind;
 
 /** A kind of mail that an organization can switch on. */
 export type FamilySwitch = (typeof FAMILY_SWITCH_KINDS)[number];
-
-/** Those that tell what has happened to a lesson. */
-const NEWS: FamilySwitch[] = ['lessons_booked', 'lessons_moved', 'lessons_cancelled'];
 
 /** What owners and admins read of each. */
 const SAYS: Record<FamilySwitch, { label: string; says: string }> = {
@@ -29,7 +26,7 @@ const SAYS: Record<FamilySwitch, { label: string; says: string }> = {
   },
 };
 
-export interface Switch {
+interface Switch {
   kind: FamilySwitch;
   label: string;
   says: string;
@@ -66,7 +63,7 @@ export class FamilySwitches {
     // What happens while nobody is told of it counts as told once they are again.
     await this.db.query(sql`
       UPDATE family_rounds SET position = NULL WHERE organization_id = ${organizationId} AND NOT EXISTS (SELECT FROM family_switches
-        WHERE organization_id = ${organizationId} AND kind = ANY (${NEWS}))`);
+        WHERE organization_id = ${organizationId} AND kind = ANY (${LESSON_NEWS}))`);
     return { changed: changed > 0, audit: { kind } };
   }
 }

@@ -5,7 +5,7 @@ import { Env } from '@app/config';
 import { Database, normalizeEmail } from '@app/database';
 
 /**
- * The mails to families. The outbox holds what each is about, by its id; the worker looks at that again just before it sends it (`FAMILY_LOOKS`), and
+ * The mails to families. The outbox holds what each is about, by its id; the worker looks at that again just before it sends it, and
  * drops a mail that is no longer so.
  */
 export const FAMILY_KINDS = ['invoice', 'receipt', 'invoice_reminder', 'lesson_news', 'lessons_tomorrow'] as const;

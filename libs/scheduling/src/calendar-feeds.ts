@@ -8,7 +8,7 @@ import { maySeeLessons, type Reach, removedLessons, type SeenLesson, seenLessons
 
 const DAY_MS = 86_400_000;
 
-/** From how many days back to how many ahead a calendar has lessons, and how many at most. */
+/** The days that a calendar covers, back and ahead, and the most lessons in it. */
 const [DAYS_BACK, DAYS_AHEAD, MOST] = [60, 366, 2_000];
 
 /** A calendar, as its address shows it. */

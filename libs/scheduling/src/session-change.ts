@@ -24,7 +24,7 @@ export interface Stored extends Timed {
   locationId: string | null;
   seriesId: string | null;
   payGiven: boolean;
-  /** The price that was set for the session, whatever one participant pays. */
+  /** The session's own price, even if a participant pays another one. */
   setRateCents: string | null;
   reason: string | null;
 }

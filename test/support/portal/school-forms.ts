@@ -108,7 +108,7 @@ export class SchoolForms {
     const organizationId = owner.organization.id;
     const tutor = await make.tutor(organizationId);
     const student = await make.student(organizationId);
-    // A calendar of somebody else: one's own ends with the membership.
+    // Somebody else's calendar: the sender's own ends with their membership.
     await make.query('DELETE FROM calendar_feeds WHERE organization_id = $1', [organizationId]);
     await make.row('calendar_feeds', { organizationId, userId: tutor.id, tokenHash: randomBytes(32) });
     const invited = await make.member(organizationId, { role: 'tutor', status: 'pending', acceptedAt: null, suppliedEmail: 'invited@example.org' });

@@ -12,6 +12,12 @@ export interface Told {
   mail: Received;
 }
 
+/** A zone where it is this hour now. */
+export const zoneAt = (hour: number) => {
+  const ahead = ((hour - new Date().getUTCHours() + 36) % 24) - 12;
+  return ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`;
+};
+
 /** What the worker does of its own accord: it looks at what has happened, and sends what is due. */
 export class FamilyRound {
   constructor(private readonly post: FamilyPost) {}

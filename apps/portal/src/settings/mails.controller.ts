@@ -21,31 +21,17 @@ export class MailsController {
 
   @Post('on')
   turnOn(@Managing() organization: Managed): Promise<SeeOther> {
-    const { organizationId, slug, form } = organization;
-    const change = () => this.switches.turn(organizationId, form.text('kind'), true);
-    return this.operations.answer(
-      organization,
-      'switch on mails',
-      {},
-      change,
-      pageOf(slug),
-      'Saved. These emails are sent from now on.',
-    );
+    return this.turn(organization, 'switch on mails', true, 'Saved. These emails are sent from now on.');
   }
 
   @Post('off')
   turnOff(@Managing() organization: Managed): Promise<SeeOther> {
+    return this.turn(organization, 'switch off mails', false, 'Saved. These emails are no longer sent.');
+  }
+
+  private turn(organization: Managed, operation: 'switch on mails' | 'switch off mails', on: boolean, told: string) {
     const { organizationId, slug, form } = organization;
-    const change = () => this.switches.turn(organizationId, form.text('kind'), false);
-    return this.operations.answer(
-      organization,
-      'switch off mails',
-      {},
-      change,
-      pageOf(slug),
-      'Saved. These emails are no longer sent.',
-    );
+    const change = () => this.switches.turn(organizationId, form.text('kind'), on);
+    return this.operations.answer(organization, operation, {}, change, `/o/${slug}/settings/mails`, told);
   }
 }
-
-const pageOf = (slug: string) => `/o/${slug}/settings/mails`;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { InvoiceMails, ReceiptMails } from '@app/billing';
+import { type InvoiceInMail, InvoiceMails, ReceiptMails } from '@app/billing';
 import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { FamilyPeople } from '@app/families';
@@ -86,23 +86,22 @@ export class FamilyLetters {
   private async reminder(organizationId: string, id: string, to: string): Promise<Letter | null> {
     const invoice = await this.invoices.look(organizationId, id, to);
     if (!invoice || invoice.status !== 'open' || invoice.paidCents >= invoice.dueCents) return null;
-    const letter = await this.invoice(organizationId, id, to);
     const reader = await this.db.transaction({ organizationId }, () =>
       this.people.at(organizationId, invoice.payerId, to, 'reminders'),
     );
-    if (!letter || !reader) return null;
-    const overdue = invoice.overdue;
-    const { token } = reader;
-    return {
-      ...letter,
-      token,
-      about: { ...letter.about, overdue, due: invoice.dueOn ? dayInWords(invoice.dueOn) : '' },
-    };
+    const letter = reader && (await this.letterOf(organizationId, id, invoice));
+    if (!letter) return null;
+    const { overdue, dueOn } = invoice;
+    return { ...letter, token: reader.token, about: { ...letter.about, overdue, due: dueOn ? dayInWords(dueOn) : '' } };
   }
 
   private async invoice(organizationId: string, id: string, to: string): Promise<Letter | null> {
     const invoice = await this.invoices.look(organizationId, id, to);
-    const paper = invoice && (await this.papers.toMail('invoice', organizationId, id));
+    return invoice && this.letterOf(organizationId, id, invoice);
+  }
+
+  private async letterOf(organizationId: string, id: string, invoice: InvoiceInMail): Promise<Letter | null> {
+    const paper = await this.papers.toMail('invoice', organizationId, id);
     if (!paper) return null;
     const { number, currency, dueCents, paidCents, dueOn, snapshot, firstName } = invoice;
     const left = dueCents - paidCents;

@@ -81,7 +81,7 @@ function partsOf(kind: string, about: object): Words {
 /** The words of a mail, unescaped. */
 export const wordsOf = (kind: EmailKind, subject: Subject): Words => partsOf(kind, subject);
 
-/** The words of a mail to a family, unescaped. @param about what its words name: see the worker's letters */
+/** The words of a mail to a family, unescaped. @param about the values that mails.yaml names */
 export const familyWords = (kind: FamilyKind, about: object): Words => partsOf(kind, about);
 
 /** A notice as a line of a mail that lists several, unescaped. */

@@ -1,11 +1,14 @@
 import { secure } from './rules.js';
 
+/** The kinds of mail that tell what has happened to a lesson. */
+export const LESSON_NEWS = ['lessons_booked', 'lessons_moved', 'lessons_cancelled'] as const;
+
 /** What families and tutors are told by mail, beside invoices. */
 export const families = /* sql */ `
   -- The kinds of mail that an organization has switched on, and since when. Nothing without a row.
   CREATE TABLE family_switches (
     organization_id uuid NOT NULL REFERENCES organizations,
-    kind text NOT NULL CHECK (kind IN ('lessons_booked', 'lessons_moved', 'lessons_cancelled', 'lessons_tomorrow', 'reminders')),
+    kind text NOT NULL CHECK (kind IN ('${LESSON_NEWS.join("', '")}', 'lessons_tomorrow', 'reminders')),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     PRIMARY KEY (organization_id, kind)
   );

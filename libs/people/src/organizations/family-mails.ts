@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { Database, normalizeEmail, visiblePerson } from '@app/database';
-import { type FamilyKind, FamilyOutbox } from '@app/jobs';
+import { type FamilyKind, type FamilyMail, FamilyOutbox } from '@app/jobs';
 import { Refused } from '@app/rules';
 import { leadsNowhere } from '../email.js';
 import { billingParent } from '../provisioning/payers.js';
@@ -57,9 +57,21 @@ export class FamilyMails {
     return payer;
   }
 
+  /** Whether this service sends mail; otherwise nothing can be queued. */
+  get able(): boolean {
+    return this.outbox.sendsMail;
+  }
+
+  /** Queues these mails in the ambient transaction. Owners are told once mails begin to wait for the allowance, or are dropped. */
+  async queue(organizationId: string, mails: FamilyMail[]): Promise<void> {
+    let waits = false;
+    for (const mail of mails) waits = (await this.outbox.add(organizationId, mail)) || waits;
+    if (waits) await this.managers.tell(organizationId, { kind: 'family_mails_wait', page: '/outbox', owners: true });
+  }
+
   /** Queues a mail to somebody, in the ambient transaction. @returns the address @throws Refused if there is none that may be used */
   async send(organizationId: string, kind: FamilyKind, aboutId: string, { id, email }: Payer): Promise<string> {
-    if (!this.outbox.sendsMail) throw Refused.conflict('no_address', 'This installation sends no mail.');
+    if (!this.able) throw Refused.conflict('no_address', 'This installation sends no mail.');
     if (email === null || leadsNowhere(email))
       throw Refused.conflict('no_address', 'No address of whoever pays is known. Add one first.');
     const [found] = await this.db.query<{ suppressed: boolean; proven: boolean }>(sql`
@@ -69,8 +81,7 @@ export class FamilyMails {
         'no_address',
         'The mail server says that there is no mailbox at the address of whoever pays.',
       );
-    const waits = await this.outbox.add(organizationId, { kind, aboutId, to: email, proven: found!.proven });
-    if (waits) await this.managers.tell(organizationId, { kind: 'family_mails_wait', page: '/outbox', owners: true });
+    await this.queue(organizationId, [{ kind, aboutId, to: email, proven: found!.proven }]);
     return email;
   }
 }

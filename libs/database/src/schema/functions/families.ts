@@ -1,3 +1,4 @@
+import { LESSON_NEWS } from '../families.js';
 import { AS_OWNER, BY_INDEX } from '../rules.js';
 import { LIVES_HERE } from './moves.js';
 
@@ -10,7 +11,7 @@ export const families = /* sql */ `
     LANGUAGE sql STABLE ${BY_INDEX} AS $$
     SELECT w.* FROM (
       SELECT s.organization_id, s.kinds, o.time_zone,
-        s.kinds && '{lessons_booked,lessons_moved,lessons_cancelled}' AND (r.position IS NULL
+        s.kinds && '{${LESSON_NEWS.join()}}' AND (r.position IS NULL
           OR (SELECT e.number FROM events e WHERE e.organization_id = s.organization_id ORDER BY e.number DESC LIMIT 1) > r.position) AS news,
         'lessons_tomorrow' = ANY (s.kinds) AND l.hour BETWEEN 18 AND 20 AND (r.evening_on IS DISTINCT FROM l.day OR r.evening_after IS NOT NULL) AS evening,
         'reminders' = ANY (s.kinds) AND l.hour BETWEEN 9 AND 16 AND coalesce(r.reminded_at, '-infinity') < now() - interval '1 hour' AS reminders

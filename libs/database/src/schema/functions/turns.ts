@@ -8,7 +8,7 @@ const HEADROOM = 20;
 /** A function that is given an owner in its column's collation would compare topics in that, too, and find no index. */
 const DEFAULT = (owner: string): string => `${owner} COLLATE "default" AS owner`;
 
-/** SQL: whether the messages of an owner are an organization's: mails and deliveries by its id, rebuilds by the target, mails to families. */
+/** SQL: whether an owner of turns stands for the organization: for its mails and deliveries, its rebuilds, or its mails to families. */
 const isOf = (owner: string, organization: string): string =>
   `${owner} IN (${organization}::text, 'organization:' || ${organization}, 'families:' || ${organization})`;
 
