@@ -7,7 +7,7 @@ import { Refused } from '@app/rules';
 import { addDays, dayOf } from '@app/scheduling';
 import { Drafts, type Line } from './drafts.js';
 import { InvoiceMails } from './invoice-mails.js';
-import { type LockedFamilies, Settlement } from './settlement.js';
+import { type LockedFamilies, MOMENT, Settlement } from './settlement.js';
 import { Snapshots } from './snapshots.js';
 
 interface Stored {
@@ -204,8 +204,8 @@ export class Invoices {
       organizationId,
       (next) => sql`
         UPDATE invoices SET invoice_number = ${next('INV-', 'serial')}, collecting = false,
-          status = CASE amount_due_cents WHEN 0 THEN 'paid' ELSE 'open' END, paid_at = CASE amount_due_cents WHEN 0 THEN now() END,
-          due_date = ${dueDate}, sent_at = now(), snapshot = ${snapshot}::jsonb, tax_cents = ${String(taxCents)}::bigint,
+          status = CASE amount_due_cents WHEN 0 THEN 'paid' ELSE 'open' END, paid_at = CASE amount_due_cents WHEN 0 THEN ${MOMENT} END,
+          due_date = ${dueDate}, sent_at = ${MOMENT}, snapshot = ${snapshot}::jsonb, tax_cents = ${String(taxCents)}::bigint,
           billed_parent_id = ${parentId}::uuid
         WHERE organization_id = ${organizationId} AND id = ${id}`,
     );

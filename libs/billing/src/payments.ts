@@ -8,7 +8,7 @@ import { type Refusal, Refused } from '@app/rules';
 import { dayOf } from '@app/scheduling';
 import { refund } from './allocation.js';
 import { ReceiptMails } from './receipt-mails.js';
-import { type LockedFamilies, type Payers, Settlement } from './settlement.js';
+import { type LockedFamilies, MOMENT, type Payers, Settlement } from './settlement.js';
 import { takenBackAs } from './taking-back.js';
 
 type Values = (typeof VALUES)['payments'];
@@ -78,9 +78,9 @@ export class Payments {
     const record = (creditCents: bigint) =>
       this.db.query(sql`
         INSERT INTO payments (id, organization_id, student_id, parent_id, session_id, invoice_id, tutor_id, amount_cents, currency,
-          payment_type, status, received_on, reference, recorded, credit_cents)
+          payment_type, status, received_on, reference, recorded, credit_cents, created_at)
         VALUES (${id}, ${organizationId}, ${studentId}, ${parentId}, ${sessionId}, ${invoiceId}, ${tutorId}, ${amountCents},
-          ${currency}, ${type}, 'succeeded', ${receivedOn}, ${reference}, true, ${String(creditCents)}::bigint)`);
+          ${currency}, ${type}, 'succeeded', ${receivedOn}, ${reference}, true, ${String(creditCents)}::bigint, ${MOMENT})`);
     const ofParent = parentId !== null;
     const credit = { paymentId: id, creditCents: BigInt(amountCents), studentIds: students, invoiceId, ofParent };
     await this.settlement.settle(organizationId, families, { ...credit, record });

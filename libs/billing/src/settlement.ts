@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, RetryTransaction } from '@app/database';
 import { type Credit, type Debt, settle } from './allocation.js';
@@ -30,6 +30,9 @@ export interface Incoming extends Held {
   /** Writes its row, with what is left of it: to change that afterwards would write all of the row's index entries twice. */
   record(creditCents: bigint): Promise<unknown>;
 }
+
+/** SQL: when money moved. The transaction may have begun before others that moved money, and waited for the lock of the account. */
+export const MOMENT = raw('clock_timestamp()');
 
 /** Applies money to invoices. Nothing else does. */
 @Injectable()
@@ -99,8 +102,8 @@ export class Settlement {
     await Promise.all([
       recorded,
       this.db.query(sql`
-        INSERT INTO payment_allocations (id, organization_id, payment_id, invoice_id, amount_cents)
-        SELECT id, ${organizationId}, payment_id, invoice_id, amount_cents FROM ${rows}`),
+        INSERT INTO payment_allocations (id, organization_id, payment_id, invoice_id, amount_cents, created_at)
+        SELECT id, ${organizationId}, payment_id, invoice_id, amount_cents, ${MOMENT} FROM ${rows}`),
       this.db.query(sql`
         UPDATE payments p SET credit_cents = p.credit_cents - a.cents
         FROM (SELECT payment_id, sum(amount_cents)::bigint AS cents FROM ${rows} GROUP BY payment_id) a
@@ -108,7 +111,7 @@ export class Settlement {
       this.db.query(sql`
         UPDATE invoices i SET amount_paid_cents = i.amount_paid_cents + a.cents,
           status = CASE WHEN i.amount_paid_cents + a.cents >= i.amount_due_cents THEN 'paid' ELSE i.status END,
-          paid_at = CASE WHEN i.amount_paid_cents + a.cents >= i.amount_due_cents THEN now() END
+          paid_at = CASE WHEN i.amount_paid_cents + a.cents >= i.amount_due_cents THEN ${MOMENT} END
         FROM (SELECT invoice_id, sum(amount_cents)::bigint AS cents FROM ${rows} GROUP BY invoice_id) a
         WHERE i.organization_id = ${organizationId} AND i.id = a.invoice_id`),
     ]);

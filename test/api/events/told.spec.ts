@@ -12,7 +12,7 @@ import { fixture } from '../../support/process/fixture.js';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'tutoring-events-'));
 afterAll(() => rmSync(dataDir, { recursive: true }));
-const api = await fixture(TestApi.start({ DATA_DIR: dataDir }));
+const api = await fixture(TestApi.start({ DATA_DIR: dataDir, SMTP_URL: 'smtp://127.0.0.1:1' }));
 const fixtures = await createFixtures(api);
 const { make, a: school, b: neighbour } = fixtures;
 const key = await api.key(school.id, { scopes: Object.keys(SCOPES) as Scope[] });

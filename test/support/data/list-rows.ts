@@ -87,10 +87,13 @@ export const TAUGHT = 'mathematical_methods';
 export const teaches = (id: string): boolean => id >= '8';
 export const modeOf = (id: string) => (id < '1' ? null : (['online', 'in_person', 'both'] as const)[parseInt(id[1]!, 16) % 3]!);
 
+/** The subject of each organization: asked for once, because rows may be inserted at the same time. */
+const taught = new WeakMap<ListFixture, Promise<{ id: string }>>();
+
 /** Some of these tutors, who have a profile, teach a subject. */
 async function teach(make: Factories, stage: ListFixture, rows: readonly NewRow[]): Promise<void> {
-  const [subject] = await make.query<{ id: string }>(`SELECT id FROM subjects WHERE organization_id = $1 AND code = $2`, [stage.school, TAUGHT]);
-  const { id } = subject ?? (await make.subject(stage.school, { code: TAUGHT }));
+  if (!taught.has(stage)) taught.set(stage, make.subject(stage.school, { code: TAUGHT }));
+  const { id } = await taught.get(stage)!;
   const teachers = rows.filter((row) => teaches(row.id)).map((row) => ({ user_id: row.id, subject_id: id }));
   if (teachers.length > 0) await make.insert('tutor_subjects', teachers, { organization_id: stage.school });
 }

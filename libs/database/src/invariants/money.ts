@@ -70,7 +70,7 @@ export const MONEY = {
       JOIN payment_allocations a ON a.organization_id = i.organization_id AND a.invoice_id = i.id
       JOIN payments q ON q.organization_id = i.organization_id AND q.id = a.payment_id
       JOIN payments p ON p.organization_id = i.organization_id AND p.student_id = i.student_id AND p.id <> q.id
-        AND p.credit_cents > 0 AND p.created_at <= a.created_at AND q.invoice_id IS DISTINCT FROM i.id
+        AND p.credit_cents > 0 AND p.created_at < a.created_at AND q.invoice_id IS DISTINCT FROM i.id
       WHERE (q.parent_id IS NOT NULL OR (p.created_at, p.id) < (q.created_at, q.id)) AND ${ISSUED} AND NOT EXISTS (
         SELECT FROM invoices v WHERE v.organization_id = i.organization_id AND v.student_id = i.student_id AND v.status = 'void')`,
   },
