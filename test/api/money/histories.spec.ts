@@ -83,7 +83,7 @@ describe(`no money is lost, made or rounded twice (seed ${seed})`, () => {
       await finalize();
       await db.query(sql`
         UPDATE invoices SET invoice_number = ${`INV-${String(number).padStart(6, '0')}`}
-        WHERE organization_id = ${organization} AND id = ${id} AND sent_at = now()::timestamptz(3)`);
+        WHERE organization_id = ${organization} AND id = ${id} AND sent_at >= now()::timestamptz(3)`);
     });
     expect(await findWrongMoney(api, { seed: 7, runs: 50 })).not.toBeNull();
   });
