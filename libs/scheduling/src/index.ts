@@ -17,7 +17,7 @@ export { LONGEST, type SessionChange, SHORTEST } from './session-change.js';
 export { SessionChanges, withoutTutor } from './session-changes.js';
 export { maySeeLessons, removedLessons, type SeenLesson, seenLessons } from './seen-lessons.js';
 export { settle as settleRates } from './settling.js';
-export { type Calendar, type DaysOff, overlappingRules, slots, type WeeklyHours } from './slots.js';
+export { type Calendar, type DaysOff, overlappingRules, slots, slotsOfAll, type WeeklyHours } from './slots.js';
 export { TutorHours } from './tutor-hours.js';
 export {
   addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, occurrences, type Repetition, startOfDay,

@@ -69,6 +69,24 @@ export function* slots({ rules, busy, timeOff, from, to, duration, now, zone }: 
   return found;
 }
 
+/** The first so many slots of several tutors, by their start. */
+export function* slotsOfAll(
+  calendars: readonly (Calendar & { tutorId: string })[],
+  most: number,
+): Generator<void, (Timed & { tutorId: string })[]> {
+  let first: (Timed & { tutorId: string })[] = [];
+  for (const { tutorId, ...calendar } of calendars) {
+    const own = yield* slots(calendar);
+    first.push(...own.slice(0, most).map((time) => ({ ...time, tutorId })));
+    first.sort(
+      (one, other) => one.startsAt.getTime() - other.startsAt.getTime() || (one.tutorId < other.tutorId ? -1 : 1),
+    );
+    first = first.slice(0, most);
+    yield;
+  }
+  return first;
+}
+
 /**
  * The weekly hours on these days and around them. A change of the clocks may leave nothing of one. Where it changes
  * nothing, a time of day is so many minutes after the start of the day, which takes a fifth of the time to find.

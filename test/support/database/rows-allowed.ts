@@ -12,6 +12,7 @@ const MORE: [answers: RegExp, most: number, reason: string][] = [
   [/sessions\?.*student_id/, 1_100, 'all lessons of the student'],
   [/tutors\/\{tutor_id\}\/earnings/, 1_600, 'what the tutor has earned in the period'],
   [/tutors\?.*is_published.*status/, 2_100, 'the team, if PostgreSQL takes the index of either filter for the better one'],
+  [/\/v1\/available-slots/, 7_100, 'those who teach the subject, and the hours, time off and sessions of each on these days'],
   [/tutors\?.*subject/, 1_800, 'those who teach the subject'],
   [/coverage\/summary\?.*subject/, 2_600, 'those who teach the subject, and where they live'],
   [/coverage\/summary\?.*postcode/, 7_100, 'the tutors, their profiles, and where they live'],

@@ -119,6 +119,8 @@ const OURS = `
   PUT /v1/tutors/{tutor_id}/availabilities | replace_tutor_availabilities | tutors:write write | | {data: Availability[]}
   PATCH /v1/lesson-participants/{participant_id} | update_lesson_participant | sessions:write | | LessonParticipant
   POST /v1/session-series | create_session_series | sessions:write | | SessionSeries
+  GET /v1/tutors/{tutor_id}/next-slot | get_next_slot | read | duration_minutes | NextSlot
+  GET /v1/available-slots | list_available_slots | read | subject_id, from, to, mode, duration_minutes | OpenSlots
   GET /v1/session-series | list_session_series | read | tutor_id, limit, offset | Page<SeriesPattern>
   GET /v1/session-series/{series_id} | get_session_series | read | | SeriesPattern
   PATCH /v1/session-series/{series_id} | update_session_series | sessions:write | | ChangedSeries

@@ -168,6 +168,9 @@ const OURS = `
     every_weeks: integer, student_rate_cents: integer or null, tutor_pay_rate_cents: integer or null, created_at: string, updated_at: string
   ChangedSeries series_id: string, data: Session[], skipped: UnmovedSession[], detached: string[]
   UnmovedSession session_id: string, starts_at: string, ends_at: string, in_the_way: string
+  NextSlot tutor_id: string, duration_minutes: integer, starts_at: string or null, ends_at: string or null
+  OpenSlots duration_minutes: integer, from_date: string, to_date: string, slots: OpenSlot[], complete: boolean
+  OpenSlot tutor_id: string, starts_at: string, ends_at: string
   SkippedSession starts_at: string, ends_at: string, session_id: string
   Event id: string, type: string, timestamp: string, resource: string, resource_id: string, data: object
   EventType type: string, description: string, resource: string, path: string or null, list: string or null`;

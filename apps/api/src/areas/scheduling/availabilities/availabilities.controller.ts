@@ -1,8 +1,10 @@
+import sql from 'sql-template-tag';
 import { inSlices } from '@app/concurrency';
 import { Database } from '@app/database';
 import { Refused } from '@app/rules';
 import {
   addDays,
+  dayOf,
   type DaysOff,
   endOfDay,
   slots,
@@ -12,7 +14,7 @@ import {
   type WeeklyHours,
 } from '@app/scheduling';
 import {
-  dayIn,
+  type Caller,
   listController,
   Lists,
   many,
@@ -21,9 +23,18 @@ import {
   recordController,
   writeController,
 } from '../../../http/kit.js';
+import { calendarsOf, MOST_DAYS, type Reach, reachOf } from '../tutor-calendars.js';
 import { ReplaceAvailabilities, ReplaceTimeOff } from './availabilities.dto.js';
-import { AVAILABILITIES, AVAILABILITY, calendarOf, HOURS, SlotsQuery, TIME_OFF } from './availabilities.queries.js';
-import { availabilityView, availableSlotsShape, timeOffView } from './availabilities.view.js';
+import {
+  AVAILABILITIES,
+  AVAILABILITY,
+  HOURS,
+  NextSlotQuery,
+  SlotsQuery,
+  statusOf,
+  TIME_OFF,
+} from './availabilities.queries.js';
+import { availabilityView, availableSlotsShape, nextSlotShape, timeOffView } from './availabilities.view.js';
 
 const SLOTS = readController({
   id: 'get_available_slots',
@@ -40,33 +51,64 @@ const SLOTS = readController({
     { caller, ids: { tutor_id }, query: { from, to, duration: short, duration_minutes: duration = short } },
     db,
   ) {
-    const zone = caller.organization.timeZone;
-    const [first, last] = [dayIn(from, zone), dayIn(to, zone)];
-    // A slot ends at most 12 hours after the last day: within the next one.
-    const reach = [startOfDay(first, zone), endOfDay(addDays(last, 1), zone)] as const;
-    const [[tutor], rules, busy, timeOff] = await db.read<[{ status: string }, WeeklyHours, Timed, DaysOff]>(
-      caller,
-      ...calendarOf(caller, tutor_id, ...reach),
-    );
-    if (!tutor) throw Refused.notFound();
-    const calendar = { rules, busy, timeOff, from: first, to: last, duration, now: new Date(), zone };
-    // Whoever has not accepted, or is archived, cannot be booked.
-    const free = tutor.status === 'accepted' ? await inSlices(slots(calendar)) : [];
-    return {
-      tutor_id,
-      duration_minutes: duration,
-      from_date: first,
-      to_date: last,
-      slots: free.map(({ startsAt, endsAt }) => ({ starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() })),
-    };
+    const reach = reachOf(caller, from, to);
+    const free = await slotsOf(db, caller, tutor_id, reach, duration);
+    const days = { from_date: reach.first, to_date: reach.last };
+    return { tutor_id, duration_minutes: duration, ...days, slots: free.map(shown) };
   },
 });
+
+const NEXT_SLOT = readController({
+  id: 'get_next_slot',
+  path: 'v1/tutors/:tutor_id/next-slot',
+  summary: 'Returns when a tutor can be booked next',
+  description: `The first slot of today and the next ${MOST_DAYS} days, as \`available-slots\` has them; null if there is none.`,
+  query: NextSlotQuery,
+  answer: one(nextSlotShape),
+  rules: [Database],
+  async run({ caller, ids: { tutor_id }, query: { duration_minutes: duration } }, db) {
+    const zone = caller.organization.timeZone;
+    const first = dayOf(new Date(), zone);
+    const reach = {
+      first,
+      last: addDays(first, MOST_DAYS),
+      from: startOfDay(first, zone),
+      to: endOfDay(addDays(first, MOST_DAYS + 1), zone),
+    };
+    const [next] = await slotsOf(db, caller, tutor_id, reach, duration);
+    return { tutor_id, duration_minutes: duration, ...(next ? shown(next) : { starts_at: null, ends_at: null }) };
+  },
+});
+
+/** @throws Refused for somebody who was never staff */
+async function slotsOf(
+  db: Database,
+  caller: Caller,
+  tutorId: string,
+  reach: Reach,
+  duration: number,
+): Promise<Timed[]> {
+  const { organizationId } = caller;
+  const [[tutor], rules, busy, timeOff] = await db.read<[{ status: string }, WeeklyHours, Timed, DaysOff]>(
+    caller,
+    statusOf(organizationId, tutorId),
+    ...calendarsOf(organizationId, sql`= ${tutorId}`, reach),
+  );
+  if (!tutor) throw Refused.notFound();
+  // Whoever has not accepted, or is archived, cannot be booked.
+  if (tutor.status !== 'accepted') return [];
+  const days = { from: reach.first, to: reach.last, zone: caller.organization.timeZone };
+  return inSlices(slots({ rules, busy, timeOff, ...days, duration, now: new Date() }));
+}
+
+const shown = ({ startsAt, endsAt }: Timed) => ({ starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() });
 
 export const AVAILABILITIES_CONTROLLERS = [
   listController(AVAILABILITIES),
   recordController(AVAILABILITY),
   listController(TIME_OFF),
   SLOTS,
+  NEXT_SLOT,
   writeController({
     id: 'replace_tutor_availabilities',
     route: 'PUT /v1/tutors/:tutor_id/availabilities',

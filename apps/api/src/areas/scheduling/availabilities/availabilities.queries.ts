@@ -1,8 +1,9 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { IS_STAFF } from '@app/database';
 import {
-  byId, type Caller, days, kinds, list, orDefault, parameter, queryOf, type RecordDeclaration, Source,
+  byId, days, kinds, list, orDefault, parameter, queryOf, type RecordDeclaration, Source,
 } from '../../../http/kit.js'; // prettier-ignore
+import { MOST_DAYS } from '../tutor-calendars.js';
 import { availabilityView, timeOffView } from './availabilities.view.js';
 
 const RULES = new Source('availabilities', 'a');
@@ -63,27 +64,17 @@ export const TIME_OFF = list({
   }),
 });
 
-/** How many days after `from` the last day may be. */
-const MOST_DAYS = 62;
-
 export class SlotsQuery extends queryOf([
   ...days(MOST_DAYS, { from: 'The first day.', to: `The last day, at most ${MOST_DAYS} days later.` }),
   orDefault(parameter('duration', kinds.integer(5, 720), 'Minutes of a lesson.'), 60),
   parameter('duration_minutes', kinds.integer(5, 720), 'The same as `duration`, which it replaces.'),
 ]) {}
 
-/** What a tutor's slots depend on between two instants: status, weekly hours, sessions (at most a day long), time off. */
-export function calendarOf(caller: Caller, tutorId: string, from: Date, to: Date): [Sql, Sql, Sql, Sql] {
-  const own = sql`organization_id = ${caller.organizationId} AND tutor_id = ${tutorId}`;
-  return [
-    sql`SELECT status FROM members
-      WHERE organization_id = ${caller.organizationId} AND user_id = ${tutorId} AND ${IS_STAFF}`,
-    sql`SELECT day_of_week AS "dayOfWeek", start_time AS "startTime", end_time AS "endTime", timezone
-      FROM availabilities WHERE ${own}`,
-    sql`SELECT starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions
-      WHERE ${own} AND status <> 'cancelled' AND starts_at > ${from.toISOString()}::timestamptz - interval '1 day'
-        AND starts_at < ${to.toISOString()} AND ends_at > ${from.toISOString()}`,
-    sql`SELECT to_char(starts_on, 'YYYY-MM-DD') AS "startsOn", to_char(ends_on, 'YYYY-MM-DD') AS "endsOn"
-      FROM time_off WHERE ${own}`,
-  ];
-}
+/** Whether somebody is, or was, staff, and with which status. */
+export const statusOf = (organizationId: string, tutorId: string): Sql => sql`SELECT status FROM members
+  WHERE organization_id = ${organizationId} AND user_id = ${tutorId} AND ${IS_STAFF}`;
+
+/** The next slot of one tutor. */
+export class NextSlotQuery extends queryOf([
+  orDefault(parameter('duration_minutes', kinds.integer(5, 720), 'Minutes of a lesson.'), 60),
+]) {}

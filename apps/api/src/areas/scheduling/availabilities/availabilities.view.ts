@@ -1,5 +1,5 @@
 import {
-  day, INSTANT, instant, integer, like, nullable, objectOf, type Shape, text, UUID, uuid, View,
+  day, INSTANT, instant, integer, like, nullable, objectOf, orNull, type Shape, text, UUID, uuid, View,
 } from '../../../http/kit.js'; // prettier-ignore
 
 export const availabilityView = new View('Availability', {
@@ -36,5 +36,15 @@ export const availableSlotsShape: Shape = {
     from_date: DAY,
     to_date: DAY,
     slots: { type: 'array', items: slot, description: 'In order. They overlap: booking one may take several away.' },
+  }),
+};
+
+export const nextSlotShape: Shape = {
+  name: 'NextSlot',
+  schema: objectOf({
+    tutor_id: UUID,
+    duration_minutes: { type: 'integer', minimum: 5, maximum: 720, examples: [60] },
+    starts_at: orNull({ ...INSTANT, examples: ['2026-05-01T06:00:00.000Z'] }),
+    ends_at: orNull({ ...INSTANT, examples: ['2026-05-01T07:00:00.000Z'] }),
   }),
 };
