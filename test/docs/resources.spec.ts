@@ -106,6 +106,7 @@ const COMPUTED = [
   'me',
   'users',
   'coverage',
+  'available-slots',
   'reports',
   'request-log',
   'events',
