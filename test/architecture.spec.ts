@@ -95,7 +95,7 @@ describe('imports', () => {
       enquiries: ['concurrency', 'config', 'database', 'people', 'rows', 'rules', 'scheduling'],
       erasure: ['audit', 'config', 'database', 'rules', 'storage'],
       images: ['concurrency', 'logging'],
-      papers: ['access', 'billing', 'concurrency', 'config', 'database', 'people', 'rules', 'storage'],
+      papers: ['access', 'billing', 'concurrency', 'config', 'database', 'logging', 'people', 'rules', 'storage'],
       exports: ['audit', 'config', 'database', 'people', 'rules', 'storage'],
       families: ['database', 'jobs', 'people', 'rules', 'scheduling'],
       database: ['concurrency', 'config', 'rules'],

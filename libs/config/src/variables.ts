@@ -121,6 +121,10 @@ export const groups = {
       'How new API keys begin: `<prefix>_live_…`. Existing keys keep working when you change it.',
       text('tk', /^[a-z][a-z0-9]{0,15}$/, 'up to 16 lowercase letters and digits, starting with a letter'),
     ),
+    CJK_FONT: about(
+      'A font file (`.ttf`, `.otf` or `.ttc`) with which papers print Chinese, Japanese and Korean, such as `/usr/share/fonts/truetype/wqy/wqy-microhei.ttc` of the package `fonts-wqy-microhei`. Unset: boxes. API and worker need the same file.',
+      text(null),
+    ),
     BLOG_BRANDS: about('The two brands that blog posts can have.', list(['primary', 'secondary'], 2)),
     RATE_LIMIT_PER_MINUTE: about('Requests per API key.', integer(600, 1, 1_000_000)),
     AUTH_FAILURES_PER_MINUTE: about('Failed authentications per client address.', integer(60, 1, 1_000_000)),

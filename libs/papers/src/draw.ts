@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { Font } from 'fontkit';
 import PDFDocument from 'pdfkit';
 import type { Paper } from './paper.js';
+import { Typesetter, type Written } from './typesetter.js';
 
 const FONTS = join(dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')), 'ttf');
 const [REGULAR, BOLD] = [join(FONTS, 'DejaVuSans.ttf'), join(FONTS, 'DejaVuSans-Bold.ttf')];
@@ -17,8 +19,13 @@ const SIZE = 9;
 const QUIET = '#555555';
 const RULE = '#bbbbbb';
 
-/** Draws a paper by hand: the library's own tables overlap when they are tagged. @returns the file; the same for the same paper */
-export async function draw(paper: Paper): Promise<Buffer> {
+/**
+ * Draws a paper by hand: the library's own tables overlap when they are tagged.
+ *
+ * @param cjk for Chinese, Japanese and Korean, which the bundled fonts have not
+ * @returns the file; the same for the same paper and fonts
+ */
+export async function draw(paper: Paper, cjk: Font | null): Promise<Buffer> {
   const document = new PDFDocument({
     size: 'A4',
     margin: 0,
@@ -35,7 +42,7 @@ export async function draw(paper: Paper): Promise<Buffer> {
     document.on('error', reject);
   });
   document.registerFont('regular', REGULAR).registerFont('bold', BOLD);
-  new Drawing(document, paper).draw();
+  new Drawing(document, paper, new Typesetter(document, cjk)).draw();
   document.end();
   return ended;
 }
@@ -48,6 +55,7 @@ class Drawing {
   constructor(
     private readonly document: PDFKit.PDFDocument,
     private readonly paper: Paper,
+    private readonly type: Typesetter,
   ) {}
 
   draw(): void {
@@ -183,29 +191,12 @@ class Drawing {
   }
 
   private heightOf(text: string, width: number): number {
-    return this.document.font('regular', SIZE).heightOfString(text.normalize('NFC'), { width });
+    return this.type.heightOf(text, { font: 'regular', size: SIZE, width });
   }
 
   /** @returns the height of what was written */
-  private write(given: string, how: Written = {}): number {
-    const { font = 'regular', size = SIZE, at: [x, y] = [LEFT, this.y], width = WIDTH, align = 'left', color = 'black', shrink } = how; // prettier-ignore
-    const text = given.normalize('NFC');
-    const { document } = this;
-    document.font(font, size);
-    // A number is never broken.
-    const wide = shrink ? document.widthOfString(text) : 0;
-    if (wide > width - 2) document.fontSize((size * (width - 2)) / wide);
-    document.fillColor(color).text(text, x, y, { width, align, lineBreak: true });
-    return document.heightOfString(text, { width });
+  private write(text: string, how: Partial<Written> & { at?: [x: number, y: number] } = {}): number {
+    const { font = 'regular', size = SIZE, at = [LEFT, this.y], width = WIDTH, align = 'left', color = 'black', shrink = false } = how; // prettier-ignore
+    return this.type.write(text, at, { font, size, width, align, color, shrink });
   }
-}
-
-interface Written {
-  font?: 'regular' | 'bold';
-  size?: number;
-  at?: [x: number, y: number];
-  width?: number;
-  align?: 'left' | 'right';
-  color?: string;
-  shrink?: boolean;
 }

@@ -1,11 +1,26 @@
 /** Draws papers, one after the other, off the event loop of whoever serves them: each message is a paper, and one answers it. */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type Font, openSync } from 'fontkit';
 import { draw } from './draw.js';
 import type { Paper } from './paper.js';
 
+let warning: string | undefined;
+const cjk = fontAt((workerData as { cjkFont: string | null }).cjkFont);
+
+/** A collection has the same letters in several shapes: the first will do. Without a font the papers are made, too. */
+function fontAt(path: string | null): Font | null {
+  try {
+    const opened = path === null ? null : openSync(path);
+    return opened && 'fonts' in opened ? opened.fonts[0]! : opened;
+  } catch (error) {
+    warning = `CJK_FONT cannot be used: ${String(error)}`;
+    return null;
+  }
+}
+
 parentPort!.on('message', (paper: Paper) => {
-  void draw(paper).then(
-    (file) => parentPort!.postMessage({ file: new Uint8Array(file) }),
-    (error: unknown) => parentPort!.postMessage({ fault: String(error) }),
+  void draw(paper, cjk).then(
+    (file) => parentPort!.postMessage({ file: new Uint8Array(file), warning }),
+    (error: unknown) => parentPort!.postMessage({ fault: String(error), warning }),
   );
 });

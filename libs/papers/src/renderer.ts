@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Turns } from '@app/concurrency';
+import { Env } from '@app/config';
+import { Log } from '@app/logging';
 import type { Paper } from './paper.js';
 
 /** The longest that a paper may wait, and take (ms). One of 300 lines takes about 200. */
@@ -11,7 +13,7 @@ const LONGEST = 20_000;
 /** Starting the thread reads the fonts, so it is kept for a while (ms). */
 const IDLE = 60_000;
 
-type Reply = { file: Uint8Array } | { fault: string };
+type Reply = ({ file: Uint8Array } | { fault: string }) & { warning?: string };
 
 /** Draws papers in a thread of its own, one at a time, taking organizations in turn. */
 @Injectable()
@@ -22,6 +24,11 @@ export class Renderer implements OnApplicationShutdown {
   private readonly turns = new Turns(1, LONGEST);
   private thread: Worker | null = null;
   private idle?: NodeJS.Timeout;
+
+  constructor(
+    private readonly env: Env,
+    private readonly log: Log,
+  ) {}
 
   onApplicationShutdown(): void {
     this.retire();
@@ -41,6 +48,7 @@ export class Renderer implements OnApplicationShutdown {
           throw error;
         },
       )) as [Reply];
+      if (reply.warning) this.log.failure(new Error(reply.warning), null, 'cjk_font');
       if ('fault' in reply) throw new Error(`A paper could not be drawn: ${reply.fault}`);
       return Buffer.from(reply.file);
     } finally {
@@ -51,7 +59,11 @@ export class Renderer implements OnApplicationShutdown {
 
   private start(): Worker {
     // It needs nothing of the environment, where secrets are.
-    const thread = new Worker(Renderer.program, { env: {}, resourceLimits: { maxOldGenerationSizeMb: 128 } });
+    const thread = new Worker(Renderer.program, {
+      env: {},
+      workerData: { cjkFont: this.env.get('CJK_FONT') },
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
+    });
     thread.unref();
     thread.once('exit', () => {
       if (this.thread === thread) this.thread = null;

@@ -1,13 +1,20 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Env } from '@app/config';
+import type { Log } from '@app/logging';
+import { Renderer, statementOf } from '@app/papers';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { TestApi } from '../../support/http/api.js';
 import { MoneyFixture, refusal } from '../../support/data/money-fixture.js';
 import { fixture } from '../../support/process/fixture.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'tutoring-papers-'));
-const api = await fixture(TestApi.start({ DATA_DIR: folder }));
+// Of the three languages; the other weights of its package are of no use here.
+const CJK_FONT = join(dirname(createRequire(import.meta.url).resolve('@embedpdf/fonts-kr')), '../fonts/NotoSansKR-Regular.otf');
+const api = await fixture(TestApi.start({ DATA_DIR: folder, CJK_FONT }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const { make } = api;
 let at: MoneyFixture, s1: string;
@@ -87,12 +94,45 @@ describe('an invoice on paper', () => {
     ['Greek', 'Αλέξανδρος Παπαδόπουλος', 'Ζωή Ξενάκη'],
     ['Cyrillic', 'Дмитрий Жуков', 'Ґалина Їжак'],
     ['Latin', 'Zoë Mensah-Ångström', 'Łukasz Çelik'],
+    ['Chinese', '明 王', '小明 陳大文'],
+    ['Japanese', 'さくら 佐藤', 'タロウ 田中'],
+    ['Korean', '민준 김', '서연 이'.normalize('NFD')],
   ])('prints names in %s', async (_script, parent, student) => {
     const [first, ...last] = parent.split(' ');
     await make.query('UPDATE users SET first_name = $2, last_name = $3 WHERE id = $1', [at.parent, first, last.join(' ')]);
     await make.query('UPDATE users SET first_name = $2, last_name = $3 WHERE id = $1', [s1, ...student.split(/ (.*)/).slice(0, 2)]);
     const { text } = await paperOf((await issued([`Lesson of ${student}`, 1, 100])).id);
     for (const name of [parent, student]) expect(text).toContain(name.normalize('NFC'));
+  });
+
+  it('wraps long texts in two fonts, and is the same whenever it is drawn', async () => {
+    await sells(`name = '王小明 Tutoring', postal_address = E'서울특별시 강남구\n대한민국', payment_instructions = '口座 12345678', tax_registered = true,
+      business_number_label = 'ABN', business_number = '1', tax_label = '消費稅'`);
+    const long = `Lesson of 佐藤さくら, ${'數學和英文的課程'.repeat(12)}, with a few words behind`;
+    const { id } = await issued([long, 1, 1_100_00]);
+    const { text, bytes } = await paperOf(id);
+    for (const said of ['王小明 Tutoring', '서울특별시 강남구 대한민국', '口座 12345678', '消費稅 included 100.00', 'with a few words behind'])
+      expect(text).toContain(said);
+    expect(text.replaceAll(' ', '')).toContain(long.replaceAll(' ', ''));
+    rmSync(join(folder, 'private', at.calendar.school, id));
+    expect((await paperOf(id)).bytes.equals(bytes)).toBe(true);
+    expect(bytes.length).toBeLessThan(150_000);
+  });
+
+  it.each([
+    ['without a font', null],
+    ['with a file that is no font', fileURLToPath(import.meta.url)],
+  ])('is made %s for Chinese, too', async (_way, font) => {
+    const failures: unknown[] = [];
+    const renderer = new Renderer({ get: () => font } as unknown as Env, { failure: (error: unknown) => failures.push(error) } as unknown as Log);
+    const seller = { name: '王小明', legal_name: null, address: null, phone: null, business_number_label: null, business_number: null };
+    const paper = statementOf({
+      ...{ currency: 'AUD', from: '2026-01-01', to: '2026-01-31', today: '2026-02-01', openingCents: 0n, entries: [] },
+      ...{ payer: { name: '陳大文', address: null }, seller: { ...seller, payment_instructions: null, pay_url: null } },
+    });
+    const file = await renderer.draw(paper, 'any');
+    renderer.onApplicationShutdown();
+    expect([file.subarray(0, 5).toString(), failures.length]).toEqual(['%PDF-', font === null ? 0 : 1]);
   });
 
   it('has all lines of one of 300, each page with its number, in at most 150 kB', async () => {
