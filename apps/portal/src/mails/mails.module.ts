@@ -23,13 +23,13 @@ class MailChoiceController {
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   async choose(@Param('token') token: string, @SentForm() form: Form): Promise<Page> {
-    const { off: before, ...choice } = await this.find(token);
+    const choice = await this.find(token);
     const wanted = form.list('wanted');
     const off: Choice[] = form.text('List-Unsubscribe')
       ? [...CHOICES]
       : CHOICES.filter((kind) => !wanted.includes(kind));
     if (!(await this.choices.change(pathId(token), off))) throw PageError.notFound();
-    return page('mails/choice', { ...choice, off, saved: before.join() !== off.join() || off.length > 0 });
+    return page('mails/choice', { ...choice, off, saved: true });
   }
 
   private async find(token: string): Promise<MailChoice> {
