@@ -1,4 +1,5 @@
 import { melbourne, MoneyFixture, refusal, type ShownInvoice } from '../../support/data/money-fixture.js';
+import { told } from '../../support/events/shown.js';
 import { TestApi } from '../../support/http/api.js';
 
 const api = await TestApi.shared();
@@ -137,7 +138,10 @@ it('an open invoice is written off once: no balance counts it, no credit pays it
   const { id } = await at.issued(s1, 5_000);
   await at.paid(s1, 1_000);
   const off = (what: string) => at.send<ShownInvoice & { tax_cents: number }>('post', `/v1/invoices/${what}/write-off`);
-  expect(at.done(await off(id))).toMatchObject({ status: 'uncollectible', amount_paid_cents: 1_000, tax_cents: 0 });
+  const events = await told(api.make, at.calendar.school, async () => {
+    expect(at.done(await off(id))).toMatchObject({ status: 'uncollectible', amount_paid_cents: 1_000, tax_cents: 0 });
+  });
+  expect(events.map(({ type, resource_id }) => [type, resource_id])).toEqual([['invoice.written_off', id]]);
   expect(at.done(await off(id))).toMatchObject({ status: 'uncollectible' });
   await at.paid(s1, 500);
   expect(await at.states({ id })).toEqual([['uncollectible', 1_000]]);

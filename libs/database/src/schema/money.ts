@@ -168,6 +168,10 @@ export const money = /* sql */ `
       },
       paid: { says: 'An invoice was paid in full.', updated: `o.status <> 'paid' AND n.status = 'paid'` },
       voided: { says: 'An invoice was taken back.', updated: `o.status <> 'void' AND n.status = 'void'` },
+      written_off: {
+        says: 'An invoice was given up: nobody is asked for it any more.',
+        updated: `o.status <> 'uncollectible' AND n.status = 'uncollectible'`,
+      },
     },
   })}
   ${counted('invoices')}
