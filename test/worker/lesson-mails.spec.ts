@@ -199,6 +199,39 @@ describe('news of lessons', () => {
     ]);
   });
 
+  it('says how it is once more if its worker was killed as the server took the mail, and it is as it was', async () => {
+    await switched(...KINDS);
+    await round.look();
+    const family = await addressOf(parent);
+    const [moved, cancelled] = [(await at.book(inDays(4))).body, (await at.book(inDays(5))).body];
+    await round.pass();
+    await at.put(moved.id, { starts_at: inDays(6) });
+    await at.send('post', `/v1/sessions/${cancelled.id}/cancel`);
+    await round.look();
+    await round.later();
+    // All that is stored when the server has the mail, and nothing of what is stored after it.
+    await make.query('CREATE TABLE IF NOT EXISTS taken AS SELECT * FROM lesson_tellings WHERE false');
+    const taking: Promise<unknown>[] = [];
+    post.smtp.atMessage = () => {
+      if (taking.length === 0) taking.push(make.query('INSERT INTO taken SELECT * FROM lesson_tellings WHERE organization_id = $1', [at.school]));
+      return { until: taking[0]! };
+    };
+    const [first] = (await round.sent()).filter(({ to }) => to === family);
+    post.smtp.atMessage = () => undefined;
+    await make.query('DELETE FROM lesson_tellings WHERE organization_id = $1', [at.school]);
+    await make.query('INSERT INTO lesson_tellings SELECT * FROM taken');
+    await make.query('DROP TABLE taken');
+    await make.query(`UPDATE outbox SET status = 'queued', finished_at = NULL WHERE organization_id = $1 AND finished_at > now() - interval '5 seconds'`, [at.school]); // prettier-ignore
+    await at.put(moved.id, { starts_at: inDays(4) });
+    const lines = (await round.pass()).filter(({ to }) => to === family).flatMap((one) => one.lines);
+    const day = (days: number) => new Intl.DateTimeFormat('en-AU', { weekday: 'long', day: 'numeric', month: 'long', timeZone: 'Australia/Melbourne' }).format(new Date(inDays(days))); // prettier-ignore
+    expect(first!.lines).toHaveLength(2);
+    expect(lines.map((line) => line.replaceAll(/, \d+:\d\d [ap]m to \d+:\d\d [ap]m AE[SD]T/g, ''))).toEqual([
+      `Changed: Lesson with Tilly D. for Hana, ${day(4)}. It was ${day(6)}.`,
+      `Cancelled: Lesson with Tilly D. for Hana, ${day(5)}`,
+    ]);
+  });
+
   it('says where it is: the link to both, the place to the family, and never a street', async () => {
     await switched(...KINDS);
     await round.look();

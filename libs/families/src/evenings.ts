@@ -11,9 +11,6 @@ import { Rounds } from './rounds.js';
 /** People in one transaction. */
 const PORTION = 200;
 
-/** The local hour from which the lessons of the next day are told. */
-const EVENING = 18;
-
 /** Tells of an evening which lessons the next day has. */
 @Injectable()
 export class Evenings {
@@ -26,12 +23,12 @@ export class Evenings {
   /** Queues the mails to the next people, in a transaction of its own. @returns whether there are more */
   gather(organizationId: string, zone: string): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
-      const today = dayOf(new Date(), zone);
-      const { eveningOn, eveningAfter } = await this.rounds.open(organizationId);
+      const { eveningOn, eveningAfter, moment } = await this.rounds.open(organizationId);
+      const today = dayOf(moment, zone);
       const begun = eveningOn === today;
       if (begun && eveningAfter === null) return false;
       const people = await this.db.query<{ id: string }>(sql`
-        SELECT DISTINCT p.user_id AS id FROM (${partiesOf(organizationId, tomorrow(zone))}) p WHERE p.user_id > ${(begun && eveningAfter) || NIL}
+        SELECT DISTINCT p.user_id AS id FROM (${partiesOf(organizationId, after(today, zone))}) p WHERE p.user_id > ${(begun && eveningAfter) || NIL}
         ORDER BY 1 LIMIT ${PORTION}`);
       const mails = people.map(({ id }) => ({ id, aboutId: id, orNever: true }));
       await this.people.mail(organizationId, 'lessons_tomorrow', 'lessons', mails);
@@ -41,10 +38,9 @@ export class Evenings {
     });
   }
 
-  /** What somebody has tomorrow, as it is now, in the ambient transaction; nothing once the evening is over. */
-  async lessons(organizationId: string, userId: string, zone: string): Promise<Known[]> {
-    if (hourIn(zone) < EVENING) return [];
-    const mine = sql`${tomorrow(zone)} AND (s.tutor_id = ${userId} OR s.id IN (SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
+  /** What somebody has on the day after this one, as it is now, in the ambient transaction. */
+  async lessons(organizationId: string, userId: string, day: string, zone: string): Promise<Known[]> {
+    const mine = sql`${after(day, zone)} AND (s.tutor_id = ${userId} OR s.id IN (SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
       AND (student_id = ${userId} OR student_id IN (SELECT student_id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${userId}))))`;
     const rows = await this.db.query<{ known: Known }>(sql`
       SELECT p.known FROM (${partiesOf(organizationId, mine)}) p WHERE p.user_id = ${userId} ORDER BY p.starts_at`);
@@ -52,10 +48,8 @@ export class Evenings {
   }
 }
 
-function tomorrow(zone: string) {
-  const day = addDays(dayOf(new Date(), zone), 1);
+/** SQL: about the sessions `s` of the day after this one. */
+function after(today: string, zone: string) {
+  const day = addDays(today, 1);
   return sql`s.starts_at BETWEEN ${startOfDay(day, zone).toISOString()} AND ${endOfDay(day, zone).toISOString()}`;
 }
-
-const hourIn = (zone: string): number =>
-  Number(new Intl.DateTimeFormat('en-GB', { hour: '2-digit', hour12: false, timeZone: zone }).format(new Date()));

@@ -71,11 +71,11 @@ export class FamilyPeople {
       UPDATE outbox SET due_at = greatest(now(), family_at) WHERE ${waitFor(organizationId, kind, ids)} AND due_at > greatest(now(), family_at)`);
   }
 
-  /** Whether an earlier mail of the kind to this person is being sent. */
-  async isBeingMailed(organizationId: string, kind: FamilyKind, id: string, before: string): Promise<boolean> {
+  /** Whether another mail of the kind to this person is being sent. */
+  async isBeingMailed(organizationId: string, kind: FamilyKind, id: string, other: string): Promise<boolean> {
     const [rows] = await this.db.read<[object]>(
       { organizationId },
-      sql`SELECT FROM outbox WHERE organization_id = ${organizationId} AND about_id = ${id} AND kind = ${kind} AND id < ${before} AND leased_until > now()`,
+      sql`SELECT FROM outbox WHERE organization_id = ${organizationId} AND about_id = ${id} AND kind = ${kind} AND id <> ${other} AND leased_until > now()`,
     );
     return rows.length > 0;
   }

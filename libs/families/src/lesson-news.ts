@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Database } from '@app/database';
-import { decide, type Known, newsOf, type Telling } from './decide.js';
+import { decide, newsOf, type News, type Telling, timesAfter } from './decide.js';
 import { FamilyPeople } from './family-people.js';
 import { partiesOf, stillConcerned } from './lesson-parties.js';
 import { Rounds } from './rounds.js';
@@ -14,23 +14,19 @@ interface Row extends Telling {
   userId: string;
   sessionId: string;
   startsAt: Date;
+  /** When a mail is due, or was, that says what is new. */
+  mailAt: Date | null;
   /** Whether its end is news for them. */
   concerned: boolean;
   /** It has begun, or is completed: nobody is told any more. */
   over: boolean;
 }
 
-/** A lesson of which a mail tells something new. */
-export interface News {
-  kind: FamilySwitch;
-  told: Known | null;
-  now: Known | null;
-}
-
-/** What a mail says of lessons. `written` is called once it has been sent: from then on its reader knows. */
+/** What a mail says of lessons. */
 export interface LessonLetter {
   news: News[];
-  written: () => Promise<void>;
+  /** Called once it has been sent: from then on its reader knows; or if it was not. If neither is, nobody knows whether they do. */
+  settled: (sent: boolean) => Promise<void>;
 }
 
 /**
@@ -48,7 +44,7 @@ export class LessonNews {
   /** Looks at what has happened since the last time, in a transaction of its own. @returns whether there may be more */
   gather(organizationId: string, kinds: FamilySwitch[]): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
-      const { position } = await this.rounds.open(organizationId);
+      const { position, moment } = await this.rounds.open(organizationId);
       if (position === null) return this.begin(organizationId);
       const [happened] = await this.db.query<{ last: string | null; many: boolean; sessions: string[] }>(sql`
         SELECT max(number)::text AS last, count(*) = ${PORTION} AS many, coalesce(array_agg(DISTINCT session) FILTER (WHERE session IS NOT NULL), '{}') AS sessions
@@ -56,21 +52,22 @@ export class LessonNews {
           FROM events WHERE organization_id = ${organizationId} AND number > ${position} ORDER BY number LIMIT ${PORTION}) e`);
       const { last, many, sessions } = happened!;
       if (last === null) return false;
-      if (sessions.length > 0) await this.look(organizationId, kinds, sessions);
+      if (sessions.length > 0) await this.look(organizationId, kinds, sessions, moment);
       await this.db.query(sql`UPDATE family_rounds SET position = ${last} WHERE organization_id = ${organizationId}`);
       return many;
     });
   }
 
   /**
-   * What is new for somebody, just before it is mailed; null if nothing is.
+   * What is new for somebody, just before it is mailed; null if nothing is. That a mail says so is stored before it is sent: a worker may be
+   * killed when the server has accepted it, and by the next try the lesson may be as it was.
    *
    * @param kinds what the organization has switched on now
    */
   async letter(organizationId: string, userId: string, kinds: FamilySwitch[]): Promise<LessonLetter | null> {
     return this.db.transaction({ organizationId }, async () => {
       // Whoever is gathering has finished, and what they add from now on is due later than this.
-      await this.db.query(sql`SELECT FROM family_rounds WHERE organization_id = ${organizationId} FOR UPDATE`);
+      const { moment } = await this.rounds.open(organizationId);
       const due = sql`user_id = ${userId} AND mail_at IS NOT NULL`;
       const rows = await this.rows(
         organizationId,
@@ -78,16 +75,27 @@ export class LessonNews {
         sql`s.id IN (SELECT session_id FROM lesson_tellings WHERE organization_id = ${organizationId} AND ${due})`,
       );
       const mine = rows.filter((row) => row.userId === userId && row.mailAt);
-      const moment = Date.now();
-      const news = mine.flatMap(({ told, now, concerned, over }) => {
-        const kind = newsOf(told, now);
-        const ahead = [told, now].some((one) => one && Date.parse(one.at) > moment);
-        return kind && kinds.includes(kind) && ahead && !over && (now || concerned) ? [{ kind, told, now }] : [];
+      const said = mine.flatMap((row) => {
+        const news = newsOf(row);
+        return news &&
+          kinds.includes(news.kind) &&
+          timesAfter(moment, row).length > 0 &&
+          !row.over &&
+          (row.now ?? row.concerned)
+          ? [{ row, news }]
+          : [];
       });
-      const written = () => this.db.transaction({ organizationId }, () => this.tell(organizationId, mine));
-      if (news.length > 0) return { news, written };
-      await this.tell(organizationId, mine);
-      return null;
+      if (said.length === 0) {
+        await this.tell(organizationId, mine);
+        return null;
+      }
+      const telling = said.map(({ row }) => row);
+      await this.doubt(organizationId, telling.map((row) => ({ ...row, doubts: [...row.doubts, row.now] }))); // prettier-ignore
+      const settled = (sent: boolean) =>
+        this.db.transaction({ organizationId }, () =>
+          sent ? this.tell(organizationId, mine) : this.doubt(organizationId, telling),
+        );
+      return { news: said.map(({ news }) => news), settled };
     });
   }
 
@@ -103,9 +111,8 @@ export class LessonNews {
     return false;
   }
 
-  private async look(organizationId: string, kinds: FamilySwitch[], sessions: string[]): Promise<void> {
+  private async look(organizationId: string, kinds: FamilySwitch[], sessions: string[], moment: Date): Promise<void> {
     const rows = await this.rows(organizationId, sql`t.session_id = ANY (${sessions})`, sql`s.id = ANY (${sessions})`);
-    const moment = new Date();
     const due = await this.people.waiting(organizationId, 'lesson_news', [...new Set(rows.map((row) => row.userId))]);
     const wanted = new Map<string, Date>();
     const hurried = new Set<string>();
@@ -141,12 +148,21 @@ export class LessonNews {
   /** What has been told of lessons, beside what is so. @param told about the telling `t` @param which about the session `s` */
   private rows(organizationId: string, told: Sql, which: Sql): Promise<Row[]> {
     return this.db.query<Row>(sql`
-      SELECT user_id AS "userId", session_id AS "sessionId", coalesce(n.starts_at, t.starts_at) AS "startsAt", t.told, n.known AS now, t.mail_at AS "mailAt",
-        t.told IS NOT NULL AND ${stillConcerned(organizationId)} AS concerned,
+      SELECT user_id AS "userId", session_id AS "sessionId", coalesce(n.starts_at, t.starts_at) AS "startsAt", t.told, coalesce(t.doubts, '[]') AS doubts, n.known AS now,
+        t.mail_at AS "mailAt", ${stillConcerned(organizationId)} AS concerned,
         EXISTS (SELECT FROM sessions x WHERE x.organization_id = ${organizationId} AND x.id = session_id
           AND (x.status = 'completed' OR x.status = 'scheduled' AND x.starts_at <= clock_timestamp()::timestamptz(3))) AS over
       FROM (SELECT * FROM lesson_tellings t WHERE t.organization_id = ${organizationId} AND ${told}) t
       FULL JOIN (${partiesOf(organizationId, which)}) n USING (user_id, session_id)`);
+  }
+
+  /** What mails to them may have said, until it is known whether they have arrived. */
+  private async doubt(organizationId: string, rows: Row[]): Promise<void> {
+    await this.db.query(sql`
+      UPDATE lesson_tellings t SET doubts = nullif(d.doubts, '[]')
+      FROM unnest(${rows.map((row) => row.userId)}::uuid[], ${rows.map((row) => row.sessionId)}::uuid[],
+        ${rows.map((row) => JSON.stringify(row.doubts))}::jsonb[]) d (user_id, session_id, doubts)
+      WHERE t.organization_id = ${organizationId} AND t.user_id = d.user_id AND t.session_id = d.session_id`);
   }
 
   /** From now on this is what they know. A mail that came to be due meanwhile stays so, unless `forced`. */
@@ -157,7 +173,7 @@ export class LessonNews {
       SELECT ${organizationId}, * FROM unnest(${rows.map((row) => row.userId)}::uuid[], ${rows.map((row) => row.sessionId)}::uuid[],
         ${rows.map((row) => row.startsAt.toISOString())}::timestamptz[], ${rows.map((row) => row.now && JSON.stringify(row.now))}::jsonb[],
         ${rows.map((row) => (forced ? null : (row.mailAt?.toISOString() ?? null)))}::timestamptz[])
-      ON CONFLICT (organization_id, user_id, session_id) DO UPDATE SET told = excluded.told, starts_at = excluded.starts_at,
+      ON CONFLICT (organization_id, user_id, session_id) DO UPDATE SET told = excluded.told, doubts = NULL, starts_at = excluded.starts_at,
         mail_at = CASE WHEN NOT ${forced} AND t.mail_at IS DISTINCT FROM excluded.mail_at THEN t.mail_at END`);
     await this.db.query(sql`
       DELETE FROM lesson_tellings WHERE organization_id = ${organizationId} AND session_id = ANY (${rows.map((row) => row.sessionId)}::uuid[])

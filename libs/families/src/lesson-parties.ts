@@ -32,13 +32,15 @@ const knownOf = (students: Sql, place: Sql): Sql =>
   sql`jsonb_build_object('at', s.starts_at, 'until', s.ends_at, 'tutor', s.tutor_id, 'subject', s.subject_id, 'mode', s.mode,
     'url', s.meeting_url, 'place', ${place}, 'students', ${students})`;
 
+const TOLD = sql`coalesce(t.told, t.doubts -> 0)`;
+
 /**
- * SQL: whether somebody `t.user_id` who was told `t.told` still has to do with it, so that its end is news for them: an accepted tutor, a parent of one of the
- * children, or the student, who is told as long as no parent is.
+ * SQL: whether somebody `t.user_id` who was told `t.told`, or perhaps `t.doubts`, still has to do with it, so that its end is news for them: an accepted tutor,
+ * a parent of one of the children, or the student, who is told as long as no parent is.
  */
-export const stillConcerned = (organizationId: string): Sql => sql`CASE WHEN t.told -> 'students' = 'null'
+export const stillConcerned = (organizationId: string): Sql => sql`CASE WHEN ${TOLD} -> 'students' = 'null'
   THEN EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = t.user_id AND m.status = 'accepted' AND m.role <> 'student')
-  ELSE EXISTS (SELECT FROM jsonb_array_elements_text(t.told -> 'students') c (id)
+  ELSE EXISTS (SELECT FROM jsonb_array_elements_text(${TOLD} -> 'students') c (id)
     LEFT JOIN parent_students l ON l.organization_id = ${organizationId} AND l.student_id = c.id::uuid
     LEFT JOIN parents p ON p.organization_id = ${organizationId} AND p.user_id = l.parent_id AND p.status = 'accepted'
     JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = c.id::uuid AND m.status = 'accepted'

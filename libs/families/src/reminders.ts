@@ -36,8 +36,8 @@ export class Reminders {
    */
   gather(organizationId: string, zone: string): Promise<boolean> {
     return this.db.transaction({ organizationId }, async () => {
-      await this.rounds.open(organizationId);
-      const today = dayOf(new Date(), zone);
+      const { moment } = await this.rounds.open(organizationId);
+      const today = dayOf(moment, zone);
       const due = await this.db.query<Due>(sql`
         SELECT d.id, d.due_date::text AS "dueDate", d.days, p.id AS "payerId" FROM (
           SELECT i.id, i.student_id, i.due_date, max(t.days) AS days

@@ -9,6 +9,8 @@ interface Round {
   /** A day of the organization's: the last evening that was told, up to whom; null after the last one. */
   eveningOn: string | null;
   eveningAfter: string | null;
+  /** Now, as the database has it: clocks of workers differ. */
+  moment: Date;
 }
 
 /** The rounds of the worker: one at a time for each organization. */
@@ -22,7 +24,7 @@ export class Rounds {
       sql`INSERT INTO family_rounds (organization_id) VALUES (${organizationId}) ON CONFLICT DO NOTHING`,
     );
     const [round] = await this.db.query<Round>(sql`
-      SELECT position, evening_on::text AS "eveningOn", evening_after AS "eveningAfter"
+      SELECT position, evening_on::text AS "eveningOn", evening_after AS "eveningAfter", clock_timestamp()::timestamptz(3) AS moment
       FROM family_rounds WHERE organization_id = ${organizationId} FOR UPDATE`);
     return round!;
   }

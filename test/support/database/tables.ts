@@ -446,6 +446,7 @@ export interface Tables {
     sessionId: string;
     startsAt: Date;
     told: unknown;
+    doubts: unknown;
     mailAt: Date | null;
   };
   list_counts: {

@@ -232,4 +232,10 @@ export const PROMISES: Promised[] = [
   { row: 64, promised: '50 kills of a replica under load: 0 of the requests fail, 0 miss what was written before', specs: ['faults/load/replicas'] },
   { row: 65, promised: 'CPU of the primary for a read, with a replica: <= 0.15 of that without', specs: ['faults/load/replicas'] },
   { row: 66, promised: 'moves under 8 writers and 50 kills: 0 acknowledged writes lost, 0 doubled, one home', specs: ['faults/load/move'] },
+  {
+    row: 67,
+    promised:
+      '100 kills of two workers that mail families, by clocks that jump an hour: each reminder and evening once, told last is what is so, nothing of another family',
+    specs: ['worker/family-mails-faults'],
+  },
 ];

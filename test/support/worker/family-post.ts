@@ -10,6 +10,7 @@ import { WorkerModule } from '../../../apps/worker/src/worker.module.js';
 import { TestApi } from '../http/api.js';
 import { logTo } from '../process/log-to.js';
 import { TestSmtp } from './smtp.js';
+import { WorkerProcess } from './worker-process.js';
 
 /** An API that mails families, the worker that does it, and the server that takes the mails. */
 export class FamilyPost {
@@ -18,6 +19,7 @@ export class FamilyPost {
     readonly smtp: TestSmtp,
     private readonly worker: INestApplicationContext,
     private readonly folder: string,
+    private readonly settings: Record<string, string>,
   ) {}
 
   static async open(settings: Record<string, string> = {}): Promise<FamilyPost> {
@@ -33,7 +35,16 @@ export class FamilyPost {
     const api = await TestApi.start(all);
     const env = loadEnv({ NODE_ENV: 'test', ...all, WORKER_DATABASE_URL: api.database.workerUrl }, {});
     const worker = await Test.createTestingModule({ imports: [WorkerModule.forRoot(env, logTo([]))] }).compile();
-    return new FamilyPost(api, smtp, worker, folder);
+    return new FamilyPost(api, smtp, worker, folder, {
+      ...all,
+      DATABASE_URL: api.database.applicationUrl,
+      WORKER_DATABASE_URL: api.database.workerUrl,
+    });
+  }
+
+  /** Starts a worker in a process of its own. Requires buildOnce(). @param ahead of the database is its clock (ms) */
+  hire(ahead = 0): Promise<WorkerProcess> {
+    return WorkerProcess.start({ ...this.settings, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clockThatIs(ahead))}` });
   }
 
   /** A service of the worker. */
@@ -58,6 +69,13 @@ export class FamilyPost {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
+
+const clockThatIs = (ahead: number) => `
+  const Right = Date;
+  globalThis.Date = class extends Right {
+    constructor(...given) { given.length ? super(...given) : super(Right.now() + ${ahead}); }
+    static now() { return Right.now() + ${ahead}; }
+  };`;
 
 /** What the PDF in a raw mail says. */
 export async function attachedIn(raw: string): Promise<{ name: string; text: string }> {

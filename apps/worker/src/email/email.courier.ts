@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Env, Vault } from '@app/config';
 import { EMAIL_KINDS, type EmailKind, type EmailPayload, openEmail } from '@app/jobs';
@@ -57,18 +58,21 @@ export class EmailCourier implements Courier {
       lost = lease.leftMs < LAST_MOMENT_MS;
       if (lost || signal.aborted) throw new Error('too late');
     };
-    const { organizationName, written, ...content } = letter;
+    const { organizationName, settled, ...content } = letter;
     const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
     const from = { name: `${organizationName}${via}`, address: this.sender.address };
-    const mail = { id, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
+    // Programs show one of two mails with the same id: what says something else has another one.
+    const known = settled ? `${id}.${digestOf(content.text)}` : id;
+    const mail = { id: known, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
     try {
       await this.mailer!.send(mail, ready, signal);
-      await written?.();
+      await settled?.(true);
       return { status: 'sent', after };
     } catch (error) {
+      const { noMailbox, refused, unreachable, problem } = smtpFailureOf(error);
+      if (lost || refused || unreachable) await settled?.(false);
       if (lost) return { status: 'lost', after };
       if (signal.aborted) return { status: 'failed', problem: 'timeout', after };
-      const { noMailbox, unreachable, problem } = smtpFailureOf(error);
       if (noMailbox) return { ...(await this.refused(message)), after };
       if (problem === 'smtputf8_missing') return { status: 'dead', problem, after };
       return { status: 'failed', problem, unreachable, after };
@@ -111,6 +115,8 @@ export class EmailCourier implements Courier {
     }
   }
 }
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 function isKind(kind: string): kind is EmailKind {
   return (EMAIL_KINDS as readonly string[]).includes(kind);

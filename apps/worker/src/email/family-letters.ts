@@ -18,12 +18,12 @@ export type Written = Rendered & {
   attachments?: Attachment[];
   /** Where its reader can switch such mails off. */
   optOut?: string;
-  /** Called once it has been sent. */
-  written?: () => Promise<void>;
+  /** Called once it has been sent, or refused. What may have arrived calls neither, and may say something else the next time. */
+  settled?: (sent: boolean) => Promise<void>;
 };
 
 /** What a mail to a family says, before it is put into words. */
-export interface Letter extends Pick<Written, 'attachments' | 'written'> {
+export interface Letter extends Pick<Written, 'attachments' | 'settled'> {
   firstName: string | null;
   /** Where to continue. */
   link: string | null;
@@ -41,15 +41,15 @@ const LATER: Outcome = { status: 'failed', problem: 'earlier_mail' };
 /** Writes mails to families as things are when they are sent. */
 @Injectable()
 export class FamilyLetters {
-  /** What each kind says of what it is about, to this address; null if there is no reason to send it any more. */
+  /** What each kind says of what it is about, to this address, since it was queued; null if there is no reason to send it any more. */
   private readonly letters: Record<
     FamilyKind,
-    (organizationId: string, aboutId: string, to: string) => Promise<Letter | null>
+    (organizationId: string, aboutId: string, to: string, since: Date) => Promise<Letter | null>
   > = {
-    invoice: (...about) => this.invoice(...about),
-    receipt: (...about) => this.receipt(...about),
-    invoice_reminder: (...about) => this.reminder(...about),
-    lesson_news: (...about) => this.lessons.ofNews(...about),
+    invoice: (school, id, to) => this.invoice(school, id, to),
+    receipt: (school, id, to) => this.receipt(school, id, to),
+    invoice_reminder: (school, id, to) => this.reminder(school, id, to),
+    lesson_news: (school, id, to) => this.lessons.ofNews(school, id, to),
     lessons_tomorrow: (...about) => this.lessons.ofTomorrow(...about),
   };
 
@@ -65,20 +65,20 @@ export class FamilyLetters {
   ) {}
 
   /** @returns the outcome of one that is not to be sent, now or ever */
-  async write({ id, organizationId, kind, aboutId, recipient }: Claimed): Promise<Written | Outcome> {
+  async write({ id, organizationId, kind, aboutId, recipient, createdAt }: Claimed): Promise<Written | Outcome> {
     const known = FAMILY_KINDS.find((one) => one === kind);
     if (!known) throw new Error(`A mail to a family of an unknown kind "${kind}"`);
     // Two at once would both say the same.
     if (known === 'lesson_news' && (await this.people.isBeingMailed(organizationId!, known, aboutId!, id)))
       return LATER;
-    const letter = await this.letters[known](organizationId!, aboutId!, recipient);
+    const letter = await this.letters[known](organizationId!, aboutId!, recipient, createdAt);
     if (!letter) return GONE;
     const sender = await this.store.senderOf(organizationId!);
     const about = { ...letter.about, answers: sender.replyTo !== null };
     const optOut = letter.token && `${this.env.portalUrl}/mails/${letter.token}`;
     return {
       ...renderFamily(known, sender, { ...letter, about, optOut }),
-      ...{ replyTo: sender.replyTo, attachments: letter.attachments, written: letter.written, optOut },
+      ...{ replyTo: sender.replyTo, attachments: letter.attachments, settled: letter.settled, optOut },
     };
   }
 

@@ -2,12 +2,15 @@ import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Evenings, FamilyPeople, type FamilySwitch, type LessonInMail, LessonNews, Lessons } from '@app/families';
+import { dayOf } from '@app/scheduling';
 import type { Letter } from './family-letters.js';
 import { personName, plainName } from './names.js';
 
 interface School {
   zone: string;
   kinds: FamilySwitch[];
+  /** Now, as the database has it. */
+  moment: Date;
 }
 
 /** Writes mails about lessons: what is new of them, and those of tomorrow. */
@@ -24,30 +27,33 @@ export class LessonLetters {
   /** @returns null if there is nothing new, or nobody to tell at this address */
   async ofNews(organizationId: string, userId: string, to: string): Promise<Letter | null> {
     const { zone, kinds } = await this.school(organizationId);
-    const letter = await this.news.letter(organizationId, userId, kinds);
+    const reader = await this.db.transaction({ organizationId }, () =>
+      this.people.at(organizationId, userId, to, 'lessons'),
+    );
+    // Whoever is not mailed is not said to have been told, either.
+    const letter = reader && (await this.news.letter(organizationId, userId, kinds));
     if (!letter) return null;
+    const { news, settled } = letter;
     return this.db.transaction({ organizationId }, async () => {
-      const reader = await this.people.at(organizationId, userId, to, 'lessons');
-      if (!reader) return null;
-      const { news, written } = letter;
       const known = await this.lessons.named(organizationId, userId, news.flatMap(({ told, now }) => [told, now])); // prettier-ignore
       const lines = news
         .map(({ kind }, index) => ({ kind, told: known[2 * index] ?? null, now: known[2 * index + 1] ?? null }))
         .toSorted((one, other) => startOf(one) - startOf(other))
         .map(({ kind, told, now }) => lineOf(kind, told, now, zone));
       const about = { what: whatOf(news.map(({ kind }) => kind)) };
-      return { firstName: reader.firstName, link: null, lines, about, written, token: reader.token };
+      return { firstName: reader.firstName, link: null, lines, about, settled, token: reader.token };
     });
   }
 
-  /** @returns null if there is no lesson tomorrow, or the evening is over */
-  async ofTomorrow(organizationId: string, userId: string, to: string): Promise<Letter | null> {
-    const { zone, kinds } = await this.school(organizationId);
-    if (!kinds.includes('lessons_tomorrow')) return null;
+  /** @param since when it was queued @returns null if there is no lesson tomorrow, or that evening is over */
+  async ofTomorrow(organizationId: string, userId: string, to: string, since: Date): Promise<Letter | null> {
+    const { zone, kinds, moment } = await this.school(organizationId);
+    const today = dayOf(moment, zone);
+    if (!kinds.includes('lessons_tomorrow') || dayOf(since, zone) !== today) return null;
     return this.db.transaction({ organizationId }, async () => {
       const reader = await this.people.at(organizationId, userId, to, 'lessons');
       if (!reader) return null;
-      const known = await this.evenings.lessons(organizationId, userId, zone);
+      const known = await this.evenings.lessons(organizationId, userId, today, zone);
       if (known.length === 0) return null;
       const lessons = (await this.lessons.named(organizationId, userId, known)).flatMap((lesson) => lesson ?? []);
       const lines = lessons.map((lesson) => `${timesOf(lesson, zone)}: ${describe(lesson)}`);
@@ -59,7 +65,7 @@ export class LessonLetters {
   private async school(organizationId: string): Promise<School> {
     const [[school]] = await this.db.read<[School]>(
       { organizationId },
-      sql`SELECT time_zone AS zone, ARRAY(SELECT kind FROM family_switches WHERE organization_id = ${organizationId}) AS kinds
+      sql`SELECT time_zone AS zone, clock_timestamp()::timestamptz(3) AS moment, ARRAY(SELECT kind FROM family_switches WHERE organization_id = ${organizationId}) AS kinds
         FROM organizations WHERE id = ${organizationId}`,
     );
     return school!;

@@ -65,8 +65,8 @@ export const ERASING: Record<string, Erasing> = {
   lesson_tellings: {
     own: ANYWHERE,
     names: { user_id: 'goes' },
-    goes: 'position(person::text IN t.told::text) > 0',
-    keeps: { 'ids of lessons and people that stay': ['told'] },
+    goes: 'position(person::text IN concat(t.told, t.doubts)) > 0',
+    keeps: { 'ids of lessons and people that stay': ['told', 'doubts'] },
   },
   suppressions: { own: ANYWHERE, goes: BY_ADDRESS, keeps: { [OTHERS]: ['email_normalized'] } },
   events: {

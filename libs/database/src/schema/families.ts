@@ -27,13 +27,15 @@ export const families = /* sql */ `
   ${secure('family_rounds')}
 
   -- What somebody was told last of a lesson ahead: its time, tutor, subject and mode, and which of their children take part; null for nothing. mail_at: it
-  -- may be otherwise by now, and a mail that is due then says so, if it still is.
+  -- may be otherwise by now, and a mail that is due then says so, if it still is. doubts: what else mails may have said, of which nobody knows whether they
+  -- have arrived.
   CREATE TABLE lesson_tellings (
     organization_id uuid NOT NULL REFERENCES organizations,
     user_id uuid NOT NULL,
     session_id uuid NOT NULL,
     starts_at timestamptz(3) NOT NULL,
     told jsonb,
+    doubts jsonb,
     mail_at timestamptz(3),
     PRIMARY KEY (organization_id, user_id, session_id)
   );
