@@ -50,7 +50,9 @@ it(`workers killed ${KILLS} times while they mail families, by clocks that jump:
   // This opens a window between acceptance and commit.
   smtp.atMessage = () => ({ waitMs: random.integer(15), ...(random.chance(0.1) && { code: 451, message: '4.3.2 busy' }) });
   let landed = 0;
-  for (let kill = 0; kill < KILLS; kill++) {
+  // Of kills while nothing is in hand, others are tried.
+  let kills = 0;
+  for (; kills < KILLS || (landed < KILLS * 0.2 && kills < 4 * KILLS); kills++) {
     await each(async (school) => {
       for (let more = random.integer(4); more > 0; more--) await school.act();
       if (random.chance(0.1)) await school.pay();
@@ -109,12 +111,12 @@ it(`workers killed ${KILLS} times while they mail families, by clocks that jump:
   const told = reminders.reduce((sum, count) => sum + count, 0);
   reached(
     67,
-    `${wrong.length} wrong of ${sent.size} mails (${told} reminders, ${supper.evenings} evenings), ${doubled} duplicates in ${KILLS} kills (${landed} with mails in hand), ` +
+    `${wrong.length} wrong of ${sent.size} mails (${told} reminders, ${supper.evenings} evenings), ${doubled} duplicates in ${kills} kills (${landed} with mails in hand), ` +
       `${lunch.jumps + supper.jumps} jumps of the clock`,
     SEED,
   );
   expect(wrong).toEqual([]);
   expect(doubled).toBeLessThanOrEqual(landed);
   // Otherwise nothing was proven.
-  expect(landed).toBeGreaterThanOrEqual(Math.floor(KILLS * 0.2));
+  expect(landed).toBeGreaterThanOrEqual(KILLS * 0.2);
 });

@@ -97,4 +97,40 @@ describe('reminders', () => {
     ]);
     expect(await hour()).toEqual([]);
   });
+
+  it('go to whoever gets the invoice itself, also before they have accepted; not to who has declined', async () => {
+    const invited = { status: 'pending' as const, suppliedFirstName: 'Mio', suppliedEmail: 'mio@byron.example' };
+    const [, , s3] = at.students;
+    const { id } = await make.parent(at.calendar.school, { ...invited, children: [s3] });
+    const invoice = await due(-3, s3);
+    expect((await at.send('post', `/v1/invoices/${invoice}/send`)).status).toBe(200);
+    await make.query('UPDATE family_rounds SET reminded_at = NULL');
+    await round.look();
+    expect((await round.sent()).map(({ to }) => to)).toEqual(['mio@byron.example', 'mio@byron.example']);
+    await make.query(`UPDATE parents SET status = 'archived', refused_at = now() WHERE user_id = $1`, [id]);
+    await dueIn(invoice, -10);
+    expect(await hour()).toEqual([]);
+    expect((await at.send('post', `/v1/invoices/${invoice}/send`)).status).toBe(409);
+  });
+
+  it('spare whom the organization exempts, also once one is queued; what came up meanwhile is not made up for', async () => {
+    const spare = (table: string, id: string, spared: boolean) =>
+      make.query(`UPDATE ${table} SET no_reminders = $3 WHERE organization_id = $1 AND user_id = $2`, [at.calendar.school, id, spared]);
+    const invoice = await due(-3);
+    await make.query('UPDATE family_rounds SET reminded_at = NULL');
+    await round.look();
+    await spare('parents', at.parent, true);
+    expect(await round.sent()).toEqual([]);
+    await dueIn(invoice, -10);
+    expect(await hour()).toEqual([]);
+    // Of a student who pays for themselves.
+    await at.send('patch', `/v1/students/${s2}`, { bills_self: true }, await api.key(at.calendar.school, { scopes: ['accounts:write'] }));
+    await due(-3, s2);
+    await spare('members', s2, true);
+    expect(await hour()).toEqual([]);
+    await spare('parents', at.parent, false);
+    expect(await hour()).toEqual([]);
+    await dueIn(invoice, -20);
+    expect(await hour()).toEqual([LATE]);
+  });
 });

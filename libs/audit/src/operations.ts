@@ -51,6 +51,8 @@ const WORDS = {
   'switch off retention': 'Decided to keep {kind}',
   'switch on mails': 'Switched on emails to families: {kind}',
   'switch off mails': 'Switched off emails to families: {kind}',
+  'stop reminders': 'Exempted {person} from payment reminders',
+  'resume reminders': 'Ended the exemption of {person} from payment reminders',
   'delete old records': 'Deleted {rows} old {kind}',
   'add owner': 'Made {person} an owner',
   'change role': 'Changed the role of {person} from {from} to {to}',

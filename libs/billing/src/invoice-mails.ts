@@ -11,7 +11,7 @@ type Status = (typeof INVOICE.values)[number];
 /** What a mail with an invoice says. */
 export interface InvoiceInMail {
   status: Status;
-  payerId: string;
+  payer: Payer;
   /** Its day has passed where the organization is. */
   overdue: boolean;
   number: string;
@@ -20,7 +20,6 @@ export interface InvoiceInMail {
   paidCents: bigint;
   dueOn: string | null;
   snapshot: Snapshot;
-  firstName: string | null;
 }
 
 interface Row {
@@ -73,8 +72,10 @@ export class InvoiceMails {
     );
     if (!found?.email || normalizeEmail(found.email) !== normalizeEmail(recipient)) return null;
     if (found.billedParentId !== found.parentId) return null;
-    const { status, id: payerId, number, currency, dueOn, overdue, snapshot, firstName, due, paid } = found;
+    const { status, number, currency, dueOn, overdue, snapshot, due, paid } = found;
+    const { id: payerId, parentId, firstName, email, spared } = found;
     const sums = { dueCents: BigInt(due), paidCents: BigInt(paid) };
-    return { status, payerId, number, currency, dueOn, overdue, snapshot, firstName, ...sums };
+    const payer = { id: payerId, parentId, firstName, email, spared };
+    return { status, payer, number, currency, dueOn, overdue, snapshot, ...sums };
   }
 }

@@ -31,7 +31,8 @@ export class Evenings {
         SELECT DISTINCT p.user_id AS id FROM (${partiesOf(organizationId, after(today, zone))}) p WHERE p.user_id > ${(begun && eveningAfter) || NIL}
         ORDER BY 1 LIMIT ${PORTION}`);
       const mails = people.map(({ id }) => ({ id, aboutId: id, orNever: true }));
-      await this.people.mail(organizationId, 'lessons_tomorrow', 'lessons', mails);
+      const reached = await this.people.find(organizationId, people.map(({ id }) => id)); // prettier-ignore
+      await this.people.mail(organizationId, 'lessons_tomorrow', reached, mails);
       const last = people.length < PORTION ? null : people.at(-1)!.id;
       await this.db.query(sql`UPDATE family_rounds SET evening_on = ${today}, evening_after = ${last}::uuid WHERE organization_id = ${organizationId}`); // prettier-ignore
       return last !== null;

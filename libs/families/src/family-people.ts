@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { Database, normalizeEmail, visiblePerson } from '@app/database';
 import type { FamilyKind, FamilyMail } from '@app/jobs';
-import { FamilyMails, leadsNowhere } from '@app/people';
+import { FamilyMails, leadsNowhere, type Payer } from '@app/people';
 import type { Choice } from './mail-choices.js';
 
 /** Somebody who is mailed news, as the organization is shown them. */
@@ -12,6 +12,8 @@ export interface Recipient {
   email: string;
   proven: boolean;
 }
+
+type Person = Pick<Payer, 'id' | 'firstName' | 'email'>;
 
 /** A mail to somebody. */
 interface Wanted extends Pick<FamilyMail, 'aboutId' | 'notBefore' | 'orNever'> {
@@ -26,35 +28,47 @@ export class FamilyPeople {
     private readonly mails: FamilyMails,
   ) {}
 
-  /** Those of them who are mailed such news, in the ambient transaction: not who has left, has switched it off, or has no address that works. */
-  async find(organizationId: string, ids: string[], choice: Choice): Promise<Recipient[]> {
-    if (ids.length === 0 || !this.mails.able) return [];
+  /** Those of them who are told of lessons, in the ambient transaction: not who has left, has switched it off, or has no address that works. */
+  async find(organizationId: string, ids: string[]): Promise<Recipient[]> {
     const person = (table: 'members' | 'parents'): Sql => {
       const { first_name: firstName, email } = visiblePerson('t');
       return sql`SELECT t.user_id AS id, ${raw(firstName)} AS "firstName", ${raw(email)} AS email FROM ${raw(table)} t LEFT JOIN users u ON u.id = t.user_id
         WHERE t.organization_id = ${organizationId} AND t.user_id = ANY (${ids}::uuid[]) AND t.status = 'accepted'`;
     };
-    const people = await this.db.query<Pick<Recipient, 'id' | 'firstName' | 'email' | 'proven'>>(sql`
-      SELECT DISTINCT ON (p.id) p.*, reads_mail(p.id) AS proven FROM (${person('members')} UNION ALL ${person('parents')}) p
-      WHERE p.email IS NOT NULL ORDER BY p.id`);
-    const addresses = people.map(({ email }) => normalizeEmail(email));
+    const people = await this.db.query<Person>(sql`
+      SELECT DISTINCT ON (p.id) p.* FROM (${person('members')} UNION ALL ${person('parents')}) p WHERE p.email IS NOT NULL ORDER BY p.id`);
+    return this.reached(organizationId, people, 'lessons');
+  }
+
+  /** Those of them who are reminded of invoices, in the ambient transaction: whoever gets the invoice itself, unless the organization spares them, or they want none. */
+  payers(organizationId: string, payers: Payer[]): Promise<Recipient[]> {
+    return this.reached(organizationId, payers.filter(({ spared }) => !spared), 'reminders'); // prettier-ignore
+  }
+
+  private async reached(organizationId: string, people: Person[], choice: Choice): Promise<Recipient[]> {
+    const known = people.flatMap(({ id, firstName, email }) => (email === null ? [] : [{ id, firstName, email }]));
+    if (known.length === 0 || !this.mails.able) return [];
+    const addresses = known.map(({ email }) => normalizeEmail(email));
     const kept = await this.db.query<{ address: string }>(sql`
       SELECT suppressed_addresses(${addresses}) AS address UNION ALL SELECT address FROM mail_opt_outs
         WHERE organization_id = ${organizationId} AND address = ANY (${addresses}) AND kind = ${choice}`);
     const away = new Set(kept.map(({ address }) => address));
-    return people.filter(({ email }) => !leadsNowhere(email) && !away.has(normalizeEmail(email)));
+    const proofs = await this.db.query<{ id: string }>(sql`
+      SELECT id FROM unnest(${known.map(({ id }) => id)}::uuid[]) p (id) WHERE reads_mail(id)`);
+    const proven = new Set(proofs.map(({ id }) => id));
+    return known
+      .filter(({ email }) => !leadsNowhere(email) && !away.has(normalizeEmail(email)))
+      .map((person) => ({ ...person, proven: proven.has(person.id) }));
   }
 
-  /** Queues these mails in the ambient transaction. @returns whom they reach */
-  async mail(organizationId: string, kind: FamilyKind, choice: Choice, wanted: Wanted[]): Promise<Set<string>> {
-    const ids = [...new Set(wanted.map(({ id }) => id))];
-    const reached = new Map((await this.find(organizationId, ids, choice)).map((person) => [person.id, person]));
+  /** Queues these mails in the ambient transaction, as far as their people are reached. */
+  async mail(organizationId: string, kind: FamilyKind, reached: Recipient[], wanted: Wanted[]): Promise<void> {
+    const people = new Map(reached.map((person) => [person.id, person]));
     const mails = wanted.flatMap(({ id, ...mail }) => {
-      const person = reached.get(id);
+      const person = people.get(id);
       return person ? [{ ...mail, kind, to: person.email, proven: person.proven }] : [];
     });
     await this.mails.queue(organizationId, mails);
-    return new Set(reached.keys());
   }
 
   /** When mails of a kind that wait for these people are due, in the ambient transaction. Those that are being sent are none of them. */
@@ -80,14 +94,12 @@ export class FamilyPeople {
     return rows.length > 0;
   }
 
-  /** Whoever is mailed at this address, in the ambient transaction, with the token of the link in their mails; null if that is not so any more. */
+  /** Whoever is mailed, with the token of the link in their mails, in the ambient transaction; null if nobody is any more at this address. */
   async at(
     organizationId: string,
-    id: string,
+    [recipient]: Recipient[],
     address: string,
-    choice: Choice,
   ): Promise<(Recipient & { token: string }) | null> {
-    const [recipient] = await this.find(organizationId, [id], choice);
     const normalized = normalizeEmail(address);
     if (!recipient || normalizeEmail(recipient.email) !== normalized) return null;
     const [row] = await this.db.query<{ token: string }>(sql`

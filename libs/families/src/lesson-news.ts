@@ -134,8 +134,9 @@ export class LessonNews {
     }
     await this.people.hurry(organizationId, 'lesson_news', [...hurried]);
     const mails = [...wanted].map(([id, notBefore]) => ({ id, aboutId: id, notBefore }));
-    const reached = await this.people.mail(organizationId, 'lesson_news', 'lessons', mails);
-    const waits = ({ userId }: Row) => !wanted.has(userId) || reached.has(userId);
+    const reached = await this.people.find(organizationId, [...wanted.keys()]);
+    await this.people.mail(organizationId, 'lesson_news', reached, mails);
+    const waits = ({ userId }: Row) => !wanted.has(userId) || reached.some(({ id }) => id === userId);
     const told = loud.filter(waits);
     await this.tell(organizationId, [...quiet, ...loud.filter((row) => !waits(row))], true);
     await this.db.query(sql`

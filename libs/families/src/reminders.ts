@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
 import { Database } from '@app/database';
-import { FamilyMails } from '@app/people';
+import { FamilyMails, type Payer } from '@app/people';
 import { dayOf } from '@app/scheduling';
 import { FamilyPeople } from './family-people.js';
 import { Rounds } from './rounds.js';
@@ -16,7 +16,8 @@ interface Due {
   id: string;
   dueDate: string;
   days: number;
-  payerId: string | null;
+  /** Null if nobody was chosen. */
+  payer: Payer | null;
 }
 
 /** Reminds those who pay of invoices that are due. */
@@ -39,7 +40,7 @@ export class Reminders {
       const { moment } = await this.rounds.open(organizationId);
       const today = dayOf(moment, zone);
       const due = await this.db.query<Due>(sql`
-        SELECT d.id, d.due_date::text AS "dueDate", d.days, p.id AS "payerId" FROM (
+        SELECT d.id, d.due_date::text AS "dueDate", d.days, to_json(p) AS payer FROM (
           SELECT i.id, i.student_id, i.due_date, max(t.days) AS days
           FROM family_switches f JOIN invoices i ON i.organization_id = ${organizationId} AND i.status = 'open' AND i.snapshot IS NOT NULL
             AND i.amount_due_cents > i.amount_paid_cents
@@ -52,8 +53,10 @@ export class Reminders {
         WHERE NOT EXISTS (SELECT FROM invoice_reminders r WHERE r.organization_id = ${organizationId} AND r.invoice_id = d.id
           AND r.due_date = d.due_date AND r.days >= d.days)
         ORDER BY d.id LIMIT ${PORTION}`);
-      const mails = due.flatMap(({ id: aboutId, payerId: id }) => (id ? [{ id, aboutId }] : []));
-      await this.people.mail(organizationId, 'invoice_reminder', 'reminders', mails);
+      const mails = due.flatMap(({ id: aboutId, payer }) => (payer ? [{ id: payer.id, aboutId }] : []));
+      const payers = new Map(due.flatMap(({ payer }) => (payer ? [[payer.id, payer]] : [])));
+      const reached = await this.people.payers(organizationId, [...payers.values()]);
+      await this.people.mail(organizationId, 'invoice_reminder', reached, mails);
       await this.db.query(sql`
         INSERT INTO invoice_reminders (organization_id, invoice_id, due_date, days) SELECT ${organizationId}, * FROM unnest(
           ${due.map(({ id }) => id)}::uuid[], ${due.map(({ dueDate }) => dueDate)}::date[], ${due.map(({ days }) => days)}::integer[])

@@ -115,6 +115,29 @@ describe('who is billed', () => {
     expect((await pages.owner.get(`${pages.base}/${parent.id}`)).text).toContain('value="A &amp; B"');
     expect((await billing((await make.tutor(here())).id, { as: 'parent' })).status).toBe(404);
   });
+
+  it('is spared reminders, on the page of whoever pays', async () => {
+    const child = await make.student(here());
+    const parent = await make.parent(here(), { children: [child.id] });
+    const page = (id: string) => `${pages.base}/${id}`;
+    const spared = (table: string, id: string) => sql(`SELECT no_reminders AS spared FROM ${table} WHERE user_id = $1`, id);
+    // Not of a student whose parent is billed.
+    expect((await pages.owner.get(page(child.id))).text).not.toContain('Payment reminders');
+    expect((await pages.owner.get(page(parent.id))).text).toContain('Send no reminders');
+    const off = await pages.owner.follow(await pages.owner.post(`${page(parent.id)}/reminders`, { reminded: 'no' }));
+    expect(off.text).toContain('They are no longer reminded of invoices.');
+    expect(off.text).toContain('Send reminders again');
+    expect(await spared('parents', parent.id)).toEqual([{ spared: true }]);
+    await pages.owner.post(`${page(parent.id)}/reminders`, { reminded: 'yes' });
+    expect(await spared('parents', parent.id)).toEqual([{ spared: false }]);
+    const alone = await make.student(here());
+    await pages.owner.post(`${page(alone.id)}/reminders`, { reminded: 'no' });
+    expect(await spared('members', alone.id)).toEqual([{ spared: true }]);
+    const { text } = await pages.owner.get(pages.base.replace('/people', '/audit'));
+    for (const words of ['Exempted ', 'Ended the exemption of ']) expect(text).toContain(words);
+    for (const { id } of [await make.tutor(here()), { id: here() }])
+      expect((await pages.owner.post(`${page(id)}/reminders`, { reminded: 'no' })).status).toBe(404);
+  });
 });
 
 it('a line says whether it is free of tax, where tax is charged', async () => {

@@ -15,7 +15,7 @@ const REPEATABLE = [
   // What has ended has ended, and who has been decided about is decided about.
   'webhooks/delete', 'account/remove', 'account/delete', 'account/call-off', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
   'people/ask', 'people/call-off', 'people/hold',
-  'people/revoke', 'people/revoke-invites', 'people/unlink', 'people/switch-off', 'people/undo', 'people/approve', 'people/release', 'people/decline',
+  'people/reminders', 'people/revoke', 'people/revoke-invites', 'people/unlink', 'people/switch-off', 'people/undo', 'people/approve', 'people/release', 'people/decline',
   'home/accept', 'home/decline', 'home/leave', 'join/join', 'join/decline', 'money/approve', 'money/reject', 'money/reimburse',
   // A replaced code is replaced; the second new secret is the one shown; nobody is mailed twice within minutes; a test is another call.
   'people/replace', 'hooks/rotate', 'people/invite', 'people/resend', 'people/send-invite', 'hooks/test', 'webhooks/test', 'webhooks/replay',

@@ -506,6 +506,7 @@ export interface Tables {
     billsSelf: boolean;
     billingName: string | null;
     billingAddress: string | null;
+    noReminders: boolean;
   };
   messages: {
     id: string;
@@ -655,6 +656,7 @@ export interface Tables {
     readdressedFrom: string | null;
     billingName: string | null;
     billingAddress: string | null;
+    noReminders: boolean;
   };
   passkeys: {
     id: string;

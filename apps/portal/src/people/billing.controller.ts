@@ -11,8 +11,8 @@ import { PersonService } from './person.service.js';
 
 const LONGEST = { billing_name: 200, billing_address: 300 };
 
-/** Where managers say who is billed, and under which name and address. */
-@Controller('o/:slug/people/:user_id/billing')
+/** Where managers say who is billed, under which name and address, and who is not reminded. */
+@Controller('o/:slug/people/:user_id')
 @ForManagers()
 export class BillingController {
   constructor(
@@ -21,7 +21,7 @@ export class BillingController {
     private readonly payers: Payers,
   ) {}
 
-  @Post()
+  @Post('billing')
   @ConfirmIdentity()
   async change(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page | SeeOther> {
     const { organizationId, slug, by, form } = organization;
@@ -54,6 +54,22 @@ export class BillingController {
       back,
       'It was saved.',
     );
+  }
+
+  /** Whether they are reminded of invoices. */
+  @Post('reminders')
+  @ConfirmIdentity()
+  spare(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
+    const { organizationId, slug, form } = organization;
+    const userId = pathId(id);
+    const spared = form.text('reminded') === 'no';
+    const change = async () => ({ changed: await this.payers.spare(organizationId, userId, spared) });
+    const told = spared
+      ? 'They are no longer reminded of invoices.'
+      : 'They are reminded of what comes up from now on.';
+    const operation = spared ? 'stop reminders' : 'resume reminders';
+    const back = `/o/${slug}/people/${userId}`;
+    return this.operations.answer(organization, operation, { user_id: userId }, change, back, told);
   }
 }
 

@@ -164,15 +164,17 @@ export interface BillingRow {
   chosen: string | null;
   name: string | null;
   address: string | null;
+  /** They are not reminded of invoices. */
+  spared: boolean;
 }
 
 export function billingOf(organizationId: string, userId: string): Sql {
   return sql`
     SELECT 'student' AS as, m.bills_self AS self, (SELECT l.parent_id FROM parent_students l
         WHERE l.organization_id = ${organizationId} AND l.student_id = m.user_id AND l.pays) AS chosen,
-      m.billing_name AS name, m.billing_address AS address
+      m.billing_name AS name, m.billing_address AS address, m.no_reminders AS spared
     FROM members m WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId} AND m.role = 'student'
-    UNION ALL SELECT 'parent', false, NULL, p.billing_name, p.billing_address
+    UNION ALL SELECT 'parent', false, NULL, p.billing_name, p.billing_address, p.no_reminders
     FROM parents p WHERE p.organization_id = ${organizationId} AND p.user_id = ${userId} AND p.enrolled_at IS NOT NULL`;
 }
 

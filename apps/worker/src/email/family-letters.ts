@@ -82,12 +82,12 @@ export class FamilyLetters {
     };
   }
 
-  /** Not who has paid meanwhile, or wants no reminders. */
+  /** Not to whoever has paid meanwhile, wants no reminders, or is spared them. */
   private async reminder(organizationId: string, id: string, to: string): Promise<Letter | null> {
     const invoice = await this.invoices.look(organizationId, id, to);
     if (!invoice || invoice.status !== 'open' || invoice.paidCents >= invoice.dueCents) return null;
-    const reader = await this.db.transaction({ organizationId }, () =>
-      this.people.at(organizationId, invoice.payerId, to, 'reminders'),
+    const reader = await this.db.transaction({ organizationId }, async () =>
+      this.people.at(organizationId, await this.people.payers(organizationId, [invoice.payer]), to),
     );
     const letter = reader && (await this.letterOf(organizationId, id, invoice));
     if (!letter) return null;
@@ -103,14 +103,14 @@ export class FamilyLetters {
   private async letterOf(organizationId: string, id: string, invoice: InvoiceInMail): Promise<Letter | null> {
     const paper = await this.papers.toMail('invoice', organizationId, id);
     if (!paper) return null;
-    const { number, currency, dueCents, paidCents, dueOn, snapshot, firstName } = invoice;
+    const { number, currency, dueCents, paidCents, dueOn, snapshot, payer } = invoice;
     const left = dueCents - paidCents;
     const money = (cents: bigint) => `${currency} ${decimal(cents)}`;
     const url = left > 0n ? snapshot.seller.pay_url : null;
     const pays = url === null ? null : payUrlFor(url, { number, amountCents: left });
     const student = snapshot.buyer?.student_name === snapshot.buyer?.name ? null : snapshot.buyer?.student_name;
     return {
-      firstName,
+      firstName: payer.firstName,
       link: pays?.href ?? null,
       lines: [
         `Amount: ${money(dueCents)}`,

@@ -27,9 +27,7 @@ export class LessonLetters {
   /** @returns null if there is nothing new, or nobody to tell at this address */
   async ofNews(organizationId: string, userId: string, to: string): Promise<Letter | null> {
     const { zone, kinds } = await this.school(organizationId);
-    const reader = await this.db.transaction({ organizationId }, () =>
-      this.people.at(organizationId, userId, to, 'lessons'),
-    );
+    const reader = await this.db.transaction({ organizationId }, () => this.readerOf(organizationId, userId, to));
     // Whoever is not mailed is not said to have been told, either.
     const letter = reader && (await this.news.letter(organizationId, userId, kinds));
     if (!letter) return null;
@@ -51,7 +49,7 @@ export class LessonLetters {
     const today = dayOf(moment, zone);
     if (!kinds.includes('lessons_tomorrow') || dayOf(since, zone) !== today) return null;
     return this.db.transaction({ organizationId }, async () => {
-      const reader = await this.people.at(organizationId, userId, to, 'lessons');
+      const reader = await this.readerOf(organizationId, userId, to);
       if (!reader) return null;
       const known = await this.evenings.lessons(organizationId, userId, today, zone);
       if (known.length === 0) return null;
@@ -60,6 +58,10 @@ export class LessonLetters {
       const about = { count: lines.length, day: dayIn(lessons[0]!.at, zone) };
       return { firstName: reader.firstName, link: null, lines, about, token: reader.token };
     });
+  }
+
+  private async readerOf(organizationId: string, userId: string, to: string) {
+    return this.people.at(organizationId, await this.people.find(organizationId, [userId]), to);
   }
 
   private async school(organizationId: string): Promise<School> {

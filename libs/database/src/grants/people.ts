@@ -3,7 +3,7 @@ import type { Grants } from './grants.js';
 const SUPPLIED = 'supplied_first_name, supplied_last_name, supplied_email, supplied_phone';
 const BILLING = 'billing_name, billing_address';
 /** By which the worker knows whether a mail still goes to whoever pays. */
-const PAYER = `accepted_at, frozen_at, refused_at, supplied_first_name, supplied_last_name, supplied_email, ${BILLING}`;
+const PAYER = `accepted_at, frozen_at, refused_at, supplied_first_name, supplied_last_name, supplied_email, no_reminders, ${BILLING}`;
 
 /** Members, parents and how people join. */
 export const people: Grants = {
@@ -11,7 +11,7 @@ export const people: Grants = {
     members: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT (organization_id, user_id, role, status, ${PAYER}, bills_self)`,
-      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, bills_self, ${BILLING}, ${SUPPLIED})`,
+      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, bills_self, no_reminders, ${BILLING}, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
     rate_bands: { api: 'SELECT, INSERT, UPDATE, DELETE' },
@@ -19,7 +19,7 @@ export const people: Grants = {
     parents: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT (organization_id, user_id, status, enrolled_at, ${PAYER})`,
-      portal: `SELECT, INSERT, UPDATE (status, refused_at, ${BILLING}, ${SUPPLIED})`,
+      portal: `SELECT, INSERT, UPDATE (status, refused_at, no_reminders, ${BILLING}, ${SUPPLIED})`,
     },
     parent_students: {
       api: 'SELECT, INSERT, UPDATE (pays), DELETE',

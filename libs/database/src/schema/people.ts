@@ -49,7 +49,7 @@ export const people = /* sql */ `
   -- a profile. rate_band_id: of a student.
   -- ahead: what was chosen for the sessions ahead of somebody of the staff when they left last.
   -- bills_self: a student who pays for themselves, whatever parents are linked. billing_name, billing_address: what invoices say in
-  -- place of the name, and below it.
+  -- place of the name, and below it. no_reminders: whoever pays is not reminded of invoices.
   -- readdressed_at: when an API key gave a login that was in use another address, until a manager has approved;
   -- readdressed_from: the address before that, which is told if the new one is corrected.
   CREATE TABLE members (
@@ -78,6 +78,7 @@ export const people = /* sql */ `
     bills_self boolean NOT NULL DEFAULT false,
     billing_name text CHECK (char_length(billing_name) BETWEEN 1 AND 200),
     billing_address text CHECK (char_length(billing_address) BETWEEN 1 AND 300),
+    no_reminders boolean NOT NULL DEFAULT false,
     UNIQUE (organization_id, user_id),
     FOREIGN KEY (organization_id, rate_band_id) REFERENCES rate_bands (organization_id, id)
   );
@@ -140,7 +141,7 @@ export const people = /* sql */ `
 
   -- A parent that this organization may link. enrolled_at is derived: the time of the first link to a child here, null
   -- while there is none, and then the parent is invisible. Whoever loses the last link has left. frozen_at, refused_at,
-  -- readdressed_at, readdressed_from, billing_name, billing_address: as of members.
+  -- readdressed_at, readdressed_from, billing_name, billing_address, no_reminders: as of members.
   CREATE TABLE parents (
     organization_id uuid NOT NULL REFERENCES organizations,
     user_id uuid NOT NULL REFERENCES users,
@@ -158,6 +159,7 @@ export const people = /* sql */ `
     readdressed_from text,
     billing_name text CHECK (char_length(billing_name) BETWEEN 1 AND 200),
     billing_address text CHECK (char_length(billing_address) BETWEEN 1 AND 300),
+    no_reminders boolean NOT NULL DEFAULT false,
     PRIMARY KEY (organization_id, user_id)
   );
   CREATE INDEX parents_readdressed ON parents (organization_id, user_id) WHERE readdressed_at IS NOT NULL;

@@ -15,6 +15,8 @@ export interface Payer {
   firstName: string | null;
   /** Null if there is none that may be used. */
   email: string | null;
+  /** They are not reminded of invoices. */
+  spared: boolean;
 }
 
 /** Mails to those who pay, and to nobody else. */
@@ -29,7 +31,7 @@ export class FamilyMails {
   /** Who pays for a student now, as SQL for a read or the ambient transaction; several parents of whom none was chosen are no row. */
   static payerOf(organizationId: string, studentId: Sql): Sql {
     const person = (table: 'members' | 'parents') => personIn(table, organizationId);
-    return sql`SELECT p.id, b.id AS "parentId", p."firstName", p.email
+    return sql`SELECT p.id, b.id AS "parentId", p."firstName", p.email, p.spared
       FROM members m CROSS JOIN LATERAL (SELECT (${raw(billingParent('m'))}) AS id) b
       CROSS JOIN LATERAL (${person('parents')} AND t.user_id = b.id
         UNION ALL ${person('members')} AND t.user_id = m.user_id AND b.id IS NULL AND (m.bills_self OR NOT EXISTS (
@@ -46,7 +48,7 @@ export class FamilyMails {
 
   /** A parent, as SQL of the same columns. */
   static parentOf(organizationId: string, parentId: Sql): Sql {
-    return sql`SELECT p.id, p.id AS "parentId", p."firstName", p.email
+    return sql`SELECT p.id, p.id AS "parentId", p."firstName", p.email, p.spared
       FROM (${personIn('parents', organizationId)} AND t.user_id = ${parentId}) p`;
   }
 
@@ -91,6 +93,7 @@ function personIn(table: 'members' | 'parents', organizationId: string): Sql {
   const { first_name: firstName, email } = visiblePerson('t');
   return sql`SELECT t.user_id AS id, ${raw(firstName)} AS "firstName",
       -- Whoever has said that they have nothing to do with it is not written to.
-      CASE WHEN t.refused_at IS NULL OR t.frozen_at IS NOT NULL OR t.accepted_at IS NOT NULL THEN ${raw(email)} END AS email
+      CASE WHEN t.refused_at IS NULL OR t.frozen_at IS NOT NULL OR t.accepted_at IS NOT NULL THEN ${raw(email)} END AS email,
+      t.no_reminders AS spared
     FROM ${raw(table)} t LEFT JOIN users u ON u.id = t.user_id WHERE t.organization_id = ${organizationId}`;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Refused } from '@app/rules';
 
@@ -61,6 +61,17 @@ export class Payers {
       UPDATE parents SET billing_name = ${wanted.name}, billing_address = ${wanted.address}
       WHERE organization_id = ${organizationId} AND user_id = ${id}`);
     return true;
+  }
+
+  /** Says whether somebody is reminded of invoices, whichever way they pay. @returns whether anything changed @throws Refused for an unknown person */
+  async spare(organizationId: string, id: string, spared: boolean): Promise<boolean> {
+    const them = sql`organization_id = ${organizationId} AND user_id = ${id}`;
+    const [known] = await this.db.query(sql`
+      SELECT FROM members WHERE ${them} AND role = 'student' UNION ALL SELECT FROM parents WHERE ${them} AND enrolled_at IS NOT NULL`);
+    if (!known) throw Refused.notFound();
+    const change = (table: 'members' | 'parents') =>
+      this.db.count(sql`UPDATE ${raw(table)} SET no_reminders = ${spared} WHERE ${them} AND no_reminders <> ${spared}`);
+    return (await change('members')) + (await change('parents')) > 0;
   }
 
   private async choose(organizationId: string, studentId: string, parentId: string | null): Promise<boolean> {
