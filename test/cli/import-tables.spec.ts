@@ -33,6 +33,7 @@ const NEVER: Record<string, string> = {
   isochrones: 'a refresh computes them anew',
   joins: 'they are of invites',
   list_counts: DERIVED,
+  logos: MADE_HERE,
   organization_conversations: DERIVED,
   organization_results: DERIVED,
   organizations: 'the operator makes it, and data is imported into it',

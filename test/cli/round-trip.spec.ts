@@ -34,6 +34,8 @@ it(
     expect(await findOverlap(here, { seed: SEED, runs: inReport(30, 5) })).toBeNull();
     const organizations = await here.make.query<{ id: string }>('SELECT id FROM organizations');
     expect(organizations.length).toBeGreaterThan(8);
+    await here.make.query(`INSERT INTO logos (organization_id, digest, png, in_use)
+      SELECT id, encode(sha256(convert_to(id::text || n, 'UTF8')), 'hex'), repeat('iVBO', 20000 + n), nullif(n = 2, false) FROM organizations, generate_series(1, 2) n`);
     for (const { id } of organizations) {
       const { folder, tables } = await exported(here, 'here', id);
       await importExport((await manifestOf(folder))!, { env: envOf(there, 'there'), url: there.database.ownerUrl, folder });

@@ -10,6 +10,8 @@ export interface Snapshot {
   issued_on: string;
   seller: {
     name: string;
+    /** The digest of a row of `logos`. Invoices of before have none. */
+    logo?: string | null;
     legal_name: string | null;
     address: string | null;
     phone: string | null;
@@ -31,7 +33,8 @@ export const snapshotNow = (organizationId: string, issuedOn: Sql): Sql => sql`
   SELECT jsonb_build_object('issued_on', ${issuedOn},
       'seller', jsonb_build_object('name', o.name, 'legal_name', o.legal_name, 'address', o.postal_address, 'phone', o.phone,
         'business_number_label', o.business_number_label, 'business_number', o.business_number,
-        'payment_instructions', o.payment_instructions, 'pay_url', o.pay_url),
+        'payment_instructions', o.payment_instructions, 'pay_url', o.pay_url,
+        'logo', (SELECT g.digest FROM logos g WHERE g.organization_id = o.id AND g.in_use)),
       'tax', jsonb_build_object('registered', o.tax_registered, 'label', o.tax_label, 'rate', o.tax_rate),
       'buyer', (SELECT jsonb_build_object('student_name', s.name, 'name', CASE WHEN p.user_id IS NULL THEN coalesce(s.billing_name, s.name)
             ELSE coalesce(p.billing_name, p.name) END,

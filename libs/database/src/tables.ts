@@ -342,6 +342,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   lesson_tellings: 'organization_id user_id session_id starts_at'.split(' '),
   list_counts: 'organization_id list slot delta'.split(' '),
   locations: 'id organization_id owner_type is_default created_at'.split(' '),
+  logos: 'organization_id digest png created_at'.split(' '),
   mail_links: 'token organization_id address created_at'.split(' '),
   mail_opt_outs: 'organization_id address kind created_at'.split(' '),
   members: 'id organization_id user_id role status created_at profile_published bills_self no_reminders'.split(' '),

@@ -23,11 +23,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => un
 // process.exit would wait for the current image.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
-process.on('message', ({ size }: Job) => void work(size));
+process.on('message', (job: Job) => void work(job));
 process.send!('ready');
 
-async function work(size: number): Promise<void> {
-  const result = await reencode(await receive(size));
+async function work({ size, box }: Job): Promise<void> {
+  const result = await reencode(await receive(size), box);
   if ('refusal' in result) {
     send(result);
     return;

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Turns } from '@app/concurrency';
 import { Log } from '@app/logging';
 import type { ImageFault, ImageFormat } from './formats.js';
-import { ImageProcess, ImageProcessEnded } from './image-process.js';
+import { type Box, ImageProcess, ImageProcessEnded } from './image-process.js';
 import { TemporaryFile } from './temporary-file.js';
 
 /** Nothing waits longer than the slowest image takes (ms). */
@@ -42,9 +42,10 @@ export class ImageEncoder implements OnApplicationShutdown {
 
   /**
    * @param gone that nobody waits for the image any more
+   * @param box makes a PNG that fits into it
    * @throws ImageRefused, ImageProcessEnded, TemporaryFileError; QueueFull if too many wait
    */
-  async encode(file: TemporaryFile, owner: string, gone: AbortSignal): Promise<EncodedImage> {
+  async encode(file: TemporaryFile, owner: string, gone: AbortSignal, box?: Box): Promise<EncodedImage> {
     gone.throwIfAborted();
     const turn = this.turns.enter(owner);
     const leave = () => {
@@ -53,7 +54,7 @@ export class ImageEncoder implements OnApplicationShutdown {
     gone.addEventListener('abort', leave);
     try {
       await turn.ready;
-      return await this.encodeTwice(file);
+      return await this.encodeTwice(file, box);
     } catch (error) {
       if (error instanceof ImageProcessEnded) this.log.failure(error, null, 'image_process_ended');
       throw error;
@@ -64,22 +65,22 @@ export class ImageEncoder implements OnApplicationShutdown {
   }
 
   /** The crash may be the process's own fault: try once more in a new one. */
-  private async encodeTwice(file: TemporaryFile): Promise<EncodedImage> {
+  private async encodeTwice(file: TemporaryFile, box?: Box): Promise<EncodedImage> {
     try {
-      return await this.encodeOnce(file);
+      return await this.encodeOnce(file, box);
     } catch (error) {
       if (!(error instanceof ImageProcessEnded) || error.reason !== 'crash') throw error;
       this.log.failure(error, null, 'image_process_ended');
-      return this.encodeOnce(file);
+      return this.encodeOnce(file, box);
     }
   }
 
-  private async encodeOnce(file: TemporaryFile): Promise<EncodedImage> {
+  private async encodeOnce(file: TemporaryFile, box?: Box): Promise<EncodedImage> {
     clearTimeout(this.idle);
     const output = await TemporaryFile.create();
     try {
       if (!this.process?.alive) this.process = await ImageProcess.start();
-      const reply = await this.process.reencode(file, output);
+      const reply = await this.process.reencode(file, output, box);
       if ('refusal' in reply) throw new ImageRefused(reply);
       return { format: reply.format, file: output };
     } catch (error) {

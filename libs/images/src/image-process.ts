@@ -9,9 +9,16 @@ import { promisify } from 'node:util';
 import type { ImageFault, ImageFormat } from './formats.js';
 import { type TemporaryFile, TemporaryFileError } from './temporary-file.js';
 
+/** Pixels that a picture is to fit into: then it becomes a small PNG on white. */
+export interface Box {
+  width: number;
+  height: number;
+}
+
 /** A request to the child. */
 export interface Job {
   size: number;
+  box?: Box;
 }
 
 /** The child's reply. */
@@ -92,11 +99,11 @@ export class ImageProcess {
   }
 
   /** One image at a time, written to `output`. @throws ImageProcessEnded, TemporaryFileError: in either case the process is gone */
-  async reencode(input: TemporaryFile, output: TemporaryFile): Promise<Reply> {
+  async reencode(input: TemporaryFile, output: TemporaryFile, box?: Box): Promise<Reply> {
     const done = new AbortController();
     void this.enforceLimits(done.signal);
     try {
-      return await this.exchange(input, output);
+      return await this.exchange(input, output, box);
     } catch (error) {
       if (!(error instanceof TemporaryFileError)) throw await this.ended;
       // Leftover output would be read as the next image.
@@ -123,13 +130,13 @@ export class ImageProcess {
     this.child.kill('SIGKILL');
   }
 
-  private async exchange(input: TemporaryFile, output: TemporaryFile): Promise<Reply> {
+  private async exchange(input: TemporaryFile, output: TemporaryFile, box?: Box): Promise<Reply> {
     const { signal } = this.death;
     const { stdin, stdout } = this.child as { stdin: Writable; stdout: Readable };
     const answer = once(this.child, 'message', { signal }) as Promise<[Reply]>;
     // Awaited below, unless the pipe breaks first.
     answer.catch(() => undefined);
-    this.child.send({ size: input.size } satisfies Job);
+    this.child.send({ size: input.size, box } satisfies Job);
     for await (const chunk of input.chunks()) {
       if (!stdin.write(Buffer.from(chunk))) await once(stdin, 'drain', { signal });
     }

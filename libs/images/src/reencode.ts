@@ -1,6 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { FORMATS, type ImageFormat, MAX_FRAMES, type ImageFault } from './formats.js';
+import type { Box } from './image-process.js';
 
 // One thread and no cache, so that memory holds one image at a time.
 sharp.concurrency(1);
@@ -28,14 +29,18 @@ const MAX_PROFILE_BYTES = 65_536;
 /** Above this, or half of it with transparency, AVIF halves the resolution of its colours: 4:4:4 takes 35 bytes a pixel instead of 23. */
 const MAX_FULL_CHROMA_PIXELS = 8_388_608;
 
-/** Decodes an image and encodes it again: upright, same format, with its colour profile and no other metadata. */
-export async function reencode(file: Buffer): Promise<{ format: ImageFormat; data: Buffer } | ImageFault> {
+/**
+ * Decodes an image and encodes it again: upright, same format, with its colour profile and no other metadata.
+ *
+ * @param box makes a PNG of 256 colours on white that fits into it, of the first frame
+ */
+export async function reencode(file: Buffer, box?: Box): Promise<{ format: ImageFormat; data: Buffer } | ImageFault> {
   const format = await formatOf(file);
   if (!format) return { refusal: 'unsupported' };
   try {
     const options: SharpOptions = {
       // Every frame of a GIF or WebP; of an AVIF the one that its file calls the primary one.
-      animated: format === 'gif' || format === 'webp',
+      animated: (format === 'gif' || format === 'webp') && !box,
       // Truncated images are refused; minor irregularities are tolerated.
       failOn: 'error',
     };
@@ -47,6 +52,7 @@ export async function reencode(file: Buffer): Promise<{ format: ImageFormat; dat
     const refusal = tooManyPixels(format, metadata, file);
     if (refusal) return refusal;
     const image = sharp(file, { ...options, limitInputPixels: FORMATS[format].maxPixels });
+    if (box) return { format: 'png', data: await shrink(image, box) };
     return { format, data: await encode(image, format, metadata, file) };
   } catch {
     return { refusal: 'damaged' };
@@ -129,6 +135,16 @@ function encode(image: Sharp, format: ImageFormat, metadata: Metadata, file: Buf
     }
   }
   return image.toBuffer();
+}
+
+function shrink(image: Sharp, box: Box): Promise<Buffer> {
+  return image
+    .autoOrient()
+    .resize({ ...box, fit: 'inside', withoutEnlargement: true })
+    .flatten({ background: 'white' })
+    .toColourspace('srgb')
+    .png({ palette: true })
+    .toBuffer();
 }
 
 /** Whether a WebP is lossless, which sharp does not report. For an animation, the first frame decides. */

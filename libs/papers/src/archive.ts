@@ -70,6 +70,16 @@ export class Archive {
     return this.invoice(kind, organizationId, id, asked);
   }
 
+  /** The picture that a paper names. */
+  async logo(organizationId: string, { logo }: Paper): Promise<string | null> {
+    if (logo === null) return null;
+    const [[row]] = await this.db.read<[{ png: string }]>(
+      { organizationId },
+      sql`SELECT png FROM logos WHERE organization_id = ${organizationId} AND digest = ${logo}`,
+    );
+    return row?.png ?? null;
+  }
+
   private async invoice(
     kind: 'invoice' | 'adjustmentNote',
     organizationId: string,
@@ -178,7 +188,8 @@ const shownTo = (organizationId: string, asked: Asked | null, row: string): Sql 
 
 /** SQL: the organization `o` as papers begin that are no invoices. */
 const sellerNow = sql`json_build_object('name', o.name, 'legal_name', o.legal_name, 'address', o.postal_address, 'phone', o.phone,
-  'business_number_label', o.business_number_label, 'business_number', o.business_number, 'payment_instructions', NULL, 'pay_url', NULL)`;
+  'business_number_label', o.business_number_label, 'business_number', o.business_number, 'payment_instructions', NULL, 'pay_url', NULL,
+  'logo', (SELECT g.digest FROM logos g WHERE g.organization_id = o.id AND g.in_use))`;
 
 /** SQL: what papers call somebody, as invoices do. */
 const personNow = (table: 'members' | 'parents', organizationId: string, id: Sql): Sql => sql`

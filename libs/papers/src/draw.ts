@@ -14,6 +14,10 @@ const WIDTH = RIGHT - LEFT;
 const HALF = 235;
 /** Of the columns at the right, by how many there are besides the description. */
 const CELLS: Record<number, number[]> = { 1: [100], 3: [52, 76, 86], 4: [52, 68, 58, 82] };
+/** The logo's place, at the top right (points). */
+const LOGO: [width: number, height: number] = [160, 54];
+/** Of a small picture (points): larger ones are blurred. */
+const LARGEST_PIXEL = 0.75;
 const GAP = 8;
 const SIZE = 9;
 const QUIET = '#555555';
@@ -69,8 +73,9 @@ class Drawing {
   }
 
   private head(): void {
-    const { title, seller, buyer, facts } = this.paper;
-    this.y += this.write(title, { font: 'bold', size: 20 }) + 14;
+    const { title, seller, buyer, facts, logo } = this.paper;
+    const height = this.write(title, { font: 'bold', size: 20, width: WIDTH - (logo ? LOGO[0] + GAP : 0) });
+    this.y += Math.max(height, logo ? this.logo(logo) : 0) + 14;
     const top = this.y;
     const [name, ...others] = seller;
     let left = top;
@@ -87,6 +92,17 @@ class Drawing {
       this.block(buyer, LEFT, WIDTH);
     }
     this.y += 18;
+  }
+
+  /** @returns its height */
+  private logo(png: string): number {
+    const image = Buffer.from(png, 'base64');
+    // Where every PNG has them.
+    const [wide, high] = [image.readUInt32BE(16), image.readUInt32BE(20)];
+    const scale = Math.min(LOGO[0] / wide, LOGO[1] / high, LARGEST_PIXEL);
+    const [width, height] = [wide * scale, high * scale];
+    this.document.image(image, RIGHT - width, this.y, { width, height });
+    return height;
   }
 
   private table(): void {

@@ -22,6 +22,7 @@ export function receiptOf(payment: PrintedPayment): Paper {
   return {
     title: 'Receipt',
     name: seller.name,
+    logo: seller.logo ?? null,
     seller: sellerLines(seller),
     buyerIs: 'Received from',
     buyer: textsOf(payer.name, payer.address),
@@ -102,6 +103,7 @@ export function statementOf({
   return {
     title: 'Statement',
     name: seller.name,
+    logo: seller.logo ?? null,
     seller: sellerLines(seller),
     buyerIs: 'For',
     buyer: textsOf(payer.name, payer.address),

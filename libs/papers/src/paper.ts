@@ -1,11 +1,13 @@
 import type { Snapshot } from '@app/billing';
 import { payUrlFor } from '@app/people';
 
-/** What is printed, in the order of the page: words alone, which know neither fonts nor places. */
+/** What is printed, in the order of the page: words and a picture, which know neither fonts nor places. */
 export interface Paper {
   title: string;
   /** Whose paper it is. */
   name: string;
+  /** By its content. */
+  logo: string | null;
   seller: string[];
   buyer: string[];
   /** What stands above the buyer. */
@@ -60,6 +62,7 @@ export function paperOf({ number, currency, dueOn, dueCents, taxCents, snapshot,
   return {
     title: tax.registered ? 'Tax invoice' : 'Invoice',
     name: seller.name,
+    logo: seller.logo ?? null,
     seller: sellerLines(seller),
     buyerIs: 'Billed to',
     buyer: textsOf(buyer?.name, buyer?.address, student),

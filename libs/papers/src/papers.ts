@@ -80,7 +80,9 @@ export class Papers {
   private async fileOf(organizationId: string, { path, paper }: Found): Promise<Buffer> {
     const stored = path && (await this.storage.read(path));
     if (stored) return buffer(stored);
-    const file = await this.renderer.draw(paper(), organizationId);
+    const printed = paper();
+    const logo = await this.archive.logo(organizationId, printed);
+    const file = await this.renderer.draw({ ...printed, logo }, organizationId);
     if (path)
       await this.storage.put(path, {
         contentType: CONTENT_TYPE,

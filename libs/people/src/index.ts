@@ -14,6 +14,7 @@ export { FamilyMails, type Payer } from './organizations/family-mails.js';
 export { type ManagerNotice, ManagerNotices } from './organizations/manager-notices.js';
 export { TakenBackNotices } from './organizations/taken-back-notices.js';
 export { CONTACT, type Contact } from './organizations/contact.js';
+export { LOGO_BOX, Logos } from './organizations/logos.js';
 export { payUrlFor } from './organizations/pay-url.js';
 export { PortalSettings, type Settings, type Typed } from './organizations/portal-settings.js';
 export { percentOf, SELLER, sellerFaults } from './organizations/seller.js';

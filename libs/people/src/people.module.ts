@@ -14,6 +14,7 @@ import { FamilyMails } from './organizations/family-mails.js';
 import { ManagerNotices } from './organizations/manager-notices.js';
 import { OrganizationSettings } from './organizations/organization-settings.js';
 import { Organizations } from './organizations/organizations.js';
+import { Logos } from './organizations/logos.js';
 import { PortalSettings } from './organizations/portal-settings.js';
 import { TakenBackNotices } from './organizations/taken-back-notices.js';
 import { AccountInvites } from './provisioning/account-invites.js';
@@ -41,6 +42,7 @@ const PEOPLE = [
   InviteTargets,
   Invites,
   Logins,
+  Logos,
   ManagerNotices,
   MemberProfiles,
   Operations,

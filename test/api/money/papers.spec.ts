@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { Env } from '@app/config';
 import type { Log } from '@app/logging';
 import { Renderer, statementOf } from '@app/papers';
-import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import sharp from 'sharp';
+import { getDocument, OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { TestApi } from '../../support/http/api.js';
 import { MoneyFixture, refusal } from '../../support/data/money-fixture.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -187,6 +189,59 @@ describe('an invoice on paper', () => {
     const { text } = await paperOf(id);
     expect(text).toMatch(/^Invoice .*OLD-1.*Lesson 1 1\.00 1\.00/);
     expect(text).not.toMatch(/GST|Taxable/);
+  });
+});
+
+describe('the logo', () => {
+  const red = (width: number, height: number) =>
+    sharp({ create: { width, height, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+  const uses = async (organizationId: string, png: Buffer | null) => {
+    await make.query('UPDATE logos SET in_use = NULL WHERE organization_id = $1', [organizationId]);
+    if (png)
+      await make.query('INSERT INTO logos (organization_id, digest, png, in_use) VALUES ($1, $2, $3, true)', [
+        organizationId,
+        createHash('sha256').update(png).digest('hex'),
+        png.toString('base64'),
+      ]);
+  };
+  /** The sizes of the pictures on the first page. */
+  const pictures = async (bytes: Buffer) => {
+    const page = await (await getDocument({ data: new Uint8Array(bytes) }).promise).getPage(1);
+    const { fnArray, argsArray } = await page.getOperatorList();
+    return fnArray.flatMap((operator, place) =>
+      operator === OPS.paintImageXObject ? [(argsArray[place] as [string, number, number]).slice(1)] : [],
+    );
+  };
+
+  it('is that of the day of issue, on every paper, and of this organization alone', async () => {
+    const { school } = at.calendar;
+    await sells(REGISTERED);
+    await uses((await make.organization()).id, await red(30, 30));
+    const plain = await issued(['Course', 1, 110_000]);
+    await uses(school, await red(480, 120));
+    const [first, void_] = [await issued(['Course', 1, 110_000]), await issued(['Course', 1, 110_000])];
+    const drawn = await paperOf(first.id);
+    await uses(school, await red(120, 40));
+    const second = await issued(['Course', 1, 110_000]);
+    expect(await pictures((await paperOf(plain.id)).bytes)).toEqual([]);
+    expect(await pictures(drawn.bytes)).toEqual([[480, 120]]);
+    expect(await pictures((await paperOf(second.id)).bytes)).toEqual([[120, 40]]);
+    rmSync(join(folder, 'private', school, first.id));
+    expect((await paperOf(first.id)).bytes.equals(drawn.bytes)).toBe(true);
+    at.done(await at.void(void_.id));
+    const others = [
+      `invoices/${void_.id}/adjustment-note.pdf`,
+      `payments/${(await at.paid(s1, 50_000)).id}/receipt.pdf`,
+      `parents/${at.parent}/statement.pdf?from=2026-01-01&to=2026-12-31`,
+    ];
+    const found = [];
+    for (const path of others) {
+      const led = await api.get(`/v1/${path}`, at.key);
+      found.push((await pictures((await bytesAt(led.headers.location as string)).body))[0]);
+    }
+    expect(found).toEqual([[480, 120], [120, 40], [120, 40]]); // prettier-ignore
   });
 });
 

@@ -67,6 +67,7 @@ const STATE = `
   UNION ALL SELECT 'retention', to_jsonb(r) FROM retention_settings r WHERE organization_id = $1
   UNION ALL SELECT 'mails', to_jsonb(f) FROM family_switches f WHERE organization_id = $1
   UNION ALL SELECT 'hold', to_jsonb(h) FROM holds h WHERE organization_id = $1
+  UNION ALL SELECT 'logo', to_jsonb(g) FROM logos g WHERE organization_id = $1
   UNION ALL SELECT 'organization', to_jsonb(o) FROM organizations o WHERE id = $1
   UNION ALL SELECT 'deletion', to_jsonb(d) FROM account_deletions d WHERE user_id = $2
   UNION ALL SELECT 'calendar', to_jsonb(f) FROM calendar_feeds f WHERE user_id = $2

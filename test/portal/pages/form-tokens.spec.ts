@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { TestPortal } from '../../support/portal/portal.js';
-import { SchoolForms } from '../../support/portal/school-forms.js';
+import { SchoolForms, type Sent } from '../../support/portal/school-forms.js';
 
 const portal = await TestPortal.shared();
 const schools = new SchoolForms(portal);
@@ -10,7 +10,7 @@ const routes = portal.routes().filter(({ method, access }) => method === 'POST' 
 /** Forms that may be sent twice, by folder and the end of their path: the second one changes nothing, or is refused. */
 const REPEATABLE = [
   // What they say is so already.
-  'account/name', 'account/rename', 'settings/settings', 'settings/invoices', 'settings/on', 'settings/off', 'settings/mails', 'mails', 'people/billing', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
+  'account/name', 'account/rename', 'settings/settings', 'settings/invoices', 'settings/on', 'settings/off', 'settings/mails', 'settings/logo', 'mails', 'people/billing', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
   'outbox/allow', 'outbox/retry', 'webhooks/enable', 'webhooks/disable', 'hooks/add', 'passwords', 'passwords/password', 'passwords/forgot-password', 'web/forgot-password',
   // What has ended has ended, and who has been decided about is decided about.
   'webhooks/delete', 'account/remove', 'account/delete', 'account/call-off', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
@@ -52,7 +52,7 @@ it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const)
     const { form_token: token, ...rest } = form!.fields;
     if (token === undefined) return;
     expect(token).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    const send = (fields: Record<string, string>) => portal.post(form!.action, fields, owner.cookie);
+    const send = (fields: Sent['fields']) => portal.post(form!.action, fields, owner.cookie);
     const rows = () => portal.make.query('SELECT FROM audit_log WHERE organization_id = $1', [owner.organization.id]);
     const before = await rows();
     await send(rest).expect(400);

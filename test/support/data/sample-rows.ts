@@ -28,6 +28,8 @@ const BY_NAME: Record<string, unknown> = {
 const BY_TABLE: Record<string, (row: Row) => Row> = {
   // An organization has one that is open.
   exports: ({ status }) => (status ? {} : { status: 'expired', ended_at: '2026-03-02T09:00:00Z' }),
+  // One is in use.
+  logos: () => ({ digest: randomBytes(32).toString('hex'), in_use: null }),
   // Elsewhere nothing could be asked of the organization.
   moves: () => ({ state: 'live' }),
   webhook_endpoints: () => ({ url: 'https://receiver.example.org/hook' }),

@@ -468,6 +468,13 @@ export interface Tables {
     isDefault: boolean;
     createdAt: Date;
   };
+  logos: {
+    organizationId: string;
+    digest: string;
+    png: string;
+    inUse: boolean | null;
+    createdAt: Date;
+  };
   mail_links: {
     token: string;
     organizationId: string;

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import sharp from 'sharp';
 import { type Route, RouteTable } from '../../../apps/portal/src/web/route-table.js';
 import { delivery, webhooks } from '../data/webhook-rows.js';
 import { PASSWORD, type Someone, type TestPortal } from './portal.js';
@@ -34,8 +35,13 @@ const TYPED = {
 /** A form as a browser sends it. */
 export interface Sent {
   action: string;
-  fields: Record<string, string>;
+  fields: Record<string, string | Buffer>;
 }
+
+/** What somebody chooses where a form asks for a file. */
+const PICTURE = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'teal' } })
+  .png()
+  .toBuffer();
 
 /** Organizations in which every form has something to change, and the forms of their pages. */
 export class SchoolForms {
@@ -172,7 +178,8 @@ export class SchoolForms {
         if (this.table.match('POST', action!)?.handler !== route.handler) continue;
         const hidden = [...inside!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
         const kept = Object.fromEntries(hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]));
-        found.push({ action: action!, fields: { ...shownIn(inside!), ...TYPED, ...kept } });
+        const files = [...inside!.matchAll(/<input[^>]* name="([^"]+)" type="file"/g)].map(([, name]) => [name!, PICTURE] as const);
+        found.push({ action: action!, fields: { ...shownIn(inside!), ...TYPED, ...kept, ...Object.fromEntries(files) } });
       }
     }
     return found;

@@ -4,6 +4,7 @@ import { type ReadValue, readEmail, readHoursByDay } from './values.js';
 /** Tables that only exports have. */
 const ONLY_EXPORTED = [
   'organizations',
+  'logos',
   'isochrones',
   'uploads',
   'payment_allocations',

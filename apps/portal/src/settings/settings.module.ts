@@ -1,10 +1,12 @@
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import { Retention } from '@app/erasure';
 import { FamiliesModule } from '@app/families';
+import { ImageEncoder } from '@app/images';
 import { CONTACT, PortalSettings, SELLER, sellerFaults, type Settings } from '@app/people';
 import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
+import { LogoController, Pictures } from './logo.controller.js';
 import { MailsController } from './mails.controller.js';
 import { RetentionController } from './retention.controller.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -79,7 +81,7 @@ class SettingsController {
 
 @Module({
   imports: [FamiliesModule],
-  controllers: [MailsController, RetentionController, SettingsController],
-  providers: [Retention],
+  controllers: [LogoController, MailsController, RetentionController, SettingsController],
+  providers: [ImageEncoder, Pictures, Retention],
 })
 export class SettingsModule {}

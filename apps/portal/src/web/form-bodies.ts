@@ -35,7 +35,7 @@ export async function readForms(request: Request, response: Response, next: Next
 }
 
 /** @throws the error that the middleware passes on */
-function run(middleware: RequestHandler, request: Request, response: Response): Promise<void> {
+export function run(middleware: RequestHandler, request: Request, response: Response): Promise<void> {
   return new Promise((resolve, reject) => {
     const next = (error?: Error | 'route' | 'router') => {
       if (error instanceof Error) reject(error);

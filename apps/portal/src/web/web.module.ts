@@ -46,6 +46,7 @@ import { Templates } from './templates.js';
     AccessModule,
     AttemptLimits,
     Cookies,
+    Fairness,
     KnownBrowsers,
     FormOperations,
     PasswordAttempts,

@@ -56,6 +56,19 @@ export const account = /* sql */ `
   ${emits('organizations', { resource: 'org', noun: 'the organization', list: null, path: '/v1/org', organization: 'id', plain: ['updated'], never: ['updated_at', 'audit_days'] })}
   ${secure('organizations', 'id = current_organization_id()')}
 
+  -- The pictures that papers begin with, by content (SHA-256). in_use: of one at most; null of those that are there because issued invoices name them.
+  -- png: in base64.
+  CREATE TABLE logos (
+    organization_id uuid NOT NULL REFERENCES organizations,
+    digest text NOT NULL CHECK (digest ~ '^[0-9a-f]{64}$'),
+    png text NOT NULL CHECK (char_length(png) BETWEEN 1 AND 120000),
+    in_use boolean CHECK (in_use),
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    PRIMARY KEY (organization_id, digest),
+    UNIQUE (organization_id, in_use)
+  );
+  ${secure('logos')}
+
   -- One login across the platform. email_normalized is compared with "=": lower() is not leakproof and would lose its
   -- index under row-level security. seen_by: the organizations in which the person has accepted. Only the owner may read
   -- it, because it tells who else knows them.

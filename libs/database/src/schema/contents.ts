@@ -17,6 +17,7 @@ const SEEN_CONVERSATION = SHOWN('organization_conversations', 'conversation_id')
  */
 export const EXPORTED_DATA: Record<string, Content> = {
   organizations: { own: 't.id = $1' },
+  logos: {},
   // Everybody whom a row names: see functions/exports.ts.
   users: {},
   rate_bands: {},

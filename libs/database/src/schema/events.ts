@@ -98,7 +98,7 @@ export const UNTOLD = {
       'rebuild_hooks',
     ],
   ],
-  'Owners are mailed of it': ['exports'],
+  'Owners are mailed of it': ['exports', 'logos'],
   'Calendars, which people follow by themselves': ['calendar_feeds', 'removed_sessions'],
   'Counters and copies; what they copy tells': [
     'list_counts',

@@ -98,7 +98,7 @@ export const LASTING = {
   ],
   'Until the person is erased, or somebody calls it off': ['erasures', 'holds', 'account_deletions'],
   'A few rows that are set': [
-    ...['retention_settings', 'family_switches', 'family_rounds', 'mail_opt_outs'],
+    ...['logos', 'retention_settings', 'family_switches', 'family_rounds', 'mail_opt_outs'],
     ...['mail_links', 'invoice_reminders'],
     ...['subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'places', 'isochrones'],
     ...['event_counter', 'event_floors', 'webhook_progress'],

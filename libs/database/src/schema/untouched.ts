@@ -1,7 +1,7 @@
 /** The tables that no erasure touches, by reason. */
 export const UNTOUCHED = {
   'What an organization says of itself': [
-    ...['organizations', 'subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'rebuild_hooks'],
+    ...['organizations', 'logos', 'subjects', 'rate_bands', 'tutor_tiers', 'rate_cells', 'rebuild_hooks'],
     ...['retention_settings', 'family_switches', 'family_rounds'],
   ],
   'Published by the organization, with an author’s name that it took from no login': ['blog_posts'],

@@ -1,0 +1,45 @@
+import express, { type Request } from 'express';
+import { run } from '../web/form-bodies.js';
+import { PageError } from '../web/page-error.js';
+
+/** 5 MB for the picture alone. */
+export const MOST_BYTES = 5 * 1_048_576;
+
+/** Allowance for boundaries and the other fields. */
+const ENVELOPE_BYTES = 65_536;
+
+const READ = express.raw({ type: 'multipart/form-data', limit: MOST_BYTES + ENVELOPE_BYTES, inflate: false });
+
+/** A form with a picture, as browsers send it. */
+export interface PictureForm {
+  fields: Record<string, string>;
+  /** Null if none was chosen. */
+  picture: Buffer | null;
+}
+
+/** Reads the form into memory, once it is known who sends it. @returns null for one that is larger than a picture may be @throws PageError */
+export async function readPicture(request: Request): Promise<PictureForm | null> {
+  try {
+    await run(READ, request, request.res!);
+  } catch (error) {
+    if ((error as { status?: number }).status === 413) return null;
+    throw PageError.badForm();
+  }
+  const { body } = request as { body: unknown };
+  if (!Buffer.isBuffer(body)) throw PageError.badForm();
+  const form = await formIn(body as Buffer<ArrayBuffer>, request.get('Content-Type')!);
+  const picture = form.get('picture');
+  const bytes = picture instanceof File ? Buffer.from(await picture.arrayBuffer()) : null;
+  if (bytes && bytes.length > MOST_BYTES) return null;
+  const fields = [...form].filter((field): field is [string, string] => typeof field[1] === 'string');
+  return { fields: Object.fromEntries(fields), picture: bytes?.length ? bytes : null };
+}
+
+async function formIn(body: Buffer<ArrayBuffer>, type: string): Promise<FormData> {
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- for bodies without a limit; this one is short and here already
+    return await new globalThis.Response(body, { headers: { 'Content-Type': type } }).formData();
+  } catch {
+    throw PageError.badForm();
+  }
+}
