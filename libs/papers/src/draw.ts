@@ -12,8 +12,12 @@ const [REGULAR, BOLD] = [join(FONTS, 'DejaVuSans.ttf'), join(FONTS, 'DejaVuSans-
 const [LEFT, RIGHT, TOP, BOTTOM] = [50, 545, 50, 780];
 const WIDTH = RIGHT - LEFT;
 const HALF = 235;
+/** Numbers and days at the right: labels, and what they say. */
+const FACTS: [label: number, value: number] = [60, 120];
+/** The same of the totals. */
+const TOTALS: [label: number, value: number] = [130, 100];
 /** Of the columns at the right, by how many there are besides the description. */
-const CELLS: Record<number, number[]> = { 1: [100], 3: [52, 76, 86], 4: [52, 68, 58, 82] };
+const CELLS: Record<number, number[]> = { 1: [100], 3: [56, 64, 74], 4: [48, 62, 52, 72] };
 /** The logo's place, at the top right (points). */
 const LOGO: [width: number, height: number] = [160, 54];
 /** Of a small picture (points): larger ones are blurred. */
@@ -83,8 +87,8 @@ class Drawing {
     for (const line of others) left += this.write(line, { at: [LEFT, left], width: HALF }) + 2;
     let right = top;
     for (const [label, value] of facts) {
-      this.write(label, { at: [RIGHT - HALF, right], width: 70, color: QUIET });
-      right += this.write(value, { at: [RIGHT - HALF + 70, right], width: HALF - 70, align: 'right' }) + 2;
+      this.write(label, { at: [RIGHT - FACTS[1] - FACTS[0], right], width: FACTS[0], color: QUIET });
+      right += this.write(value, { at: [RIGHT - FACTS[1], right], width: FACTS[1], align: 'right' }) + 2;
     }
     this.y = Math.max(left, right) + 16;
     if (buyer.length > 0) {
@@ -151,9 +155,9 @@ class Drawing {
     this.paper.totals.forEach(([label, value], place) => {
       const font = place === 0 ? 'bold' : 'regular';
       const size = place === 0 ? 12 : SIZE;
-      this.write(label, { font, size, at: [RIGHT - 260, this.y], width: 140 });
-      this.y +=
-        this.write(value, { font, size, at: [RIGHT - 120, this.y], width: 120, align: 'right', shrink: true }) + 6;
+      const [wide, width] = TOTALS;
+      this.write(label, { font, size, at: [RIGHT - width - wide, this.y], width: wide, shrink: true });
+      this.y += this.write(value, { font, size, at: [RIGHT - width, this.y], width, align: 'right', shrink: true }) + 6;
     });
     this.y += 6;
   }

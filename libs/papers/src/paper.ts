@@ -97,8 +97,8 @@ export function sellerLines(seller: Snapshot['seller']): string[] {
   return textsOf(...(seller.legal_name ? names : [seller.name]), business, seller.address, seller.phone);
 }
 
-export const textsOf = (...lines: (string | null | undefined)[]): string[] =>
-  lines.filter((line) => line?.trim()) as string[];
+export const textsOf = (...texts: (string | null | undefined)[]): string[] =>
+  texts.flatMap((text) => text?.split('\n') ?? []).filter((line) => line.trim() !== '');
 
 /** Cents with a point and thousands apart, such as -1,234.50. */
 export function decimal(cents: bigint): string {
