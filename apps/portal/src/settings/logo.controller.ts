@@ -1,6 +1,7 @@
 import { Controller, Get, Injectable, Post, StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import { QueueFull } from '@app/concurrency';
+import { Deadline } from '@app/database';
 import { type ImageFault, ImageEncoder, ImageProcessEnded, ImageRefused, TemporaryFile } from '@app/images';
 import { LOGO_BOX, Logos } from '@app/people';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
@@ -21,6 +22,9 @@ const REASONS: Record<ImageFault['refusal'], string> = {
 const TOO_LARGE = `Choose a picture of at most ${MOST_BYTES / 1_048_576} MB.`;
 const TOO_COMPLEX = 'The picture cannot be read. Save it as a plain PNG or JPEG, and choose the new file.';
 
+/** How long the database may take (ms). */
+const LONGEST = 10_000;
+
 /** Why there is no picture, as the page says it. */
 class NoPicture extends Error {}
 
@@ -32,7 +36,7 @@ export class Pictures {
     private readonly fairness: Fairness,
   ) {}
 
-  /** @returns the fields of the form, and the picture as PNG; null if it is to be taken away @throws NoPicture, PageError */
+  /** @returns the picture as PNG; null if it is to be taken away @throws NoPicture, PageError */
   receive({ organizationId, request }: Managed): Promise<Buffer | null> {
     return this.fairness.without(async () => {
       const form = await readPicture(request);
@@ -93,17 +97,15 @@ export class LogoController {
   @Post('logo')
   @ConfirmIdentity()
   async change(@Managing() organization: Managed): Promise<Page | SeeOther> {
-    const { organizationId, slug, by, role } = organization;
-    if (role !== 'owner') throw PageError.notFound();
-    try {
-      const png = await this.pictures.receive(organization);
-      const change = () => this.logos.change(organizationId, by, png);
-      await this.operations.perform(organization, 'change settings', {}, change, { repeatable: true });
-      return seeOther(`/o/${slug}/settings/logo`, 'success', png ? 'The logo was saved.' : 'The logo was taken away.');
-    } catch (error) {
-      if (error instanceof NoPicture) return this.shown(organization, error.message);
+    if (organization.role !== 'owner') throw PageError.notFound();
+    const received = await this.pictures.receive(organization).catch((error: unknown) => {
+      if (error instanceof NoPicture) return error;
       throw error;
-    }
+    });
+    // The time that a picture takes to arrive and to be encoded does not count.
+    return new Deadline(LONGEST).within(() =>
+      received instanceof NoPicture ? this.shown(organization, received.message) : this.save(organization, received),
+    );
   }
 
   @Get('logo.png')
@@ -111,6 +113,13 @@ export class LogoController {
     const png = await this.logos.current(organizationId);
     if (!png) throw PageError.notFound();
     return new StreamableFile(png, { type: 'image/png' });
+  }
+
+  private async save(organization: Managed, png: Buffer | null): Promise<SeeOther> {
+    const { organizationId, slug, by } = organization;
+    const change = () => this.logos.change(organizationId, by, png);
+    await this.operations.perform(organization, 'change settings', {}, change, { repeatable: true });
+    return seeOther(`/o/${slug}/settings/logo`, 'success', png ? 'The logo was saved.' : 'The logo was taken away.');
   }
 
   private async shown({ organizationId }: Managed, error: string | null = null): Promise<Page> {
