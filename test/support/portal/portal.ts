@@ -99,7 +99,7 @@ export class TestPortal {
   /** Sends a form as a browser does from a page of the portal. */
   post(path: string, fields: Record<string, string | string[] | Buffer> = {}, cookie = ''): supertest.Test {
     const request = supertest(this.app.getHttpServer()).post(path).set('Cookie', cookie).set('Sec-Fetch-Site', 'same-origin');
-    if (!Object.values(fields).some(Buffer.isBuffer)) return request.type('form').send(fields);
+    if (!Object.values(fields).some((value) => Buffer.isBuffer(value))) return request.type('form').send(fields);
     for (const [name, value] of Object.entries(fields)) {
       if (Buffer.isBuffer(value)) void request.attach(name, value, { filename: 'picture.png' });
       else void request.field(name, value);
