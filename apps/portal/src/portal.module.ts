@@ -23,6 +23,7 @@ import { OutboxModule } from './outbox/outbox.module.js';
 import { PeopleModule } from './people/people.module.js';
 import { PasskeysModule } from './passkeys/passkeys.module.js';
 import { PasswordsModule } from './passwords/passwords.module.js';
+import { PricesModule } from './prices/prices.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { WebModule } from './web/web.module.js';
@@ -63,6 +64,7 @@ export class PortalModule {
         HooksModule,
         OutboxModule,
         WebhooksModule,
+        PricesModule,
         SettingsModule,
         ExportsModule,
       ],

@@ -11,7 +11,7 @@ export { adjustmentFaults, Adjustments, type NewAdjustment } from './pay/adjustm
 export { type ClaimAction, type ClaimKind, Claims, EXPENSE_CLAIMS, LoggedClaims, MILEAGE_TRIPS } from './pay/claims.js';
 export { Earnings, type EarningsOf, type EarningsPeriod } from './pay/earnings.js';
 export { RATE_BANDS, RATE_CELLS, TUTOR_TIERS } from './prices.js';
-export { type RateRow, RateTable, type Replaced } from './rate-table.js';
+export { type CellEdit, type RateRow, RateTable, type Replaced } from './rate-table.js';
 export { PayModule } from './pay/pay.module.js';
 export { type ReceiptInMail, ReceiptMails } from './receipt-mails.js';
 export { SHOWN_BUYER, type Snapshot, snapshotNow } from './snapshots.js';

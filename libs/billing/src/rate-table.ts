@@ -18,6 +18,15 @@ export interface RateRow extends Key, Partial<Record<(typeof PRICES | typeof PAY
   clear_pay?: boolean | null;
 }
 
+/** What becomes of a cell: its new values; null removes it. */
+export interface CellEdit {
+  /** Null for a new one. */
+  id: string | null;
+  values: Values | null;
+  /** Where it is in the input, for what is refused. */
+  at: string;
+}
+
 /** The ids of the cells. */
 export type Replaced = Record<'created' | 'changed' | 'deleted', string[]>;
 
@@ -64,6 +73,25 @@ export class RateTable extends Rows {
           jsonb_populate_record(NULL::rate_cells, given.row) n`,
     );
     return { created: made.map(({ id }) => id as string), changed: changed.map(({ id }) => id), deleted };
+  }
+
+  /** Changes some cells, in the ambient transaction. @throws Refused for unknown cells, and at the edit and its column for what a rule refuses */
+  async edit(organizationId: string, edits: readonly CellEdit[]): Promise<Replaced> {
+    const done: Replaced = { created: [], changed: [], deleted: [] };
+    // A combination that goes may come again.
+    for (const { id, values, at } of edits.toSorted((one, other) => Number(!!one.values) - Number(!!other.values))) {
+      try {
+        if (values === null) {
+          await this.remove(organizationId, RATE_CELLS, id!);
+          done.deleted.push(id!);
+        } else if (id === null) done.created.push(await this.add(organizationId, RATE_CELLS, values));
+        else if (await this.change(organizationId, RATE_CELLS, id, values)) done.changed.push(id);
+      } catch (error) {
+        if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
+        throw Refused.invalidAt(error.why.refusals.map(({ at: column, reason }) => ({ at: [at, ...column], reason })));
+      }
+    }
+    return done;
   }
 
   /** @param own SQL for the organization's cells `c` @param rows with their ids @throws Refused for cells that would break a CHECK */

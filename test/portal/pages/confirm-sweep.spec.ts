@@ -25,6 +25,12 @@ const COOKIE_ALONE = [
   'POST /o/:slug/money/payments/:payment_id/refund', 'POST /o/:slug/money/payments/:payment_id/void', 'POST /o/:slug/money/families/:user_id/draft',
   'POST /o/:slug/money/sessions/:lesson_id/complete', 'POST /o/:slug/money/sessions/:lesson_id/reopen',
   'POST /o/:slug/money/approvals/mileage/:trip_id/:action', 'POST /o/:slug/money/approvals/expenses/:claim_id/:action',
+  // What is taught, and what it costs from now on.
+  'POST /o/:slug/settings/prices',
+  ...['subjects/:subject_id', 'levels/:rate_band_id', 'tiers/:tutor_tier_id'].flatMap((one) => {
+    const path = `POST /o/:slug/settings/${one}`;
+    return [path.split('/:').slice(0, 2).join('/:'), path, `${path}/delete`];
+  }),
   // The state of what somebody wrote or asked for; nobody comes in, and nobody is mailed.
   'POST /o/:slug/enquiries/leads/:lead_id', 'POST /o/:slug/enquiries/requests/:request_id',
   'POST /o/:slug/inbox/:inbox_message_id/read', 'POST /o/:slug/inbox/:inbox_message_id/archive',

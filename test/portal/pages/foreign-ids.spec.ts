@@ -17,6 +17,9 @@ const IDS: Record<string, string> = {
   export_id: 'SELECT id FROM exports WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   lead_id: 'SELECT id FROM leads WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  subject_id: 'SELECT id FROM subjects WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  rate_band_id: 'SELECT id FROM rate_bands WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  tutor_tier_id: 'SELECT id FROM tutor_tiers WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   file_id: 'SELECT id FROM files WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   inbox_message_id: 'SELECT id FROM inbox_messages WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   endpoint_id: 'SELECT id FROM webhook_endpoints WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
@@ -51,6 +54,9 @@ const STATE = `
   UNION ALL SELECT 'member', to_jsonb(m) FROM members m WHERE organization_id = $1
   UNION ALL SELECT 'parent', to_jsonb(p) FROM parents p WHERE organization_id = $1
   UNION ALL SELECT 'trip', to_jsonb(t) FROM mileage_trips t WHERE organization_id = $1
+  UNION ALL SELECT 'subject', to_jsonb(t) FROM subjects t WHERE organization_id = $1
+  UNION ALL SELECT 'level', to_jsonb(t) FROM rate_bands t WHERE organization_id = $1
+  UNION ALL SELECT 'tier', to_jsonb(t) FROM tutor_tiers t WHERE organization_id = $1
   UNION ALL SELECT 'invoice', to_jsonb(v) FROM invoices v WHERE organization_id = $1
   UNION ALL SELECT 'line', to_jsonb(v) FROM invoice_lines v WHERE organization_id = $1
   UNION ALL SELECT 'payment', to_jsonb(v) FROM payments v WHERE organization_id = $1
@@ -96,6 +102,9 @@ beforeAll(async () => {
     `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name)
      SELECT gen_random_uuid(), $2, '\\x01', '\\x01', 0, 'x' WHERE $1::uuid IS NOT NULL RETURNING id`,
   );
+  const { make } = joining.portal;
+  await make.subject(foreign.provisioning.id);
+  for (const table of ['rate_bands', 'tutor_tiers'] as const) await make.row(table, { organizationId: foreign.provisioning.id, name: 'x' });
   await ask(`UPDATE outbox SET status = 'dead' WHERE organization_id = $1 AND $2::uuid IS NOT NULL`);
 });
 

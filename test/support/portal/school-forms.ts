@@ -17,6 +17,12 @@ const IDS: Record<string, string> = {
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   endpoint_id: 'SELECT id FROM webhook_endpoints WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   delivery_id: `SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND topic = 'webhook' AND finished_at IS NOT NULL AND event_id IS NULL`,
+  ...Object.fromEntries(
+    (['subject', 'rate_band', 'tutor_tier'] as const).map((one) => [
+      `${one}_id`,
+      `SELECT id FROM ${one}s WHERE organization_id = $1 AND $2::uuid IS NOT NULL`,
+    ]),
+  ),
   export_id: 'SELECT id FROM exports WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   // Of the page after leaving.
@@ -148,6 +154,9 @@ export class SchoolForms {
       const { id } = await make.session(organizationId, { tutorId: tutor.id, status, startsAt, endsAt: new Date(startsAt.getTime() + HOUR) });
       await make.participant(organizationId, id, student.id, { status: 'accepted', attendance: null, rateCents: 5_000 });
     }
+    await make.subject(organizationId, { name: 'Mathematics' });
+    await make.row('rate_bands', { organizationId, name: 'Years 11 and 12' });
+    await make.row('tutor_tiers', { organizationId, name: 'Senior' });
     await make.row('leads', { organizationId, name: 'Priya', status: 'new' });
     await make.row('booking_requests', { organizationId, status: 'pending' });
     await make.row('inbox_messages', { organizationId, message: 'Hello', status: 'unread' });

@@ -27,6 +27,12 @@ export class Form {
     throw PageError.badForm();
   }
 
+  /** All fields, for a page that sends them again. */
+  all(): Record<string, string> {
+    const names = typeof this.body === 'object' && this.body !== null ? Object.keys(this.body) : [];
+    return Object.fromEntries(names.map((name) => [name, this.text(name)]));
+  }
+
   /** All values of a field that may occur several times, such as checkboxes. */
   list(name: string): string[] {
     const value = this.valueOf(name) ?? [];

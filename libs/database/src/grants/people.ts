@@ -14,8 +14,8 @@ export const people: Grants = {
       portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, bills_self, no_reminders, ${BILLING}, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
-    rate_bands: { api: 'SELECT, INSERT, UPDATE, DELETE' },
-    tutor_tiers: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    rate_bands: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT, INSERT, UPDATE, DELETE' },
+    tutor_tiers: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT, INSERT, UPDATE, DELETE' },
     parents: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT (organization_id, user_id, status, enrolled_at, ${PAYER})`,

@@ -22,7 +22,7 @@ export const scheduling: Grants = {
       portal:
         'SELECT, INSERT, UPDATE (status, attendance, rate_cents, rate_given, surcharge_cents, billed_cents, cancelled_at)',
     },
-    rate_cells: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
+    rate_cells: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT, INSERT, UPDATE, DELETE' },
     session_feedback: { api: 'SELECT, INSERT, UPDATE (is_public)' },
     availabilities: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
     time_off: { api: 'SELECT, INSERT, DELETE' },

@@ -3,7 +3,11 @@ import type { Grants } from './grants.js';
 /** Subjects, classrooms, groups, homework and results. */
 export const teaching: Grants = {
   tables: {
-    subjects: { api: 'SELECT, INSERT, UPDATE, DELETE', worker: 'SELECT (organization_id, id, name)', portal: 'SELECT' },
+    subjects: {
+      api: 'SELECT, INSERT, UPDATE, DELETE',
+      worker: 'SELECT (organization_id, id, name)',
+      portal: 'SELECT, INSERT, UPDATE, DELETE',
+    },
     tutor_subjects: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
     tutor_students: {
       api: 'SELECT, INSERT, UPDATE (status, archived_at)',
