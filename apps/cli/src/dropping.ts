@@ -82,6 +82,34 @@ export async function dropOrganizations(client: pg.Client, organizationIds: stri
   }
 }
 
+/** References from large tables that no index begins with: the delete of each row that they may name would read all of the table. */
+const UNSERVED = `
+  SELECT DISTINCT ON (1, 2) conrelid::regclass::text AS "table", columns, 'dropping_' || oid AS index FROM (
+    SELECT f.oid, f.conrelid, (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum DESC) FROM pg_attribute
+      WHERE attrelid = f.conrelid AND attnum = ANY (f.conkey)) AS columns
+    FROM pg_constraint f WHERE f.contype = 'f' AND f.confrelid <> 'organizations'::regclass AND pg_relation_size(f.conrelid) > 1e6
+      AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = f.conrelid AND (i.indkey::int2[])[0:cardinality(f.conkey) - 1] @> f.conkey
+        AND (i.indpred IS NULL OR pg_get_expr(i.indpred, i.indrelid) ~ '^\\(\\w+ IS NOT NULL\\)$'))) f ORDER BY 1, 2, oid`;
+
+/**
+ * Indexes for them, while many rows are deleted: to keep them would cost every write. They are made without stopping any, outside of a transaction;
+ * what an interrupted command left is made anew.
+ */
+export async function withIndexes<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  const { rows } = await client.query<{ table: string; columns: string; index: string }>(UNSERVED);
+  const remove = async () => {
+    for (const { index } of rows) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+  };
+  await remove();
+  try {
+    for (const { table, columns, index } of rows)
+      await client.query(`CREATE INDEX CONCURRENTLY ${index} ON ${table} (${columns})`);
+    return await work();
+  } finally {
+    await remove();
+  }
+}
+
 /** Orders each table before those that it refers to. */
 function childrenFirst(tables: Table[]): string[] {
   const ordered: string[] = [];

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { Env } from '@app/config';
 import { inLongTransaction, lockNumber } from '@app/database';
-import { dropOrganizations } from '../dropping.js';
+import { dropOrganizations, withIndexes } from '../dropping.js';
 import { Failure } from '../output.js';
 import { withClient } from '../postgres/client.js';
 
@@ -76,10 +76,12 @@ export function homeIn(env: Env, organizationId: string): Promise<Home> {
 
 /** Removes an organization with all its rows. */
 export async function drop(env: Env, organizationId: string): Promise<void> {
-  await inLongTransaction({ url: env.migrationUrl, applicationName: 'tutoring drop' }, async (client) => {
-    await client.query(`SELECT set_config('app.maintenance', 'on', true), set_config('app.untold', 'on', true)`);
-    await dropOrganizations(client, [organizationId]);
-  });
+  const work = () =>
+    inLongTransaction({ url: env.migrationUrl, applicationName: 'tutoring drop' }, async (client) => {
+      await client.query(`SELECT set_config('app.maintenance', 'on', true), set_config('app.untold', 'on', true)`);
+      await dropOrganizations(client, [organizationId]);
+    });
+  await withClient(env.migrationUrl, (client) => withIndexes(client, work));
 }
 
 /** Both installations have the same tables, and no command moves the organization beside this one. @throws Failure */
