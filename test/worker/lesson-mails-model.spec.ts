@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { CalendarFixture, type ShownSession } from '../support/data/calendar-fixture.js';
+import { Follower } from '../support/portal/feeds.js';
+import { TestPortal } from '../support/portal/portal.js';
 import { fixture } from '../support/process/fixture.js';
 import { FamilyPost } from '../support/worker/family-post.js';
 import { FamilyRound, type Told } from '../support/worker/family-round.js';
 
-/** Random histories of lessons, against what their mails say: the last thing that somebody was told is what is so. */
+/** Random histories of lessons, against what their mails and calendars say: the last thing that somebody was told is what is so. */
 
 const post = await fixture(FamilyPost.open());
 const { api } = post;
 const { make } = api;
+const portal = await fixture(TestPortal.start({ ENCRYPTION_KEY: '5e'.repeat(32) }, api.database));
 const round = new FamilyRound(post);
 const RUNS = Number(process.env.RUNS ?? 6);
 const HOUR = 3_600_000;
@@ -80,6 +83,8 @@ it('what somebody was told last is what is so, and nobody is told of other famil
         `INSERT INTO family_switches (organization_id, kind) SELECT $1, unnest('{lessons_booked,lessons_moved,lessons_cancelled}'::text[])`,
         [at.school],
       );
+      const followers = new Map<string, Follower>();
+      for (const person of people) followers.set(person, await Follower.of(portal, person, at.school));
       await round.look();
       const hear = async (told: Promise<Told[]>) => {
         for (const one of await told) readers.get(one.to)!.hear(one);
@@ -94,8 +99,10 @@ it('what somebody was told last is what is so, and nobody is told of other famil
             student_ids: one.students.map((index) => at.students[index]),
           });
           if (body.id) booked.push(body.id);
-        } else if (one.do === 'look') await round.look();
-        else if (one.do === 'pass') await hear(round.pass());
+        } else if (one.do === 'look') {
+          await round.look();
+          for (const follower of followers.values()) await follower.read();
+        } else if (one.do === 'pass') await hear(round.pass());
         else if (one.do === 'fault') {
           // The mail server is busy: these mails are tried again later.
           post.smtp.atMessage = () => ({ code: 451, message: '4.3.2 busy' });
@@ -121,6 +128,7 @@ it('what somebody was told last is what is so, and nobody is told of other famil
       for (const { id, email } of addresses) {
         const child = parents.findIndex((parent) => parent.id === id);
         const mine = child < 0 ? lessons.filter(({ tutor_id }) => tutor_id === id) : lessons.filter(ofChildren(children[child]!));
+        expect(await followers.get(id)!.read()).toEqual(mine.map(({ starts_at }) => new Date(starts_at).toISOString()).sort());
         expect(readers.get(email)!.lessons, child < 0 ? 'a tutor' : 'a parent').toEqual(mine.map(({ starts_at }) => shown(starts_at)).sort());
       }
       await make.query('DELETE FROM family_switches');

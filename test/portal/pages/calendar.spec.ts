@@ -1,7 +1,7 @@
-import { sync, type VEvent } from 'node-ical';
 import { occurrences } from '@app/scheduling';
 import { CalendarFixture } from '../../support/data/calendar-fixture.js';
 import { TestApi } from '../../support/http/api.js';
+import { eventsAt as eventsIn, feedOf } from '../../support/portal/feeds.js';
 import { TestPortal } from '../../support/portal/portal.js';
 
 const portal = await TestPortal.shared();
@@ -11,21 +11,8 @@ const { make } = portal;
 const DAY = 86_400_000;
 const soon = (days: number) => new Date(Math.floor(Date.now() / 60_000) * 60_000 + days * DAY);
 
-/** Makes an address. @returns its path */
-async function addressOf(userId: string, school: string): Promise<string> {
-  const [organization] = await make.query<{ slug: string }>('SELECT slug FROM organizations WHERE id = $1', [school]);
-  const { text } = await portal.post('/account/calendar/make', { organization: organization!.slug }, await portal.session(userId)).expect(200);
-  return /\/calendar\/[\w-]{43}\.ics/.exec(text)![0];
-}
-
-type Event = VEvent & { sequence?: string };
-
-async function eventsAt(path: string): Promise<Event[]> {
-  const { text } = await portal.get(path).expect(200);
-  // Nothing but instants: no zone, no day without a time.
-  for (const line of text.split('\r\n')) if (/^DT(START|END)/.test(line)) expect(line).toMatch(/^DT(START|END):\d{8}T\d{6}Z$/);
-  return Object.values(sync.parseICS(text)).filter((one): one is Event => one?.type === 'VEVENT');
-}
+const addressOf = (userId: string, school: string) => feedOf(portal, userId, school);
+const eventsAt = (path: string) => eventsIn(portal, path);
 
 /** An organization with a tutor who has an address, and its first lesson in ten days. */
 async function open() {
