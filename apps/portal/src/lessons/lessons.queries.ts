@@ -21,6 +21,8 @@ export interface SessionDetails extends Omit<SessionRow, 'students'> {
   minutes: number;
   /** Whether it can be completed. */
   due: boolean;
+  meeting_url: string | null;
+  place: string | null;
   /** What it came to, in cents. */
   owed: number | null;
 }
@@ -67,7 +69,8 @@ const isCompleted = (organizationId: string): Sql =>
 
 export const session = (organizationId: string, id: string): Sql => sql`
   SELECT s.id, s.title, s.status, s.starts_at, s.duration_minutes AS minutes, s.tutor_id,
-    ${memberName(organizationId, sql`s.tutor_id`)} AS tutor, s.amount_owed_cents::float8 AS owed,
+    ${memberName(organizationId, sql`s.tutor_id`)} AS tutor, s.amount_owed_cents::float8 AS owed, s.meeting_url,
+    (SELECT concat_ws(', ', l.label, l.suburb) FROM locations l WHERE l.organization_id = ${organizationId} AND l.id = s.location_id) AS place,
     s.status = 'scheduled' AND s.starts_at <= now() AS due,
     (SELECT name FROM subjects j WHERE j.organization_id = ${organizationId} AND j.id = s.subject_id) AS subject
   FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
