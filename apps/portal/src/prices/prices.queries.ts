@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import { Database, type VALUES } from '@app/database';
 
 /** Prices of one page: a form has room for no more. */
@@ -72,7 +72,7 @@ export class PricesQueries {
 
 const namedIn = (organizationId: string, table: keyof typeof NAMED, id: string | null = null): Sql => sql`
   SELECT id, name, ${raw(NAMED[table].more)} FROM ${raw(table)}
-  WHERE organization_id = ${organizationId} AND (${id}::uuid IS NULL OR id = ${id})
+  WHERE organization_id = ${organizationId} ${id === null ? empty : sql`AND id = ${id}`}
   ORDER BY ${raw(NAMED[table].order)} LIMIT 1000`;
 
 /** What fits everything comes first. */

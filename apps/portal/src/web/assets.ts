@@ -48,7 +48,10 @@ export class Assets {
   };
 }
 
-/** Comments and indentation are for those who read the source. */
+/** Comments and white space are for those who read the source. */
 function compact(css: string): string {
-  return css.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/\n\s*/g, '\n');
+  return css
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s*([{};,])\s*|(:)\s+/g, '$1$2')
+    .replaceAll(';}', '}');
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import sql, { raw } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import { Database } from '@app/database';
 import { Refused } from '@app/rules';
 
@@ -69,9 +69,10 @@ export class Payers {
     const [known] = await this.db.query(sql`
       SELECT FROM members WHERE ${them} AND role = 'student' UNION ALL SELECT FROM parents WHERE ${them} AND enrolled_at IS NOT NULL`);
     if (!known) throw Refused.notFound();
-    const change = (table: 'members' | 'parents') =>
-      this.db.count(sql`UPDATE ${raw(table)} SET no_reminders = ${spared} WHERE ${them} AND no_reminders <> ${spared}`);
-    return (await change('members')) + (await change('parents')) > 0;
+    const others = sql`${them} AND no_reminders <> ${spared}`;
+    const members = await this.db.count(sql`UPDATE members SET no_reminders = ${spared} WHERE ${others}`);
+    const parents = await this.db.count(sql`UPDATE parents SET no_reminders = ${spared} WHERE ${others}`);
+    return members + parents > 0;
   }
 
   private async choose(organizationId: string, studentId: string, parentId: string | null): Promise<boolean> {
