@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadEnv } from '@app/config';
+import { withIndexes } from '../../apps/cli/src/dropping.js';
 import { drop } from '../../apps/cli/src/moving/homes.js';
+import { withClient } from '../../apps/cli/src/postgres/client.js';
 import { TestApi } from '../support/http/api.js';
 import { fixture } from '../support/process/fixture.js';
 
@@ -38,10 +40,20 @@ it('reads no more for each row of an organization, however many there are', asyn
   const [reference] = await make.query<{ name: string }>(
     `SELECT 'dropping_' || oid AS name FROM pg_constraint WHERE conname = 'payments_organization_id_session_id_fkey'`,
   );
-  await make.query(`CREATE INDEX ${reference!.name} ON payments (id)`);
+  await make.query(`CREATE INDEX ${reference!.name} ON payments (session_id, organization_id)`);
   const before = await read('payments');
   await drop(env, school);
   expect((await read('payments')) - before).toBeLessThan(100_000);
   expect(await make.query('SELECT FROM payments UNION ALL SELECT FROM sessions')).toEqual([]);
   expect(await indexes()).toEqual([]);
 }, 120_000);
+
+it('is not begun beside another one, whose indexes it would take away', async () => {
+  const { id: school } = await make.organization();
+  await withClient(database.ownerUrl, (client) =>
+    withIndexes(client, async () => {
+      await expect(drop(env, school)).rejects.toThrow('Another organization is being removed.');
+    }),
+  );
+  await drop(env, school);
+});

@@ -1,6 +1,8 @@
 import pg from 'pg';
+import { lockNumber } from '@app/database';
 import { DEMO_ORGANIZATIONS } from './demo/demo.js';
 import { sampleQuestions } from './demo/sample-questions.js';
+import { Failure } from './output.js';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
@@ -92,16 +94,26 @@ const UNSERVED = `
         AND (i.indpred IS NULL OR pg_get_expr(i.indpred, i.indrelid) ~ '^\\(\\w+ IS NOT NULL\\)$'))) f ORDER BY 1, 2, oid`;
 
 /**
- * Indexes for them, while many rows are deleted: to keep them would cost every write. They are made without stopping any, outside of a transaction;
- * what an interrupted command left is made anew.
+ * Keeps an index for each of these references while `work` deletes many rows: permanent ones would slow down every write. They are built beside
+ * other work, and so outside of a transaction; what an interrupted command left is removed first.
+ *
+ * @throws Failure beside another one
  */
 export async function withIndexes<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
-  const { rows } = await client.query<{ table: string; columns: string; index: string }>(UNSERVED);
+  const { rows: locks } = await client.query<{ free: boolean }>('SELECT pg_try_advisory_lock($1) AS free', [
+    lockNumber('indexes for removing an organization'),
+  ]);
+  // Not waited for: building an index would wait for whoever waits.
+  if (!locks[0]!.free) throw new Failure('Another organization is being removed. Try again once it is gone.');
   const remove = async () => {
-    for (const { index } of rows) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT indexname AS name FROM pg_indexes WHERE indexname LIKE 'dropping\\_%'`,
+    );
+    for (const { name } of rows) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
   };
   await remove();
   try {
+    const { rows } = await client.query<{ table: string; columns: string; index: string }>(UNSERVED);
     for (const { table, columns, index } of rows)
       await client.query(`CREATE INDEX CONCURRENTLY ${index} ON ${table} (${columns})`);
     return await work();
