@@ -72,6 +72,19 @@ describe('the table of prices', () => {
     expect(await cells(owner)).toEqual([]);
   });
 
+  it.each([
+    ['level-new-1', 'abc', 400],
+    ['tier-new-1', 'abc', 400],
+    ['kind-new-1', 'abc', 400],
+    ['level-new-1', randomUUID(), 404],
+    ['tier-new-1', randomUUID(), 404],
+    ['subject-new-1', 'abc', 404],
+  ])('refuses %s that is "%s", which no page offers', async (name, value, status) => {
+    const owner = await portal.someone('owner');
+    expect((await save(owner, { 'price-new-1': '80', [name]: value })).status).toBe(status);
+    expect(await cells(owner)).toEqual([]);
+  });
+
   it('is not saved over what somebody else has saved meanwhile', async () => {
     const owner = await portal.someone('owner');
     const late = await typed(owner, { 'price-new-1': '60' });
@@ -129,6 +142,31 @@ describe('lessons ahead', () => {
     expect(await rate()).toBe(cents);
     // The browser's second click.
     expect((await portal.post(path, { ...kept, ahead }, owner.cookie)).status).toBe(303);
+  });
+});
+
+describe('what prices are told apart by', () => {
+  it.each([
+    ['subjects', 'name', ''],
+    ['levels', 'name', 'x'.repeat(201)],
+    ['tiers', 'name', '\u2003'],
+    ['levels', 'sort_order', 'first'],
+    ['tiers', 'sort_order', '1000001'],
+  ])('is refused: %s with %s "%s"', async (page, field, value) => {
+    const owner = await portal.someone('owner');
+    expect((await settings(owner, page, { name: 'Senior' })).status).toBe(303);
+    const { text } = await portal.get(`/o/${owner.organization.slug}/settings/${page}`, owner.cookie);
+    const [, id] = new RegExp(`settings/${page}/([0-9a-f-]{36})"`).exec(text)!;
+    const changed = await settings(owner, `${page}/${id}`, { name: 'Junior', [field]: value });
+    expect([changed.status, changed.text.includes(`id="field-${field}-error"`)]).toEqual([422, true]);
+    if (field === 'name') expect((await settings(owner, page, { name: value })).status).toBe(422);
+  });
+
+  it('is a thousand subjects at most', async () => {
+    const owner = await portal.someone('owner');
+    await make.rows('subjects', Array.from({ length: 1_000 }, (_, n) => ({ organizationId: owner.organization.id, name: `S${n}`, code: `s${n}` }))); // prettier-ignore
+    const { status, text } = await settings(owner, 'subjects', { name: 'One more' });
+    expect([status, text.includes('An organization has at most 1,000 of these.'), text.includes('is in use')]).toEqual([422, true, false]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Received, WrittenLine } from '@app/billing';
 import { parseDate } from '@app/database';
-import { Refused } from '@app/rules';
+import { type Refusal, Refused } from '@app/rules';
 import type { Form } from '../web/form.js';
 import { SENT_BEFORE } from '../web/operations.js';
 import { type Page, seeOther, type SeeOther } from '../web/pages.js';
@@ -98,17 +98,21 @@ export function readLine(form: Form, row = ''): Read<WrittenLine> {
 /** Where the reasons of the rules are shown. */
 const FIELDS: Record<string, string> = { amount_cents: 'amount', received_on: 'received_on', invoice_id: 'payer' };
 
+const fieldOf = ({ at }: Refusal): string => FIELDS[at.join('.')] ?? 'form';
+
 /**
  * The answer to a form.
  *
  * @param work null if the form had been sent before
  * @param to `back`: its page; `made`: the page after it, if that is another one
  * @param again its page, with what is wrong
+ * @param field where the page shows what is refused
  */
 export async function answered<T>(
   work: Promise<T | null>,
   { back, done, made }: { back: string; done: string; made?: (result: T) => string },
   again: (errors: Errors) => Promise<Page>,
+  field: (refusal: Refusal) => string = fieldOf,
 ): Promise<Page | SeeOther> {
   try {
     const result = await work;
@@ -116,9 +120,7 @@ export async function answered<T>(
   } catch (error) {
     if (!(error instanceof Refused) || error.why.kind === 'not_found') throw error;
     if (error.why.kind !== 'invalid') return seeOther(back, 'notice', error.message);
-    return again(
-      Object.fromEntries(error.why.refusals.map(({ at, reason }) => [FIELDS[at.join('.')] ?? 'form', reason])),
-    );
+    return again(Object.fromEntries(error.why.refusals.map((refusal) => [field(refusal), refusal.reason])));
   }
 }
 

@@ -1,15 +1,17 @@
 import { Controller, Get, Param, Post, type Type } from '@nestjs/common';
-import { RATE_BANDS, TUTOR_TIERS } from '@app/billing';
 import type { RecordOperation } from '@app/audit';
-import type { RowTable, Values } from '@app/rows';
-import { Rows } from '@app/rows';
-import { Refused } from '@app/rules';
+import { RATE_BANDS, TUTOR_TIERS } from '@app/billing';
+import { Env } from '@app/config';
+import { FIELDS, isFault, type Kind } from '@app/fields';
+import { Rows, type RowTable, type Values } from '@app/rows';
+import { type Refusal, Refused } from '@app/rules';
 import { SUBJECTS } from '@app/teaching';
+import { answered, type Errors } from '../money/money-forms.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
-import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
+import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { PricesQueries } from './prices.queries.js';
 
@@ -25,36 +27,44 @@ export interface NamedKind {
   record: 'subjects/:subject_id' | 'rate-bands/:rate_band_id' | 'tutor-tiers/:tutor_tier_id';
   /** What to do with one that is in use, instead of deleting it. */
   instead: string;
-  read: (form: Form) => Values;
+  read: (form: Form, env: Env) => Values;
 }
 
-/** A place in the order of the list. */
-function placed(form: Form): Values {
-  const place = form.text('sort_order') || '0';
-  if (!/^-?\d{1,6}$/.test(place)) throw Refused.invalid('Enter a whole number.', 'sort_order');
-  return { sort_order: Number(place) };
+/** A field as the API would read it. @throws Refused for what it would refuse */
+function read<T>(form: Form, env: Env, name: string, { parse, parseText = parse }: Kind<T>): T {
+  const value = parseText(form.text(name), env);
+  if (!isFault(value)) return value;
+  const [fault] = 'list' in value ? value.list : [value];
+  throw Refused.invalid(fault!.msg, name);
 }
 
-function taxed(form: Form): Values {
-  const tax = ['taxable', 'free'].find((one) => one === form.text('tax')) ?? null;
-  return { tax, is_archived: form.text('is_archived') === 'yes' };
-}
+const readSubject = (form: Form, env: Env): Values => ({
+  name: read(form, env, 'name', FIELDS.subjects.name),
+  tax: ['taxable', 'free'].find((one) => one === form.text('tax')) ?? null,
+  is_archived: form.text('is_archived') === 'yes',
+});
+
+/** @param form says the place in the list, unless it makes a new one */
+const readPlaced = (form: Form, env: Env): Values => ({
+  name: read(form, env, 'name', FIELDS.rate_bands.name),
+  ...(form.text('sort_order') !== '' && { sort_order: read(form, env, 'sort_order', FIELDS.rate_bands.sort_order) }),
+});
 
 const KINDS: NamedKind[] = [
   {
     ...{ table: SUBJECTS as NamedKind['table'], at: 'subjects', one: 'subject', many: 'Subjects' },
     says: 'What you teach. Tutors, lessons and prices name one.',
-    ...{ record: 'subjects/:subject_id', read: taxed, instead: 'Archive it instead: what names it keeps it, and nothing new can.' },
+    ...{ record: 'subjects/:subject_id', read: readSubject, instead: 'Archive it instead: what names it keeps it, and nothing new can.' },
   },
   {
     ...{ table: RATE_BANDS as NamedKind['table'], at: 'levels', one: 'student level', many: 'Student levels' },
     says: 'If lessons cost more for some students, such as those in their last years of school.',
-    ...{ record: 'rate-bands/:rate_band_id', read: placed, instead: 'Take it from the prices and students first.' },
+    ...{ record: 'rate-bands/:rate_band_id', read: readPlaced, instead: 'Take it from the prices and students first.' },
   },
   {
     ...{ table: TUTOR_TIERS as NamedKind['table'], at: 'tiers', one: 'tutor tier', many: 'Tutor tiers' },
     says: 'If lessons cost or pay more with some tutors, such as those with experience.',
-    ...{ record: 'tutor-tiers/:tutor_tier_id', read: placed, instead: 'Take it from the prices and tutors first.' },
+    ...{ record: 'tutor-tiers/:tutor_tier_id', read: readPlaced, instead: 'Take it from the prices and tutors first.' },
   },
 ]; // prettier-ignore
 
@@ -72,6 +82,7 @@ function controllerOf(kind: NamedKind): Type {
       private readonly operations: FormOperations,
       private readonly rows: Rows,
       private readonly queries: PricesQueries,
+      private readonly env: Env,
     ) {}
 
     @Get()
@@ -83,13 +94,15 @@ function controllerOf(kind: NamedKind): Type {
     add(@Managing() organization: Managed): Promise<Page | SeeOther> {
       const { organizationId, slug, form } = organization;
       const run = async () => {
-        await this.rows.add(organizationId, kind.table, valuesOf(form, kind));
+        await this.rows.add(organizationId, kind.table, kind.read(form, this.env)).catch(inWords);
         return {};
       };
-      const work = () =>
-        this.operations.perform(organization, `POST /v1/${kind.record.split('/')[0]}` as 'POST /v1/subjects', {}, run);
-      return told(work, seeOther(`/o/${slug}${list}`, 'success', `The ${kind.one} was added.`), (errors) =>
-        this.listed(organization, errors),
+      const made = `POST /v1/${kind.record.split('/')[0]}` as 'POST /v1/subjects';
+      return answered(
+        this.operations.perform(organization, made, {}, run),
+        { back: `/o/${slug}${list}`, done: `The ${kind.one} was added.` },
+        (errors) => this.listed(organization, errors),
+        fieldOf,
       );
     }
 
@@ -100,26 +113,36 @@ function controllerOf(kind: NamedKind): Type {
 
     @Post(`:${id}`)
     change(@Managing() organization: Managed, @Param(id) row: string): Promise<Page | SeeOther> {
-      const { organizationId, slug, form } = organization;
-      const run = async () => ({
-        changed: await this.rows.change(organizationId, kind.table, pathId(row), valuesOf(form, kind)),
-      });
-      const work = () => this.operations.perform(organization, operation('PATCH', kind), named(id, row), run);
-      return told(work, seeOther(`/o/${slug}${list}`, 'success', 'It was saved.'), (errors) =>
-        this.shown(organization, pathId(row), errors),
-      );
+      const { organizationId, form } = organization;
+      return this.settle(organization, 'PATCH', pathId(row), 'It was saved.', async (rowId) => ({
+        changed: await this.rows.change(organizationId, kind.table, rowId, kind.read(form, this.env)),
+      }));
     }
 
     @Post(`:${id}/delete`)
     remove(@Managing() organization: Managed, @Param(id) row: string): Promise<Page | SeeOther> {
-      const { organizationId, slug } = organization;
-      const run = async () => {
-        await this.rows.remove(organizationId, kind.table, pathId(row));
+      return this.settle(organization, 'DELETE', pathId(row), 'It was deleted.', async (rowId) => {
+        await this.rows.remove(organization.organizationId, kind.table, rowId).catch(inWords);
         return {};
-      };
-      const work = () => this.operations.perform(organization, operation('DELETE', kind), named(id, row), run);
-      return told(work, seeOther(`/o/${slug}${list}`, 'success', 'It was deleted.'), (errors) =>
-        this.shown(organization, pathId(row), errors),
+      });
+    }
+
+    /** What becomes of a row, and then the list. */
+    private settle(
+      organization: Managed,
+      method: 'PATCH' | 'DELETE',
+      rowId: string,
+      done: string,
+      run: (rowId: string) => Promise<{ changed?: boolean }>,
+    ): Promise<Page | SeeOther> {
+      const operation = `${method} /v1/${kind.record}` as RecordOperation<'subjects/:subject_id'> &
+        `${string}:${string}`;
+      const ids = { [id]: rowId } as { subject_id: string };
+      return answered(
+        this.operations.perform(organization, operation, ids, () => run(rowId)),
+        { back: `/o/${organization.slug}${list}`, done },
+        (errors) => this.shown(organization, rowId, errors),
+        fieldOf,
       );
     }
 
@@ -138,30 +161,15 @@ function controllerOf(kind: NamedKind): Type {
   }
   return NamedRowsController;
 
-  /** @returns where it leads, or the page of the form with what is wrong */
-  async function told(
-    work: () => Promise<unknown>,
-    done: SeeOther,
-    again: (errors: Errors) => Promise<Page>,
-  ): Promise<Page | SeeOther> {
-    try {
-      await work();
-      return done;
-    } catch (error) {
-      if (!(error instanceof Refused) || error.why.kind === 'not_found') throw error;
-      if (error.why.kind !== 'invalid') return again({ form: `This ${kind.one} is in use. ${kind.instead}` });
-      return again(Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.'), reason])));
-    }
+  /** What stands in the way, as the page of the form says it. */
+  function inWords(error: unknown): never {
+    if (!(error instanceof Refused) || error.why.kind !== 'conflict') throw error;
+    const used = error.why.code === 'still_referenced';
+    throw Refused.invalid(used ? `This ${kind.one} is in use. ${kind.instead}` : error.message);
   }
 }
 
-type Errors = Record<string, string>;
-
-const operation = (method: 'PATCH' | 'DELETE', { record }: NamedKind) => `${method} /v1/${record}` as RecordOperation<'subjects/:subject_id'> & `${string}:${string}`; // prettier-ignore
-
-const named = (name: string, id: string) => ({ [name]: pathId(id) }) as { subject_id: string };
-
-const valuesOf = (form: Form, kind: NamedKind): Values => ({ name: form.text('name'), ...kind.read(form) });
+const fieldOf = ({ at }: Refusal): string => at.join('.') || 'form';
 
 const typedIn = (form: Form) => ({
   ...{ name: form.text('name'), tax: form.text('tax'), sort_order: form.text('sort_order') },

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { RATE_CELLS, RateTable } from '@app/billing';
-import { Refused } from '@app/rules';
+import { Env } from '@app/config';
+import { type Refusal, Refused } from '@app/rules';
 import { PriceSettling } from '@app/scheduling';
+import { answered, type Errors } from '../money/money-forms.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
-import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
-import { type Errors, fieldAt, NEW, readPrices, typedOf } from './price-form.js';
+import { type Page, page, type SeeOther } from '../web/pages.js';
+import { fieldAt, NEW, readPrices, typedOf } from './price-form.js';
 import { type PriceRow, PricesQueries } from './prices.queries.js';
 
 const KINDS = {
@@ -16,7 +18,7 @@ const KINDS = {
   classroom: 'Class',
 } satisfies Record<NonNullable<PriceRow['kind']>, string>;
 
-/** Rolls the change back, so that somebody decides first what becomes of lessons ahead. */
+/** Thrown to roll the change back until somebody has decided whether the lessons ahead keep their prices. */
 class LessonsAhead extends Error {
   constructor(readonly lessons: number) {
     super('lessons ahead have other prices');
@@ -32,6 +34,7 @@ export class PricesController {
     private readonly queries: PricesQueries,
     private readonly rates: RateTable,
     private readonly settling: PriceSettling,
+    private readonly env: Env,
   ) {}
 
   @Get()
@@ -47,32 +50,26 @@ export class PricesController {
       await this.rates.begin(organizationId, RATE_CELLS);
       const current = await this.queries.current(organizationId, at);
       if (versionOf(current) !== form.text('version')) throw Refused.invalid('Somebody else has changed these prices meanwhile. Nothing was saved: look at them, and change them again.'); // prettier-ignore
-      const read = readPrices(form, current);
+      const read = readPrices(form, current, this.env);
       if ('errors' in read)
         throw Refused.invalidAt(Object.entries(read.errors).map(([name, reason]) => ({ at: [name], reason })));
-      const { created, changed, deleted } = await this.rates.edit(organizationId, read.edits);
+      const { created, changed, deleted } = await this.rates.edit(organizationId, read.edits).catch(inWords);
       if (ahead === '') await this.requireNoneAhead(organizationId);
       const sum = created.length + changed.length + deleted.length;
       return { changed: sum > 0, audit: { created: created.length, changed: changed.length, deleted: deleted.length } };
     };
-    try {
-      const done = await this.operations.perform(organization, 'PUT /v1/rate-cells', {}, run);
+    const work = this.operations.perform(organization, 'PUT /v1/rate-cells', {}, run).then(async (done) => {
       if (ahead === 'anew' && done) await this.settle(organization);
+      return done;
+    });
+    const back = `/o/${slug}/settings/prices${at > 0 ? `?page=${at + 1}` : ''}`;
+    const again = (errors: Errors) => this.shown(organization, at, errors);
+    try {
+      return await answered(work, { back, done: 'The prices were saved.' }, again, fieldAt);
     } catch (error) {
-      if (error instanceof LessonsAhead)
-        return page('prices/ahead', { lessons: error.lessons, fields: form.all(), page: at });
-      if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
-      const errors = error.why.refusals.map(({ at, reason }) => [
-        at.length === 1 ? String(at[0]) : fieldAt(at),
-        at.at(-1) === 'band_id' ? 'Another line has a price for the same.' : reason,
-      ]);
-      return this.shown(organization, at, Object.fromEntries(errors) as Errors);
+      if (!(error instanceof LessonsAhead)) throw error;
+      return page('prices/ahead', { lessons: error.lessons, fields: form.all() });
     }
-    return seeOther(
-      `/o/${slug}/settings/prices${at > 0 ? `?page=${at + 1}` : ''}`,
-      'success',
-      'The prices were saved.',
-    );
   }
 
   /** @throws LessonsAhead if lessons ahead have other prices than the table says */
@@ -100,6 +97,14 @@ export class PricesController {
     const data = { ...rest, rows, NEW, KINDS, page: at, version: versionOf(prices), errors: errors ?? {}, typed };
     return page('prices/prices', data, errors ? 422 : 200);
   }
+}
+
+/** What the table's rule says of two lines alike, in the words of the page. */
+function inWords(error: unknown): never {
+  if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
+  const inItsWords = (one: Refusal) =>
+    one.at.at(-1) === 'band_id' ? { ...one, reason: 'Another line has a price for the same.' } : one;
+  throw Refused.invalidAt(error.why.refusals.map(inItsWords));
 }
 
 const ALL = () => ({ from: new Date(), studentId: null, tutorId: null });
