@@ -8,7 +8,7 @@ import { FamilyPost } from '../support/worker/family-post.js';
 import type { Received } from '../support/worker/smtp.js';
 import type { WorkerProcess } from '../support/worker/worker-process.js';
 
-/** Two workers, by clocks that differ by an hour, that are killed while they mail families. In full it takes a quarter of an hour. */
+/** Two workers, whose clocks are an hour apart, are killed while they mail families. The full run takes six minutes. */
 const KILLS = Number(process.env.KILLS ?? inReport(100, 6));
 const SEED = seedOf();
 const random = new Random(SEED);

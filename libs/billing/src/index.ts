@@ -14,6 +14,6 @@ export { RATE_BANDS, RATE_CELLS, TUTOR_TIERS } from './prices.js';
 export { type CellEdit, type RateRow, RateTable, type Replaced } from './rate-table.js';
 export { PayModule } from './pay/pay.module.js';
 export { type ReceiptInMail, ReceiptMails } from './receipt-mails.js';
-export { SHOWN_BUYER, type Snapshot, snapshotNow } from './snapshots.js';
+export { SELLER_NOW, SHOWN_BUYER, type Snapshot, snapshotNow } from './snapshots.js';
 export { taxIn } from './tax.js';
 export { type NewPayout, Payouts } from './pay/payouts.js';

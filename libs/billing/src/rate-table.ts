@@ -75,7 +75,7 @@ export class RateTable extends Rows {
     return { created: made.map(({ id }) => id as string), changed: changed.map(({ id }) => id), deleted };
   }
 
-  /** Changes some cells, in the ambient transaction. @throws Refused for unknown cells, and at the edit and its column for what a rule refuses */
+  /** Adds, changes and removes single cells, in the ambient transaction. @throws Refused for an unknown cell, and at the edit and its column for a value that a rule refuses */
   async edit(organizationId: string, edits: readonly CellEdit[]): Promise<Replaced> {
     const done: Replaced = { created: [], changed: [], deleted: [] };
     // A combination that goes may come again.

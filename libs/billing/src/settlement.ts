@@ -31,7 +31,7 @@ export interface Incoming extends Held {
   record(creditCents: bigint): Promise<unknown>;
 }
 
-/** SQL: when money moved. The transaction may have begun before others that moved money, and waited for the lock of the account. */
+/** SQL: the moment at which money moves. Not `now()`: a transaction that waited for the account began before others that moved money meanwhile. */
 export const MOMENT = raw('clock_timestamp()');
 
 /** Applies money to invoices. Nothing else does. */

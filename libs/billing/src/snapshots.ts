@@ -28,13 +28,16 @@ export interface Snapshot {
 /** SQL: whom the invoice `i` was billed to, as JSON; null if it was not issued here, and once one of them was erased. */
 export const SHOWN_BUYER = (i: string): string => `CASE WHEN NOT ${i}.person_erased THEN ${i}.snapshot -> 'buyer' END`;
 
+/** SQL: how papers of the organization `o` begin now, as JSON. */
+export const SELLER_NOW = sql`jsonb_build_object('name', o.name, 'legal_name', o.legal_name, 'address', o.postal_address, 'phone', o.phone,
+  'business_number_label', o.business_number_label, 'business_number', o.business_number,
+  'payment_instructions', o.payment_instructions, 'pay_url', o.pay_url,
+  'logo', (SELECT g.digest FROM logos g WHERE g.organization_id = o.id AND g.in_use))`;
+
 /** SQL: what the invoice `i` would print now. @param issuedOn SQL for its day, which may refer to its organization as `o` */
 export const snapshotNow = (organizationId: string, issuedOn: Sql): Sql => sql`
   SELECT jsonb_build_object('issued_on', ${issuedOn},
-      'seller', jsonb_build_object('name', o.name, 'legal_name', o.legal_name, 'address', o.postal_address, 'phone', o.phone,
-        'business_number_label', o.business_number_label, 'business_number', o.business_number,
-        'payment_instructions', o.payment_instructions, 'pay_url', o.pay_url,
-        'logo', (SELECT g.digest FROM logos g WHERE g.organization_id = o.id AND g.in_use)),
+      'seller', ${SELLER_NOW},
       'tax', jsonb_build_object('registered', o.tax_registered, 'label', o.tax_label, 'rate', o.tax_rate),
       'buyer', (SELECT jsonb_build_object('student_name', s.name, 'name', CASE WHEN p.user_id IS NULL THEN coalesce(s.billing_name, s.name)
             ELSE coalesce(p.billing_name, p.name) END,

@@ -40,7 +40,7 @@ const GATHERING_MS = 10 * 60_000;
 /** Of lessons that begin so soon, news does not wait for more. */
 const SOON_MS = 12 * 3_600_000;
 
-/** What is new for whoever may believe any of it; null for nothing. */
+/** The news for a reader who may believe any of these; null if none of them is wrong. */
 export function newsOf({ told, doubts, now }: Telling): News | null {
   const believed = [told, ...doubts];
   const wrong = believed.filter((one) => differ(one, now));

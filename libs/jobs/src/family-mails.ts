@@ -37,7 +37,7 @@ export class FamilyOutbox {
     private readonly env: Env,
   ) {}
 
-  /** Whether this service sends mail; otherwise nothing can be queued. */
+  /** Whether a mail server is configured (`SMTP_URL`). Without one, nothing is queued. */
   get sendsMail(): boolean {
     return this.env.get('SMTP_URL') !== null;
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Asked, mayRead } from '@app/access';
-import { type Snapshot, snapshotNow } from '@app/billing';
+import { SELLER_NOW, type Snapshot, snapshotNow } from '@app/billing';
 import { ADJUSTMENT_NOTE, Database } from '@app/database';
 import { shownName } from '@app/people';
 import { Refused } from '@app/rules';
@@ -186,10 +186,8 @@ const shownTo = (organizationId: string, asked: Asked | null, row: string): Sql 
     : sql`${mayRead(asked)} AND (NOT ${raw(row)}.person_erased OR EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId}
         AND m.user_id = ${asked.readerId} AND m.role = 'owner' AND m.status = 'accepted'))`;
 
-/** SQL: the organization `o` as papers begin that are no invoices. */
-const sellerNow = sql`json_build_object('name', o.name, 'legal_name', o.legal_name, 'address', o.postal_address, 'phone', o.phone,
-  'business_number_label', o.business_number_label, 'business_number', o.business_number, 'payment_instructions', NULL, 'pay_url', NULL,
-  'logo', (SELECT g.digest FROM logos g WHERE g.organization_id = o.id AND g.in_use))`;
+/** SQL: how papers begin that ask for no money. */
+const sellerNow = sql`(${SELLER_NOW} || '{"payment_instructions": null, "pay_url": null}')`;
 
 /** SQL: what papers call somebody, as invoices do. */
 const personNow = (table: 'members' | 'parents', organizationId: string, id: Sql): Sql => sql`

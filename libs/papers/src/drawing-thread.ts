@@ -7,7 +7,7 @@ import type { Paper } from './paper.js';
 let warning: string | undefined;
 const cjk = fontAt((workerData as { cjkFont: string | null }).cjkFont);
 
-/** A collection has the same letters in several shapes: the first will do. Without a font the papers are made, too. */
+/** A `.ttc` file holds regional variants of one font, of which the first is used. A file that cannot be read leaves papers without these letters. */
 function fontAt(path: string | null): Font | null {
   try {
     const opened = path === null ? null : openSync(path);

@@ -1,3 +1,4 @@
+import { LESSON_NEWS } from '@app/database';
 import { MoneyFixture } from '../data/money-fixture.js';
 import type { Random } from '../data/random.js';
 import type { FamilyPost } from '../worker/family-post.js';
@@ -6,9 +7,8 @@ import { zoneAt } from '../worker/family-round.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const NEWS = ['lessons_booked', 'lessons_moved', 'lessons_cancelled'];
 
-/** When an invoice is due, as days pass: each is past another threshold. */
+/** Due dates, each of which has passed one more of the days on which a reminder is sent. */
 const DUE_IN_DAYS = [2, -4, -11, -21];
 
 interface Invoice {
@@ -56,7 +56,7 @@ export class MailedSchool {
     } // prettier-ignore
     await make.query(`INSERT INTO family_switches (organization_id, kind, created_at) SELECT $1, unnest($2::text[]), now() - interval '60 days'`, [
       id,
-      [...NEWS, kind],
+      [...LESSON_NEWS, kind],
     ]);
     // What is booked before the first round counts as told.
     for (const [student, tutor] of [

@@ -61,7 +61,7 @@ export class EmailCourier implements Courier {
     const { organizationName, settled, ...content } = letter;
     const via = organizationName === this.sender.name ? '' : ` via ${this.sender.name}`;
     const from = { name: `${organizationName}${via}`, address: this.sender.address };
-    // Programs show one of two mails with the same id: what says something else has another one.
+    // Mail programs hide a second mail with the same Message-ID, so one that says something else gets another.
     const known = settled ? `${id}.${digestOf(content.text)}` : id;
     const mail = { id: known, from, to: recipient.normalize('NFC'), date: createdAt, ...content };
     try {

@@ -48,7 +48,7 @@ const SERVER_CODES = new Set(['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EOAUTH2', 'EP
 const SYSTEM_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN']);
 const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT']);
 
-/** `noMailbox`: the server says that there is no such mailbox; `refused`: it has said no, of whatever; `unreachable`: no mail can be sent at the moment. */
+/** `noMailbox`: the server says that there is no such mailbox; `refused`: it answered with an error of any kind; `unreachable`: no mail can be sent at the moment. */
 export function smtpFailureOf(thrown: unknown) {
   const error = (thrown instanceof Error ? thrown : new Error(String(thrown))) as SmtpError;
   return {

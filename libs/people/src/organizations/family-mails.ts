@@ -59,7 +59,7 @@ export class FamilyMails {
     return payer;
   }
 
-  /** Whether this service sends mail; otherwise nothing can be queued. */
+  /** Whether a mail server is configured (`SMTP_URL`). Without one, nothing is queued. */
   get able(): boolean {
     return this.outbox.sendsMail;
   }
