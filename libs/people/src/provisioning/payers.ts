@@ -65,11 +65,11 @@ export class Payers {
 
   /** Says whether somebody is reminded of invoices, whichever way they pay. @returns whether anything changed @throws Refused for an unknown person */
   async spare(organizationId: string, id: string, spared: boolean): Promise<boolean> {
-    const them = sql`organization_id = ${organizationId} AND user_id = ${id}`;
     const [known] = await this.db.query(sql`
-      SELECT FROM members WHERE ${them} AND role = 'student' UNION ALL SELECT FROM parents WHERE ${them} AND enrolled_at IS NOT NULL`);
+      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id} AND role = 'student' UNION ALL
+      SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${id} AND enrolled_at IS NOT NULL`);
     if (!known) throw Refused.notFound();
-    const others = sql`${them} AND no_reminders <> ${spared}`;
+    const others = sql`organization_id = ${organizationId} AND user_id = ${id} AND no_reminders <> ${spared}`;
     const members = await this.db.count(sql`UPDATE members SET no_reminders = ${spared} WHERE ${others}`);
     const parents = await this.db.count(sql`UPDATE parents SET no_reminders = ${spared} WHERE ${others}`);
     return members + parents > 0;
