@@ -41,12 +41,17 @@ export async function shownTo(api: TestApi, organizationId: string): Promise<Map
   );
 }
 
+/** Numbers all that has changed; another numberer's turn is waited for. */
+async function number(make: Factories): Promise<void> {
+  while ((await make.query('SELECT FROM event_changes LIMIT 1')).length > 0) await make.query('SELECT number_events()');
+}
+
 /** What is told of a change, once it has been numbered. */
 export async function told(make: Factories, organizationId: string, change: () => Promise<unknown>): Promise<Told[]> {
-  await make.query('SELECT number_events()');
+  await number(make);
   const [last] = await make.query<{ number: string }>('SELECT number FROM event_counter');
   await change();
-  await make.query('SELECT number_events()');
+  await number(make);
   return make.query<Told>(`SELECT type, resource, resource_id, data FROM events WHERE organization_id = $1 AND number > $2 ORDER BY number`, [organizationId, last!.number]); // prettier-ignore
 }
 
