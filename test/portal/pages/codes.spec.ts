@@ -142,7 +142,7 @@ describe('the page of a person', () => {
       const id = await joining.joined(token, null, newcomer());
       expect((await pages.owner.get(`${pages.base}?status=waiting`)).text).toContain(`${pages.base}/parents/${id}/${act}`);
       expect((await pages.owner.get(pages.base)).text).toContain('One person is waiting');
-      expect((await pages.owner.get(pages.base.replace('/people', ''))).text).toContain('One person is waiting');
+      expect((await pages.owner.get(pages.base.replace('/people', ''))).text).toContain('1 person is waiting');
       const shown = (await pages.owner.get(`${pages.base}/${id}`)).text;
       expect(shown).toContain('asks to be a parent of Tim Canary');
       const answer = await pages.owner.post(`${pages.base}/parents/${id}/${act}`, { from: `/${id}` });

@@ -69,14 +69,20 @@ describe('a 404 within an organization', () => {
   });
 });
 
-it('the navigation is one line at 390 px, with the current page in view', async () => {
+it('the navigation is a menu on phones, which says where one is, and needs no script', async () => {
   const owner = await portal.someone('owner');
   const page = await browser.visit(portal, { cookie: owner.cookie, width: 390, javaScript: false });
   for (const path of ['keys', 'people', 'outbox', 'audit']) {
     await page.goto(`/o/${owner.organization.slug}/${path}`);
-    const nav = (await page.locator('.areas').boundingBox())!;
-    const link = (await page.locator('.areas a[aria-current]').boundingBox())!;
-    expect([path, nav.height < 60, link.x >= 0, link.x + link.width <= 390]).toEqual([path, true, true, true]);
+    expect([path, await page.locator('.areas').isVisible()]).toEqual([path, false]);
+    const menu = page.locator('.menu-button');
+    expect(await menu.innerText()).toMatch(path === 'people' ? /People$/ : /Developers$/);
+    await menu.focus();
+    await page.keyboard.press('Enter');
+    for (const link of await page.locator('.areas a').all()) {
+      const { x, width, height } = (await link.boundingBox())!;
+      expect([path, x >= 0, x + width <= 390, height >= 36]).toEqual([path, true, true, true]);
+    }
   }
   await page.context().close();
 });

@@ -133,13 +133,13 @@ it('a parent is unlinked from a child', async () => {
 });
 
 describe('the overview', () => {
-  it('shows the sessions of the organization’s day, and what needs somebody', async () => {
+  it('shows the lessons of the organization’s day, and what needs attention', async () => {
     const { make } = joining.portal;
     await make.query(`UPDATE organizations SET time_zone = 'Pacific/Auckland' WHERE id = $1`, [here()]);
     const home = pages.base.replace('/people', '');
     const empty = (await pages.owner.get(home)).text;
-    expect(empty).toContain('No sessions today.');
-    expect(empty).not.toContain('Needs somebody');
+    expect(empty).toContain('No lessons today.');
+    expect(empty).not.toContain('Needs attention');
     const [day] = await sql<{ noon: Date; before: Date }>(
       `SELECT (date_trunc('day', now() AT TIME ZONE 'Pacific/Auckland') + interval '12 hours') AT TIME ZONE 'Pacific/Auckland' AS noon,
         date_trunc('day', now() AT TIME ZONE 'Pacific/Auckland') AT TIME ZONE 'Pacific/Auckland' - interval '1 minute' AS before`,
@@ -153,8 +153,7 @@ describe('the overview', () => {
     expect(text).toContain('Algebra of today');
     expect(text).toContain('Grace Hopper');
     expect(text).not.toContain('Algebra of yesterday');
-    expect(text).toContain('One session ahead has no tutor');
-    expect(text).toContain('Nobody’s lesson');
-    expect(text).toContain('One person is waiting');
+    expect(text).toContain('1 upcoming lesson has no tutor');
+    expect(text).toContain('1 person is waiting');
   });
 });

@@ -15,7 +15,7 @@ class ActivityController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Activity', summary: 'Every request of your API keys in the last 7 days.', order: 30 })
+  @InNavigation('Developers', 'Activity', 1)
   async show(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const filters = readFilters(query);
     const { keys, requests, older, chart } = await this.activity.look(organization, filters);

@@ -19,7 +19,7 @@ class AuditController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Audit', summary: 'Who changed what, when, and from where.', order: 60 })
+  @InNavigation('Developers', 'Audit log', 5)
   async show(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
     const filters = readFilters(query);
     const { rows, older, ...choices } = await this.audit.page(organization, filters);

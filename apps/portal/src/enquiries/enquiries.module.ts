@@ -24,7 +24,7 @@ class EnquiriesController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Enquiries', summary: 'Who asks for lessons, and which tutor suits them.', order: 22 })
+  @InNavigation('Enquiries')
   async leads(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
     const { status, after } = asked(LEAD.values, query);
     const { rows, next } = await this.enquiries.leadsOf(organization, status, after);
@@ -37,6 +37,7 @@ class EnquiriesController {
   }
 
   @Get('requests')
+  @InNavigation('Enquiries', 'Booking requests', 1)
   async requests(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
     const { status, after } = asked(BOOKING_REQUEST.values, query);
     const { rows, next } = await this.enquiries.requestsOf(organization, status, after);

@@ -28,7 +28,7 @@ class ExportsController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Export', summary: 'All data of your organization, in one file.', order: 75 })
+  @InNavigation('Settings', 'Export', 9)
   async show(@Managing() { organizationId, role }: Managed): Promise<Page> {
     return page('exports/exports', { owner: role === 'owner', exports: await this.exports.list(organizationId) });
   }

@@ -7,6 +7,7 @@ import {
   By,
   ConfirmIdentity,
   ForManagers,
+  InNavigation,
   ForSignedIn,
   type Managed,
   Managing,
@@ -83,6 +84,7 @@ class HomeController {
   }
 
   @Get('o/:slug')
+  @InNavigation('Home')
   @ForManagers()
   overview(@Managing() organization: Managed): Promise<Page> {
     return this.overviews.of(organization).then((overview) => page('home/overview', overview));

@@ -16,14 +16,17 @@ export interface SessionRow {
   ends_at: Date;
   tutor_id: string | null;
   tutor: string | null;
-  students: string[];
+  students: { id: string; name: string }[];
 }
 
-export type OpenSessionRow = Pick<SessionRow, 'id' | 'title' | 'starts_at'>;
-
-/** What waits for somebody, each counted up to a maximum. */
+/** What waits for owners and admins, each counted up to a maximum. */
 export type NeedsRow = Record<
   | 'waiting'
+  | 'enquiries'
+  | 'requests'
+  | 'messages'
+  | 'claims'
+  | 'drafts'
   | 'overdue'
   | 'not_completed'
   | 'without_tutor'
@@ -34,11 +37,8 @@ export type NeedsRow = Record<
   number
 >;
 
-/** Requests of API keys since midnight, counted up to a maximum. */
-export interface RequestsRow {
-  requests: number;
-  errors: number;
-}
+/** What an organization that begins has done. */
+export type FirstStepsRow = Record<'prices' | 'tutors' | 'students' | 'lessons' | 'invoices', boolean>;
 
 /** What the sessions of a day are, without cancelled ones. */
 export interface DayRow {
@@ -53,7 +53,7 @@ export function sessionsBetween(organizationId: string, from: Date, to: Date, mo
     SELECT s.id, s.title, s.status, s.starts_at, s.ends_at, s.tutor_id,
       (SELECT ${shownName('m')} FROM members m LEFT JOIN users u ON u.id = m.user_id
         WHERE m.organization_id = s.organization_id AND m.user_id = s.tutor_id) AS tutor,
-      ARRAY(SELECT ${shownName('m')} FROM lesson_participants p
+      ARRAY(SELECT jsonb_build_object('id', p.student_id, 'name', ${shownName('m')}) FROM lesson_participants p
         JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
         LEFT JOIN users u ON u.id = m.user_id
         WHERE p.organization_id = s.organization_id AND p.session_id = s.id AND p.${TAKES_PART}
@@ -61,13 +61,6 @@ export function sessionsBetween(organizationId: string, from: Date, to: Date, mo
     FROM sessions s WHERE s.organization_id = ${organizationId} AND s.status <> 'cancelled'
       AND s.starts_at BETWEEN ${from.toISOString()} AND ${to.toISOString()}
     ORDER BY s.starts_at, s.id LIMIT ${most}`;
-}
-
-/** The sessions ahead that nobody teaches yet, soonest first. */
-export function sessionsWithoutTutor(organizationId: string, most: number): Sql {
-  return sql`
-    SELECT s.id, s.title, s.starts_at FROM sessions s WHERE s.organization_id = ${organizationId} AND s.tutor_id IS NULL
-      AND s.status IN ('pending', 'scheduled') AND s.starts_at > now() ORDER BY s.starts_at, s.id LIMIT ${most}`;
 }
 
 /** The sessions that begin between two instants, and how many students take part in them. */
@@ -81,11 +74,12 @@ export function dayInFigures(organizationId: string, from: Date, to: Date): Sql 
     FROM today`;
 }
 
-export function requestsSince(organizationId: string, from: Date, most: number): Sql {
+export function firstSteps(organizationId: string): Sql {
+  const own = sql`WHERE organization_id = ${organizationId}`;
   return sql`
-    SELECT count(*)::integer AS requests, (count(*) FILTER (WHERE status >= 400))::integer AS errors
-    FROM (SELECT status FROM request_log WHERE organization_id = ${organizationId} AND created_at >= ${from.toISOString()}
-      LIMIT ${most}) r`;
+    SELECT EXISTS (SELECT FROM rate_cells ${own}) AS prices,
+      EXISTS (SELECT FROM members ${own} AND role = 'tutor') AS tutors, EXISTS (SELECT FROM members ${own} AND role = 'student') AS students,
+      EXISTS (SELECT FROM sessions ${own}) AS lessons, EXISTS (SELECT FROM invoices ${own} AND status <> 'draft') AS invoices`;
 }
 
 export function needs(organizationId: string, most: number): Sql {
@@ -93,6 +87,12 @@ export function needs(organizationId: string, most: number): Sql {
   return sql`
     SELECT ${count(sql`(SELECT user_id FROM members WHERE organization_id = ${organizationId} AND approval_requested_at IS NOT NULL
         UNION ALL (${waitingParents(organizationId)})) w`)} AS waiting,
+      ${count(sql`leads WHERE organization_id = ${organizationId} AND status = 'new'`)} AS enquiries,
+      ${count(sql`booking_requests WHERE organization_id = ${organizationId} AND status = 'pending'`)} AS requests,
+      ${count(sql`inbox_messages WHERE organization_id = ${organizationId} AND status = 'unread'`)} AS messages,
+      ${count(sql`(SELECT FROM mileage_trips WHERE organization_id = ${organizationId} AND status = 'logged'
+        UNION ALL SELECT FROM expense_claims WHERE organization_id = ${organizationId} AND status = 'logged') c`)} AS claims,
+      ${count(sql`invoices WHERE organization_id = ${organizationId} AND status = 'draft'`)} AS drafts,
       ${count(sql`invoices WHERE organization_id = ${organizationId} AND ${isOverdue(organizationId)}`)} AS overdue,
       ${count(sql`sessions WHERE ${isDue(organizationId)}`)} AS not_completed,
       ${count(sql`sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL

@@ -20,7 +20,7 @@ class HooksController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Build hook', summary: 'Rebuild your website when a post changes.', order: 50 })
+  @InNavigation('Developers', 'Build hook', 3)
   show(@Managing() organization: Managed): Promise<Page> {
     return this.overview(organization, {});
   }

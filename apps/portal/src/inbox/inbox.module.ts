@@ -19,7 +19,7 @@ class InboxController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Inbox', summary: 'What visitors and members wrote to your organization.', order: 25 })
+  @InNavigation('Inbox')
   async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const status = INBOX.values.find((one) => one === query.status) ?? null;
     const before = readPosition(query.before);

@@ -25,7 +25,7 @@ class KeysController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'API keys', summary: 'Let programs access your data, and revoke that access.', order: 10 })
+  @InNavigation('Developers', 'API keys', 0)
   async list(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const [filter, number] = [readFilter(query), pageNumber(query.page)];
     const found = await this.keys.list(organizationId, filter, number);

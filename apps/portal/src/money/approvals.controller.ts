@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { type ClaimAction, Claims } from '@app/billing';
 import { decimalOf } from '@app/exports';
 import { CLAIM } from '@app/database';
-import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { formats } from '../web/formats.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
@@ -25,6 +25,7 @@ export class ApprovalsController {
   ) {}
 
   @Get()
+  @InNavigation('Money', 'Claims', 5)
   async list(@Managing() organization: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const [filter, after] = [readFilter(query), readPosition(query.after)];
     const { rows, currency, next } = await this.approvals.list(organization, filter, after);

@@ -32,7 +32,7 @@ export class InvoicesController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Money', summary: 'Invoices, payments, and what tutors claim.', order: 24 })
+  @InNavigation('Money', 'Invoices')
   async list(@Managing() organization: Managed, @Query() asked: Record<string, unknown>): Promise<Page> {
     const filter = readFilter(asked);
     const { invoices, terms, next } = await this.ledger.invoices(organization, filter);

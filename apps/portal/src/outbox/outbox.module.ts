@@ -24,11 +24,7 @@ class OutboxController {
   ) {}
 
   @Get()
-  @InNavigation({
-    label: 'Outbox',
-    summary: 'The emails sent for your organization, and why some did not arrive.',
-    order: 40,
-  })
+  @InNavigation('Developers', 'Outbox', 4)
   async show(@Managing() { organizationId }: Managed, @Query() query: Record<string, unknown>): Promise<Page> {
     const status = MAIL_STATUSES.find((one) => one === query.status) ?? null;
     const to = searchedIn(query.to);

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Codes } from '@app/access';
 import { parseDate } from '@app/database';
-import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
@@ -22,6 +22,7 @@ export class CodesController {
   ) {}
 
   @Get()
+  @InNavigation('People', 'Codes', 9)
   async list(@Managing() organization: Managed, @Query('after') after: unknown): Promise<Page> {
     const place = readPosition(after);
     const { permanent, rows, next } = await this.codes.list(organization, place);

@@ -27,12 +27,16 @@ export class InviteController {
     private readonly people: PeopleService,
   ) {}
 
-  /** @param lead somebody who asked about lessons, whose data fill in the form */
+  /** @param lead somebody who asked about lessons, whose data fill in the form @param role whom to invite, unless it is a student */
   @Get()
-  async form(@Managing() organization: Managed, @Query('lead') lead: unknown): Promise<Page> {
+  async form(
+    @Managing() organization: Managed,
+    @Query('lead') lead: unknown,
+    @Query('role') role: unknown,
+  ): Promise<Page> {
     const known =
       lead === undefined ? {} : await this.knownOf(organization, pathId(typeof lead === 'string' ? lead : ''));
-    return formPage(organization.role, 'student', known, {});
+    return formPage(organization.role, ROLES.find((one) => one === role) ?? 'student', known, {});
   }
 
   /** The answer shows a link at most once, so it is not a redirect. */

@@ -32,7 +32,7 @@ class PeopleController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'People', summary: 'Members, invited people, and tutors waiting for approval.', order: 20 })
+  @InNavigation('People')
   async list(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
     const filter = readFilter(query);
     const after = readPosition(query.after);
@@ -49,6 +49,7 @@ class PeopleController {
   }
 
   @Get('invites')
+  @InNavigation('People', 'Open invites', 8)
   async invites(@Managing() organization: Managed, @Query() { after, ending }: Query): Promise<Page> {
     const place = readPosition(after);
     const soon = ending === 'soon';

@@ -7,7 +7,7 @@ import { Rows, type RowTable, type Values } from '@app/rows';
 import { type Refusal, Refused } from '@app/rules';
 import { SUBJECTS } from '@app/teaching';
 import { answered, type Errors } from '../money/money-forms.js';
-import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
@@ -68,10 +68,10 @@ const KINDS: NamedKind[] = [
   },
 ]; // prettier-ignore
 
-export const NAMED_ROWS_CONTROLLERS = KINDS.map(controllerOf);
+export const NAMED_ROWS_CONTROLLERS = KINDS.map((kind, at) => controllerOf(kind, at + 2));
 
-/** The pages of a kind: all of them with a form for another one, and one with a form to change or delete it. */
-function controllerOf(kind: NamedKind): Type {
+/** The pages of a kind: all of them with a form for another one, and one with a form to change or delete it. @param tab its place among the tabs */
+function controllerOf(kind: NamedKind, tab: number): Type {
   const list = `/settings/${kind.at}`;
   const id = kind.record.split(':')[1]!;
 
@@ -86,6 +86,7 @@ function controllerOf(kind: NamedKind): Type {
     ) {}
 
     @Get()
+    @InNavigation('Settings', kind.many, tab)
     list(@Managing() organization: Managed): Promise<Page> {
       return this.listed(organization);
     }

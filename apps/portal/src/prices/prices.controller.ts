@@ -5,7 +5,7 @@ import { Env } from '@app/config';
 import { type Refusal, Refused } from '@app/rules';
 import { PriceSettling } from '@app/scheduling';
 import { answered, type Errors } from '../money/money-forms.js';
-import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { fieldAt, NEW, readPrices, typedOf } from './price-form.js';
@@ -38,6 +38,7 @@ export class PricesController {
   ) {}
 
   @Get()
+  @InNavigation('Settings', 'Prices', 1)
   show(@Managing() organization: Managed, @Query('page') asked: unknown): Promise<Page> {
     return this.shown(organization, pageIn(asked));
   }

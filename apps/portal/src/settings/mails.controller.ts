@@ -1,6 +1,6 @@
 import { Controller, Get, Post } from '@nestjs/common';
 import { FamilySwitches } from '@app/families';
-import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 
@@ -15,6 +15,7 @@ export class MailsController {
   ) {}
 
   @Get()
+  @InNavigation('Settings', 'Emails', 6)
   async show(@Managing() { organizationId }: Managed): Promise<Page> {
     return page('settings/mails', { switches: await this.switches.list(organizationId) });
   }

@@ -38,7 +38,7 @@ class SettingsController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Settings', summary: 'Your app, address and phone, invoices and tax.', order: 70 })
+  @InNavigation('Settings', 'Organization')
   show(@Managing() organization: Managed): Promise<Page> {
     return this.shown(organization, ABOUT);
   }
@@ -49,6 +49,7 @@ class SettingsController {
   }
 
   @Get('invoices')
+  @InNavigation('Settings', 'Invoices and tax', 5)
   showInvoices(@Managing() organization: Managed): Promise<Page> {
     return this.shown(organization, INVOICES);
   }

@@ -41,16 +41,20 @@ export function confirmationOf(handler: object, controller: object): Confirmatio
     Confirmation | undefined;
 }
 
-/** The entry of an organization's area in its navigation. */
+/** The areas of an organization, in their order. */
+export const AREAS = ['Home', 'Lessons', 'People', 'Money', 'Enquiries', 'Inbox', 'Settings', 'Developers'] as const;
+
+/** A page of an area. If an area has several, each is a tab. */
 export interface NavigationEntry {
+  area: (typeof AREAS)[number];
+  /** The tab's label. */
   label: string;
-  /** A description for the overview. */
-  summary: string;
   order: number;
 }
 
-/** Lists the page in the navigation of the organization. For the first page of an area. */
-export const InNavigation = (entry: NavigationEntry) => SetMetadata(NAVIGATION, entry);
+/** Lists the page in the navigation of the organization: a path such as `/o/:slug/keys`. @param label the area's, unless it says otherwise */
+export const InNavigation = (area: NavigationEntry['area'], label: string = area, order = 0) =>
+  SetMetadata(NAVIGATION, { area, label, order } satisfies NavigationEntry);
 
 export function navigationOf(handler: object): NavigationEntry | undefined {
   return Reflect.getMetadata(NAVIGATION, handler) as NavigationEntry | undefined;

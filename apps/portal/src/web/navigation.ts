@@ -1,31 +1,46 @@
 import { Injectable } from '@nestjs/common';
+import { AREAS } from './access.decorators.js';
 import { RouteTable } from './route-table.js';
 import type { Membership } from './sessions.js';
 
 export interface NavigationLink {
   label: string;
-  summary: string;
   href: string;
   /** Whether the current page belongs to it. */
   current: boolean;
 }
 
-/** The areas of an organization, in their order. */
+/** The areas of an organization, and the pages of the current one. */
+export interface Menu {
+  areas: NavigationLink[];
+  /** Empty if the area has one page, or none is current. */
+  tabs: NavigationLink[];
+}
+
+/** The areas of an organization and their pages, in their order. */
 @Injectable()
 export class Navigation {
-  private entries: { path: string; label: string; summary: string }[] | undefined;
+  private entries: { path: string; area: string; label: string; order: number }[] | undefined;
 
   constructor(private readonly routes: RouteTable) {}
 
-  of({ slug }: Membership, path: string): NavigationLink[] {
+  of({ slug }: Membership, path: string): Menu {
     this.entries ??= this.routes
       .routes()
-      .filter(({ navigation }) => navigation !== undefined)
-      .sort((a, b) => a.navigation!.order - b.navigation!.order)
-      .map((route) => ({ path: route.path, ...route.navigation! }));
-    return this.entries.map(({ path: template, label, summary }) => {
-      const href = template.replace(':slug', slug);
-      return { label, summary, href, current: path === href || path.startsWith(`${href}/`) };
+      .flatMap(({ path: template, navigation }) => (navigation ? [{ path: template, ...navigation }] : []))
+      .sort((a, b) => a.order - b.order);
+    const links = this.entries.map((entry) => ({ ...entry, href: entry.path.replace(':slug', slug) }));
+    // The page above the current one that is nearest; Home is above all of them.
+    const [nearest] = links
+      .filter(({ area, href }) => path === href || (area !== 'Home' && path.startsWith(`${href}/`)))
+      .sort((a, b) => b.href.length - a.href.length);
+    const areas = AREAS.flatMap((area) => {
+      const first = links.find((link) => link.area === area);
+      return first ? [{ label: area, href: first.href, current: nearest?.area === area }] : [];
     });
+    const tabs = links
+      .filter(({ area }) => area === nearest?.area)
+      .map(({ label, href }) => ({ label, href, current: href === nearest!.href }));
+    return { areas, tabs: tabs.length > 1 ? tabs : [] };
   }
 }

@@ -48,7 +48,7 @@ export class Templates {
       // One that is shown again, because something in it is wrong, keeps its own.
       token: sentToken(request) ?? randomUUID(),
       flash,
-      navigation: organization ? this.navigation.of(organization, path) : [],
+      menu: organization ? this.navigation.of(organization, path) : null,
       asset: (name: string) => this.assets.urlOf(name),
       format: formats(organization?.timeZone ?? 'UTC'),
       ...data,

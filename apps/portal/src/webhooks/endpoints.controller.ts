@@ -33,7 +33,7 @@ export class EndpointsController {
   ) {}
 
   @Get()
-  @InNavigation({ label: 'Webhooks', summary: 'Call your programs when something changes.', order: 45 })
+  @InNavigation('Developers', 'Webhooks', 2)
   async list(@Managing() { organizationId }: Managed): Promise<Page> {
     const endpoints = await this.log.endpoints(organizationId);
     return page('webhooks/list', { endpoints: endpoints.map(shownEndpoint), most: MOST_ENDPOINTS, words: WORDS });
