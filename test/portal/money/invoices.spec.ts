@@ -160,9 +160,9 @@ describe('the list', () => {
     expect(listed(await room.look('?state=nonsense&after=overdue-x&student=x'))).toEqual(all);
     for (const [state, index] of Object.entries({ overdue: 0, open: 1, draft: 2, paid: 3, void: 4 })) expect(listed(await room.look(`?state=${state}`))).toEqual([all[index]]); // prettier-ignore
     for (const number of ['INV-000002', 'inv-000002', '2', '000002'])
-      expect([number, listed(await room.look(`?number=${number}`))]).toEqual([number, [all[0]]]);
+      expect([number, listed(await room.look(`?search=${number}`))]).toEqual([number, [all[0]]]);
     expect(listed(await room.look(`?student=${room.sibling.id}`))).toEqual([all[3]]);
-    expect(await room.look('?number=99')).toContain('No matching invoices');
+    expect(await room.look('?search=99')).toContain('No matching invoices');
     // Due today is not overdue, where the organization is.
     const [{ today }] = (await make.query<{ today: string }>(`SELECT (now() AT TIME ZONE 'Australia/Melbourne')::date::text AS today`)) as [
       { today: string },

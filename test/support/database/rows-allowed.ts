@@ -39,6 +39,12 @@ const MORE: [answers: RegExp, most: number, reason: string][] = [
   [/^portal \/[^?]*download/, 10_000, 'all of the month'],
   [/^portal \/people\/\{id\}\/remove/, 10_000, 'the staff, of whom one may take over, and the open invites of the organization'],
   [/^portal \/people\/\{id\}/, 3_100, 'the open invites of the organization: who made them'],
+  [
+    /^portal \/money\/families(\?page.*)?$/,
+    7_500,
+    'who owes is counted up to a thousand open invoices: their students, who pays for them, and what all of these owe',
+  ],
+  [/^portal \/money(\?|$)/, 4_400, 'what is unpaid, overdue, ready and received is counted up to a thousand of each'],
   [/^portal \/money\/families/, 1_100, 'what the family has paid'],
   [/^portal (\/people|\/money|$)/, 3_300, 'what waits is counted up to a thousand of each kind'],
 ];

@@ -13,7 +13,8 @@ const zone = (organizationId: string): Sql => sql`(SELECT time_zone FROM organiz
 const issued = (organizationId: string): Sql =>
   sql`(coalesce(sent_at, created_at) AT TIME ZONE ${zone(organizationId)})::date`;
 
-const received = (organizationId: string): Sql =>
+/** The day of receipt. */
+export const received = (organizationId: string): Sql =>
   sql`coalesce(received_on, (created_at AT TIME ZONE ${zone(organizationId)})::date)`;
 
 /** Xero takes so many invoices of a file. */

@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { behind, type Position } from '@app/database';
 import { sumsOf } from '@app/billing';
 import { shownName } from '@app/people';
 import { payerName } from './invoices.queries.js';
@@ -85,6 +86,11 @@ export const paymentsOf = (organizationId: string, students: Sql, payerId: strin
     AND p.id = ANY (ARRAY(SELECT c.id FROM payments c WHERE c.organization_id = ${organizationId}
       AND ${paidBy(students, payerId)}))
   ORDER BY p.created_at DESC, p.id DESC LIMIT ${most}`;
+
+/** Payments, the newest first. @param which SQL about them */
+export const paymentsPage = (organizationId: string, which: Sql, after: Position | null, most: number): Sql => sql`
+  SELECT ${shown(organizationId)} FROM (SELECT * FROM payments WHERE organization_id = ${organizationId} ${which} ${behind(after)}
+    ORDER BY created_at DESC, id DESC LIMIT ${most}) p ORDER BY p.created_at DESC, p.id DESC`;
 
 export const payment = (organizationId: string, id: string): Sql => sql`
   SELECT ${shown(organizationId)} FROM payments p WHERE p.organization_id = ${organizationId} AND p.id = ${id}`;

@@ -1,19 +1,17 @@
-import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Controller, Get, Param, Post } from '@nestjs/common';
 import { operationInWords, type Result } from '@app/audit';
 import { Invoices, Payments } from '@app/billing';
 import { inWords } from '@app/jobs';
-import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { LONGEST_NUMBER, queryOf, readFilter, STATES } from './invoices.filter.js';
 import { Ledger } from './ledger.js';
 import {
   answered, type Errors, PAYMENT_TYPES, readDueDate, readLine, readPayment,
 } from './money-forms.js'; // prettier-ignore
 import { moneyWords } from './money-words.js';
-import { monthsUntil } from './months.js';
 import { PaperLinks } from './paper-links.js';
 
 /** The forms of an invoice's page. */
@@ -30,21 +28,6 @@ export class InvoicesController {
     private readonly payments: Payments,
     private readonly papers: PaperLinks,
   ) {}
-
-  @Get()
-  @InNavigation('Money', 'Invoices')
-  async list(@Managing() organization: Managed, @Query() asked: Record<string, unknown>): Promise<Page> {
-    const filter = readFilter(asked);
-    const { invoices, terms, next } = await this.ledger.invoices(organization, filter);
-    return page('money/invoices', {
-      ...{ invoices, filter, states: STATES, longest: LONGEST_NUMBER },
-      ...moneyWords(terms.currency),
-      isFirst: filter.after === null,
-      first: queryOf(filter),
-      next: next && queryOf(filter, next),
-      months: monthsUntil(new Date(), organization.timeZone),
-    });
-  }
 
   @Get('invoices/:invoice_id')
   show(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page> {

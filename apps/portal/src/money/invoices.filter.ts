@@ -1,10 +1,17 @@
 import { canonicalUuid, type Position } from '@app/database';
+import { readFilter as readPeople } from '../people/people.filter.js';
 import { positionText, queryOf as query, readPosition } from '../web/paging.js';
 
 /** The states of invoices as people speak of them, in the order of the list. */
 export const STATES = ['overdue', 'open', 'draft', 'paid', 'void', 'uncollectible'] as const;
 
 export type InvoiceState = (typeof STATES)[number];
+
+/** What the list may be limited to, each with its states. */
+export const FILTERS = {
+  unpaid: ['overdue', 'open'],
+  ...(Object.fromEntries(STATES.map((one) => [one, [one]])) as Record<InvoiceState, [InvoiceState]>),
+} satisfies Record<string, readonly InvoiceState[]>;
 
 /** A position in the list: a state, and a place among its invoices. */
 export interface InvoicePosition extends Position {
@@ -13,28 +20,42 @@ export interface InvoicePosition extends Position {
 
 /** Which invoices are listed; all of them where nothing is set. */
 export interface InvoiceFilter {
-  state: InvoiceState | null;
-  /** As it was typed. */
+  state: keyof typeof FILTERS | null;
+  /** As it was typed: a number or a name. */
+  search: string;
+  /** Of the search: if it has a digit it is a number, or else the name of a student or a parent. */
   number: string;
+  name: string;
   student: string | null;
   after: InvoicePosition | null;
+  /** The student from whom on a name is looked for. */
+  from: Position | null;
 }
 
-export const LONGEST_NUMBER = 60;
+/** What was typed, as far as it is searched for. */
+export const readSearch = (search: unknown): string => readPeople({ search }).search;
+
+/** Whether a search is for a name. */
+export const isName = (search: string): boolean => search !== '' && !/\d/.test(search);
 
 /** Ignores invalid values. */
-export function readFilter({ state, number, student, after }: Record<string, unknown>): InvoiceFilter {
+export function readFilter({ state, search: typed, student, after, from }: Record<string, unknown>): InvoiceFilter {
+  const search = readSearch(typed);
   return {
-    state: stateOf(state),
-    number: typeof number === 'string' ? number.trim().slice(0, LONGEST_NUMBER) : '',
+    state: typeof state === 'string' && Object.hasOwn(FILTERS, state) ? (state as keyof typeof FILTERS) : null,
+    search,
+    number: isName(search) ? '' : search,
+    name: isName(search) ? search : '',
     student: typeof student === 'string' ? canonicalUuid(student) : null,
     after: placeOf(after),
+    from: readPosition(from),
   };
 }
 
 /** The query of the page with this filter, from this position on. */
-export function queryOf({ state, number, student }: InvoiceFilter, after: InvoicePosition | null = null): string {
-  return query({ state, number, student, after: after && `${after.state}-${positionText(after)}` });
+export function queryOf({ state, search, student, from }: InvoiceFilter, after: InvoicePosition | null = null): string {
+  const place = after && `${after.state}-${positionText(after)}`;
+  return query({ state, search, student, from: from && positionText(from), after: place });
 }
 
 /** The numbers that somebody may mean: `12` is INV-000012. */
@@ -43,10 +64,8 @@ export function numbersMeant(typed: string): string[] {
   return [typed, typed.toUpperCase(), ...(digits ? [`INV-${String(Number(digits)).padStart(6, '0')}`] : [])];
 }
 
-const stateOf = (text: unknown): InvoiceState | null => STATES.find((one) => one === text) ?? null;
-
 function placeOf(text: unknown): InvoicePosition | null {
   const [, named, rest] = (typeof text === 'string' && /^([a-z]{1,20})-(.{1,60})$/.exec(text)) || [];
-  const [state, place] = [stateOf(named), readPosition(rest)];
-  return state && place && { state, ...place };
+  const [state, place] = [STATES.find((one) => one === named), readPosition(rest)];
+  return state && place ? { state, ...place } : null;
 }

@@ -1,7 +1,7 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag';
 import { behind } from '@app/database';
 import { shownName } from '@app/people';
-import { type InvoiceFilter, type InvoiceState, numbersMeant, STATES } from './invoices.filter.js';
+import { FILTERS, type InvoiceFilter, type InvoiceState, numbersMeant, STATES } from './invoices.filter.js';
 
 /** An invoice as lists show it. Amounts are cents, days YYYY-MM-DD. */
 export interface InvoiceRow {
@@ -13,11 +13,12 @@ export interface InvoiceRow {
   due: number;
   paid: number;
   due_date: string | null;
+  /** When it was issued; of imported ones it may be unknown. */
+  sent_at: Date | null;
   created_at: Date;
 }
 
 export interface InvoiceDetails extends InvoiceRow {
-  sent_at: Date | null;
   paid_at: Date | null;
   /** Of one that was issued here. */
   billed_to: string | null;
@@ -99,6 +100,9 @@ const today = (organizationId: string): Sql =>
 /** Open invoices whose day has passed. */
 export const isOverdue = (organizationId: string): Sql => sql`status = 'open' AND due_date < ${today(organizationId)}`;
 
+/** Drafts that come to something, to be issued. */
+export const isReady: Sql = sql`status = 'draft' AND amount_due_cents > 0`;
+
 const isIn = (organizationId: string, state: InvoiceState): Sql =>
   state === 'overdue'
     ? isOverdue(organizationId)
@@ -108,20 +112,26 @@ const isIn = (organizationId: string, state: InvoiceState): Sql =>
 
 const shown = (organizationId: string): Sql => sql`i.id, i.invoice_number AS number, i.student_id,
   ${memberName(organizationId, sql`i.student_id`)} AS student, i.amount_due_cents::float8 AS due,
-  i.amount_paid_cents::float8 AS paid, to_char(i.due_date, 'YYYY-MM-DD') AS due_date, i.created_at`;
+  i.amount_paid_cents::float8 AS paid, to_char(i.due_date, 'YYYY-MM-DD') AS due_date, i.sent_at, i.created_at`;
 
-/** A page of invoices: those of a state before those of the next one, each newest first. */
-export function invoicesPage(organizationId: string, filter: InvoiceFilter, most: number): Sql {
+/** A page of invoices: those of a state before those of the next one, each newest first. @param named only of these students */
+export function invoicesPage(
+  organizationId: string,
+  filter: InvoiceFilter,
+  most: number,
+  named: string[] | null = null,
+): Sql {
   const { state, number, student, after } = filter;
   const first = after ? STATES.indexOf(after.state) : 0;
   const which = sql`${number === '' ? empty : sql`AND invoice_number = ANY (${numbersMeant(number)})`}
-    ${student === null ? empty : sql`AND student_id = ${student}`}`;
+    ${student === null ? empty : sql`AND student_id = ${student}`} ${named === null ? empty : sql`AND student_id = ANY (${named}::uuid[])`}`;
+  const states: readonly InvoiceState[] = state === null ? STATES : FILTERS[state];
   const parts = STATES.map((one, rank) => {
     const beyond = behind(rank === first ? after : null);
     return sql`(SELECT *, ${rank}::integer AS rank FROM invoices
       WHERE organization_id = ${organizationId} AND ${isIn(organizationId, one)} ${which} ${beyond}
       ORDER BY created_at DESC, id DESC LIMIT ${most})`;
-  }).filter((_, rank) => rank >= first && (state === null || STATES[rank] === state));
+  }).filter((_, rank) => rank >= first && states.includes(STATES[rank]!));
   if (parts.length === 0) return sql`SELECT WHERE false`;
   return sql`
     SELECT ${shown(organizationId)}, (${[...STATES]}::text[])[i.rank + 1] AS state
@@ -135,7 +145,7 @@ export const invoicesOf = (organizationId: string, students: Sql, most: number):
   ORDER BY i.created_at DESC, i.id DESC LIMIT ${most}`;
 
 export const invoice = (organizationId: string, id: string): Sql => sql`
-  SELECT ${shown(organizationId)}, i.sent_at, i.paid_at, i.person_erased, i.sent_to, i.mailed_at, i.adjustment_note_number AS note, i.tax_cents::float8 AS tax,
+  SELECT ${shown(organizationId)}, i.paid_at, i.person_erased, i.sent_to, i.mailed_at, i.adjustment_note_number AS note, i.tax_cents::float8 AS tax,
     i.snapshot #>> '{buyer,name}' AS billed_to,
     CASE WHEN i.snapshot @> '{"tax": {"registered": true}}' THEN i.snapshot #>> '{tax,label}' END AS tax_label,
     CASE WHEN ${isOverdue(organizationId)} THEN 'overdue' ELSE i.status END AS state

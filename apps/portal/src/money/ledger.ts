@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { Database, pageOf, type Position } from '@app/database';
+import { Database, type Position } from '@app/database';
 import { peoplePage, type PersonRow } from '../people/people.queries.js';
 import { matching, rowsToRead } from '../people/people.service.js';
 import { PageError } from '../web/page-error.js';
@@ -8,31 +8,18 @@ import type { Membership } from '../web/sessions.js';
 import {
   type BalanceRow, balanceOf, childrenOf, parentsOf, payer, type PayerRow, payment, type PaymentRow, paymentsOf, studentsOf,
 } from './families.queries.js'; // prettier-ignore
-import type { InvoiceFilter, InvoicePosition } from './invoices.filter.js';
 import {
-  type AppliedRow, appliedOf, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow, invoicesOf,
-  invoicesPage, type LineRow, linesOf, mailOf, type MailRow, type TermsRow, termsOf,
+  type AppliedRow, appliedOf, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow, invoicesOf, type LineRow, linesOf, mailOf, type MailRow, type TermsRow, termsOf,
 } from './invoices.queries.js'; // prettier-ignore
 
 const PAGE = 20;
-const MOST_OF_FAMILY = 30;
+const MOST_OF_FAMILY = 25;
 const MOST_HISTORY = 50;
 
 /** What families owe and have paid, to be read. */
 @Injectable()
 export class Ledger {
   constructor(private readonly db: Database) {}
-
-  async invoices({ organizationId }: Membership, filter: InvoiceFilter) {
-    const [rows, [terms]] = await this.db.read<[InvoiceRow, TermsRow]>(
-      { organizationId },
-      invoicesPage(organizationId, filter, PAGE + 1),
-      termsOf(organizationId),
-    );
-    const { rows: invoices, next } = pageOf(rows, PAGE, 'created_at');
-    const position: InvoicePosition | null = next && { state: invoices.at(-1)!.state, ...next };
-    return { invoices, terms: terms!, next: position };
-  }
 
   /** @throws PageError 404 if the organization has no such invoice */
   async invoice({ organizationId }: Membership, id: string) {

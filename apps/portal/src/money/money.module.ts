@@ -9,8 +9,11 @@ import { DraftsController } from './drafts.controller.js';
 import { EarningsController } from './earnings.controller.js';
 import { InvoicesController } from './invoices.controller.js';
 import { Ledger } from './ledger.js';
+import { MoneyListsController } from './money-lists.controller.js';
+import { MoneyLists } from './money-lists.js';
 import { PaperLinks } from './paper-links.js';
 import { PaymentsController } from './payments.controller.js';
+import { ReportsController } from './reports.controller.js';
 
 /** Money: what families owe and pay, and what tutors claim and earn. */
 @Module({
@@ -18,12 +21,14 @@ import { PaymentsController } from './payments.controller.js';
   // The files come before the invoices and payments, for whose ids their names would be taken.
   controllers: [
     BooksController,
+    MoneyListsController,
     InvoicesController,
     DraftsController,
     PaymentsController,
     ApprovalsController,
     EarningsController,
+    ReportsController,
   ],
-  providers: [ApprovalsService, Ledger, PaperLinks],
+  providers: [ApprovalsService, Ledger, MoneyLists, PaperLinks],
 })
 export class MoneyModule {}

@@ -35,7 +35,7 @@ export const people: Grants = {
     },
     joins: { api: 'SELECT, UPDATE (approval), DELETE', portal: 'SELECT, INSERT, UPDATE (approval), DELETE' },
     // Maintained by triggers.
-    list_counts: { api: 'SELECT' },
+    list_counts: { api: 'SELECT', portal: 'SELECT' },
   },
   functions: {
     folded: ['api', 'portal'],
