@@ -10,7 +10,7 @@ const { make } = portal;
 it.each([
   { width: 1440, colorScheme: 'dark', javaScript: true },
   { width: 390, colorScheme: 'light', javaScript: false },
-] as const)('an owner drafts and issues an invoice, and completes a session, at $width px, with JavaScript: $javaScript', async (look) => {
+] as const)('an owner drafts and issues an invoice, and completes a lesson, at $width px, with JavaScript: $javaScript', async (look) => {
   const { organization, owner, base, child } = await moneyOffice(portal);
   const tutor = await make.tutor(organization.id);
   const startsAt = new Date(Date.now() - 7_200_000);
@@ -45,16 +45,17 @@ it.each([
   await press(/^Remove.*Book/);
   await press('Issue the invoice');
   await arrive('INV-000001', 'The invoice was issued.');
-  await page.goto(`${base}/sessions`);
+  await page.goto(`/o/${organization.slug}/lessons?state=due`);
   await page.getByRole('link', { name: /^Complete Algebra/ }).click();
   await page.getByLabel('Ada Byron').selectOption('Did not come, and is billed');
-  await press('Complete the session');
-  await arrive('Sessions to complete', 'The session was completed.');
-  await page.getByRole('link', { name: 'Completed sessions' }).click();
+  await press('Complete the lesson');
+  await arrive('Lessons to mark as done', 'The lesson was completed.');
+  await page.getByLabel('Show').selectOption('Completed');
+  await press('Show');
   await page.getByRole('link', { name: 'Algebra' }).click();
   await arrive('Algebra', '$80.00');
   await page.locator('summary').click();
   await press('Reopen Algebra');
-  await arrive('Algebra', 'The session was reopened.');
+  await arrive('Algebra', 'The lesson was reopened.');
   await page.context().close();
 });

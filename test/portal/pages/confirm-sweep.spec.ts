@@ -23,7 +23,7 @@ const COOKIE_ALONE = [
   'POST /o/:slug/money/invoices/:invoice_id/add-line', 'POST /o/:slug/money/invoices/:invoice_id/remove-line',
   'POST /o/:slug/money/invoices/:invoice_id/pay', 'POST /o/:slug/money/families/:user_id/pay',
   'POST /o/:slug/money/payments/:payment_id/refund', 'POST /o/:slug/money/payments/:payment_id/void', 'POST /o/:slug/money/families/:user_id/draft',
-  'POST /o/:slug/money/sessions/:lesson_id/complete', 'POST /o/:slug/money/sessions/:lesson_id/reopen',
+  'POST /o/:slug/lessons/:lesson_id/complete', 'POST /o/:slug/lessons/:lesson_id/reopen',
   'POST /o/:slug/money/approvals/mileage/:trip_id/:action', 'POST /o/:slug/money/approvals/expenses/:claim_id/:action',
   // What is taught, and what it costs from now on.
   'POST /o/:slug/settings/prices',

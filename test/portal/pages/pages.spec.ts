@@ -29,7 +29,9 @@ const MORE = [
   'people?status=waiting', 'people?status=archived', 'people/codes?after=9999999999999-ffffffff-ffff-ffff-ffff-ffffffffffff',
   'activity?status=4xx', 'outbox?status=dead', 'audit?day=2020-01-01', 'keys?page=2', 'keys?unused=30', 'money/approvals?state=all',
   'enquiries?status=new', 'inbox?status=archived', 'enquiries/requests?status=declined',
-  'money?state=paid', 'money?search=nothing', 'money?search=9', 'money?search=rather&state=unpaid', 'money/families?search=rather', 'money/payments?received=this-month', 'money/sessions?after=0-ffffffff-ffff-ffff-ffff-ffffffffffff', 'money/sessions?state=completed',
+  'money?state=paid', 'money?search=nothing', 'money?search=9', 'money?search=rather&state=unpaid', 'money/families?search=rather', 'money/payments?received=this-month',
+  'lessons?state=due', 'lessons?state=due&after=0-ffffffff-ffff-ffff-ffff-ffffffffffff', 'lessons?state=completed', 'lessons?state=clashing',
+  'lessons?state=unassigned', 'lessons?state=cancelled&from=2026-01-05', 'lessons?from=2026-01-05', 'lessons?from=2026-01-05&view=day',
   'money/draft?name=rather', 'money/draft?name=nobody', 'webhooks/deliveries?status=failed', 'webhooks/deliveries?type=nothing',
 ]; // prettier-ignore
 
@@ -56,7 +58,7 @@ beforeAll(async () => {
       .filter((path) => path.startsWith('/o/') && !path.includes(':'))
       .map((path) => ({ name: `empty: ${path}`, path, cookie: empty.cookie })),
     ...Object.values(full.invoices).map((id) => ({ name: `invoice ${id}`, path: `/o/${full.slug}/money/invoices/${id}`, cookie })),
-    ...full.lessons.map((id) => ({ name: `lesson ${id}`, path: `/o/${full.slug}/money/sessions/${id}`, cookie })),
+    ...full.lessons.map((id) => ({ name: `lesson ${id}`, path: `/o/${full.slug}/lessons/${id}`, cookie })),
     { name: 'draft for a student', path: `/o/${full.slug}/money/families/${full.payers[0]}/draft`, cookie },
     ...full.payers.map((id) => ({ name: `family ${id}`, path: `/o/${full.slug}/money/families/${id}`, cookie })),
     ...MORE.map((query) => ({ name: query, path: `/o/${full.slug}/${query}`, cookie })),

@@ -10,9 +10,10 @@ export async function moneyOffice(portal: TestPortal) {
   const sibling = await make.student(organization.id, { user: { firstName: 'Ben', lastName: 'Byron' } });
   const parent = await make.parent(organization.id, { children: [child.id, sibling.id], user: { firstName: 'Ann', lastName: 'Lee' } });
   const base = `/o/${organization.slug}/money`;
-  const look = async (path: string) => (await portal.get(`${base}${path}`, owner.cookie).expect(200)).text;
-  const post = (path: string, fields: Record<string, string> = {}) =>
-    portal.post(`${base}${path}`, { form_token: randomUUID(), ...fields }, owner.cookie);
+  /** A path below Money, or of another area. */
+  const at = (path: string) => (path.startsWith('/o/') ? path : base + path);
+  const look = async (path: string) => (await portal.get(at(path), owner.cookie).expect(200)).text;
+  const post = (path: string, fields: Record<string, string> = {}) => portal.post(at(path), { form_token: randomUUID(), ...fields }, owner.cookie);
   /** Sends a form that is accepted. @returns kind and text at the top of the next page */
   const told = async (path: string, fields: Record<string, string> = {}) => {
     const answer = await post(path, fields).expect(303);

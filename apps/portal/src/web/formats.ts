@@ -22,6 +22,7 @@ function formatsIn(timeZone: string) {
   const minutes = { hour: 'numeric', minute: '2-digit', timeZone } as const;
   const dateTime = new Intl.DateTimeFormat('en-AU', { ...day, ...minutes, timeZoneName: 'short' });
   const shortDay = new Intl.DateTimeFormat('en-AU', { day: 'numeric', month: 'short', timeZone });
+  const weekday = new Intl.DateTimeFormat('en-AU', { ...day, weekday: 'long' });
   const clock = new Intl.DateTimeFormat('en-AU', { ...minutes, second: '2-digit' });
   const hour = new Intl.DateTimeFormat('en-AU', minutes);
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
@@ -32,6 +33,8 @@ function formatsIn(timeZone: string) {
     dateTime: (time: Date): string => dateTime.format(time),
     /** `6 Dec`, for recent times */
     day: (time: Date): string => shortDay.format(time),
+    /** `Sunday 6 Dec 2026` */
+    weekday: (time: Date): string => weekday.format(time).replace(',', ''),
     /** `7:07 am` */
     hour: (time: Date): string => hour.format(time),
     /** `7:07:31 am` */

@@ -138,7 +138,7 @@ export const scheduling = /* sql */ `
   ${inRange('sessions', 'starts_at', 'id')}
   CREATE INDEX sessions_status_keyset ON sessions (organization_id, status, created_at, id) INCLUDE (starts_at);
   CREATE INDEX sessions_tutor_keyset ON sessions (organization_id, tutor_id, created_at, id) INCLUDE (status, starts_at);
-  CREATE INDEX sessions_taught ON sessions (organization_id, starts_at, id) WHERE status = 'completed';
+  CREATE INDEX sessions_begin ON sessions (organization_id, starts_at, id) INCLUDE (status) WHERE status <> 'cancelled';
   CREATE INDEX sessions_calendar ON sessions (organization_id, tutor_id, starts_at) INCLUDE (ends_at)
     WHERE status <> 'cancelled';
   CREATE INDEX sessions_earned ON sessions (organization_id, tutor_id, starts_at) INCLUDE (tutor_pay_cents)

@@ -19,7 +19,8 @@ async function room(startedHoursAgo = 30) {
   const seat = (studentId: string) =>
     make.participant(at, session.id, studentId, { status: 'accepted', attendance: null, rateCents: 8_000, surchargeCents: null, billedCents: null });
   for (const { id } of [office.child, office.sibling]) await seat(id);
-  const path = `/sessions/${session.id}`;
+  const lessons = `/o/${office.organization.slug}/lessons`;
+  const path = `${lessons}/${session.id}`;
   const field = ({ id }: { id: string }) => `attendance-${id}`;
   const came = { [field(office.child)]: 'attended', [field(office.sibling)]: 'excused' };
   const stored = () => make.find('sessions', session.id);
@@ -27,25 +28,25 @@ async function room(startedHoursAgo = 30) {
     `SELECT student_id AS student, amount_due_cents::int AS due FROM invoices WHERE organization_id = $1 AND collecting AND amount_due_cents > 0`,
     [at],
   ); // prettier-ignore
-  return { ...office, tutor, session, path, field, came, stored, billed, seat };
+  return { ...office, tutor, session, lessons, path, field, came, stored, billed, seat };
 }
 
-describe('completing a session', () => {
+describe('completing a lesson', () => {
   it('bills who came, pays the tutor, and can be taken back', async () => {
-    const { path, came, told, look, stored, billed, child, sibling, organization, session, base, field } = await room();
-    expect(await look('/sessions')).toContain(`href="${base}${path}"`);
+    const { path, lessons, came, told, look, stored, billed, child, sibling, organization, session, field } = await room();
+    expect(await look(`${lessons}?state=due`)).toContain(`href="${path}"`);
     const form = await look(path);
     expect(form.match(/<option value="attended" selected>/g)).toHaveLength(2);
     expect(form).toContain('$120.00');
-    expect(await told(`${path}/complete`, came)).toEqual(['success', 'The session was completed.']);
+    expect(await told(`${path}/complete`, came)).toEqual(['success', 'The lesson was completed.']);
     expect(await stored()).toMatchObject({ status: 'completed', amountOwedCents: 12_000, tutorPayCents: 7_500 });
     expect(await billed()).toEqual([{ student: child.id, due: 12_000 }]);
-    expect(await look('/sessions')).toContain('Nothing to complete');
-    expect(await look('/sessions?state=completed')).toContain('Algebra');
+    expect(await look(`${lessons}?state=due`)).toContain('Nothing to mark as done');
+    expect(await look(`${lessons}?state=completed`)).toContain('Algebra');
     const done = await look(path);
     expect(figures(done)).toMatchObject({ Tutor: 'Sam Okafor', Billed: '$120.00' });
     expect([...done.matchAll(/small-text">(Came|Excused|Did not come)</g)].map(([, word]) => word)).toEqual(['Came', 'Excused']);
-    expect(await told(`${path}/reopen`)).toEqual(['success', 'The session was reopened.']);
+    expect(await told(`${path}/reopen`)).toEqual(['success', 'The lesson was reopened.']);
     expect(await stored()).toMatchObject({ status: 'scheduled', amountOwedCents: null, tutorPayCents: null });
     expect(await billed()).toEqual([]);
     await told(`${path}/complete`, { [field(child)]: 'no_show', [field(sibling)]: 'attended' });
@@ -95,30 +96,16 @@ describe('completing a session', () => {
   });
 
   it('is not taken back once it is on an issued invoice, which leads to it', async () => {
-    const { path, came, told, post, look, stored, organization, base } = await room();
+    const { path, came, told, post, look, stored, organization } = await room();
     await told(`${path}/complete`, came);
     const [invoice] = await make.query<{ id: string }>('SELECT id FROM invoices WHERE organization_id = $1 AND amount_due_cents > 0', [
       organization.id,
     ]);
-    expect(await look(`/invoices/${invoice!.id}`)).toContain(`href="${base}${path}"`);
+    expect(await look(`/invoices/${invoice!.id}`)).toContain(`href="${path}"`);
     await post(`/invoices/${invoice!.id}/finalize`).expect(303);
     expect(await told(`${path}/reopen`)).toEqual(['notice', expect.stringContaining('Void that invoice first')]);
     expect((await stored()).status).toBe('completed');
     await told(`/invoices/${invoice!.id}/void`);
     expect((await told(`${path}/reopen`))[0]).toBe('success');
-  });
-
-  it('lists page by page what is to be completed and what is', async () => {
-    const { organization, tutor, base, owner } = await room();
-    for (let more = 0; more < 50; more++) {
-      const startsAt = new Date(Date.UTC(2026, 4, 1) + Math.floor(more / 3));
-      const times = { startsAt, endsAt: new Date(startsAt.getTime() + HOUR), tutorId: tutor.id };
-      await make.session(organization.id, { ...times, title: `Lesson ${more}`, status: more % 2 ? 'completed' : 'scheduled' });
-    }
-    for (const [query, odd] of [['', 0], ['?state=completed', 1]] as const) {
-      const text = await portal.walk(`${base}/sessions${query}`, owner.cookie, 'Next page<');
-      const seen = [...text.matchAll(/<strong>Lesson (\d+)/g)].map(([, number]) => Number(number));
-      expect([query, seen.length, new Set(seen).size, seen.every((number) => number % 2 === odd)]).toEqual([query, 25, 25, true]);
-    } // prettier-ignore
   });
 });
