@@ -28,6 +28,7 @@ const WORDS = {
   'replace code': 'Replaced a join code',
   'switch off code': 'Switched off a join code',
   'undo joins': 'Removed those who had joined by a code',
+  'change line': 'Changed a line of a draft',
   'change settings': 'Changed the organization’s settings',
   'POST /v1/exports': 'Asked for an export of all data',
   order_export: 'Asked for an export of all data',

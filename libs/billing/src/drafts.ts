@@ -78,6 +78,25 @@ export class Drafts {
     await this.addUp(organizationId, new Set(lines.map(({ invoiceId }) => invoiceId)));
   }
 
+  /** Writes a line of a draft anew: it keeps its place, and the lesson that brought it. The account is locked. @returns false if there is no such line */
+  async change(organizationId: string, invoiceId: string, lineId: string, line: Omit<Line, 'sessionId'>) {
+    const { description, quantity, unitCents, itemType, tax = null } = line;
+    // Of lines, no process may update more than the tax.
+    const [old] = await this.db.query<{ position: number; type: Line['itemType']; lesson: string | null }>(sql`
+      DELETE FROM invoice_lines l USING invoices i
+      WHERE i.organization_id = ${organizationId} AND i.id = l.invoice_id AND i.status = 'draft'
+        AND l.organization_id = ${organizationId} AND l.invoice_id = ${invoiceId} AND l.id = ${lineId}
+      RETURNING l.position, l.item_type AS type, l.session_id AS lesson`);
+    if (!old) return false;
+    await this.db.query(sql`
+      INSERT INTO invoice_lines (id, organization_id, invoice_id, position, description, quantity, unit_amount_cents, amount_cents,
+        item_type, session_id, tax)
+      VALUES (${lineId}, ${organizationId}, ${invoiceId}, ${old.position}, ${description}, ${quantity}, ${String(unitCents)}::bigint,
+        ${String(unitCents * BigInt(quantity))}::bigint, ${old.lesson ? old.type : itemType}, ${old.lesson}, ${tax})`);
+    await this.addUp(organizationId, new Set([invoiceId]));
+    return true;
+  }
+
   /** Removes lines of drafts. The accounts are locked. @param which SQL about the line `l` @returns how many */
   async remove(organizationId: string, which: Sql): Promise<number> {
     const removed = await this.db.query<{ id: string }>(sql`

@@ -62,6 +62,13 @@ export class Invoices {
     if (removed === 0) throw Refused.notFound();
   }
 
+  /** @throws Refused for an invoice that has been issued, and a line that is not its own */
+  async changeLine(organizationId: string, id: string, lineId: string, line: WrittenLine): Promise<void> {
+    draftOnly(await this.locked(organizationId, id));
+    const written = { ...line, itemType: itemTypeOf(line) };
+    if (!(await this.drafts.change(organizationId, id, lineId, written))) throw Refused.notFound();
+  }
+
   /** Deletes a draft with its lines. @throws Refused for an invoice that has been issued, and a draft on which lessons are billed */
   async remove(organizationId: string, id: string): Promise<void> {
     draftOnly(await this.locked(organizationId, id));
@@ -80,15 +87,24 @@ export class Invoices {
    *
    * @param dueDate a day of the organization's; null for the one that its terms of payment give
    * @param send whether it is mailed to whoever pays
-   * @throws Refused for one without lines, a sum below zero, and another due date than that of the first time
+   * @param seenCents the sum that somebody has agreed to; null for whatever it comes to
+   * @throws Refused for one without lines, a sum below zero or another one, and another due date than that of the first time
    */
-  async finalize(organizationId: string, id: string, dueDate: string | null, send = false): Promise<Done> {
+  async finalize(
+    organizationId: string,
+    id: string,
+    dueDate: string | null,
+    send = false,
+    seenCents: bigint | null = null,
+  ): Promise<Done> {
     const invoice = await this.locked(organizationId, id);
     const status = INVOICE.next('finalize', invoice.status);
     if (!status) {
       if (dueDate === null || dueDate === invoice.dueDate) return { changed: false };
       throw Refused.invalidState(invoice.status, ['draft'], 'The invoice has been issued, with another due date.');
     }
+    if (seenCents !== null && seenCents !== BigInt(invoice.dueCents))
+      throw Refused.invalidState('draft', ['draft'], 'The draft has changed since: look at it again.');
     const [line] = await this.db.query(sql`
       SELECT FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} LIMIT 1`);
     if (!line) throw Refused.invalidState('draft', ['draft'], 'The invoice has no lines yet: add some first.');
@@ -258,13 +274,14 @@ export class Invoices {
   }
 
   private async append(organizationId: string, invoiceId: string, lines: readonly WrittenLine[]): Promise<void> {
-    const itemType = ({ unitCents }: WrittenLine) => (unitCents < 0n ? 'discount' : 'other');
     await this.drafts.append(
       organizationId,
-      lines.map((line) => ({ ...line, invoiceId, itemType: itemType(line), sessionId: null })),
+      lines.map((line) => ({ ...line, invoiceId, itemType: itemTypeOf(line), sessionId: null })),
     );
   }
 }
+
+const itemTypeOf = ({ unitCents }: WrittenLine): Line['itemType'] => (unitCents < 0n ? 'discount' : 'other');
 
 const NOBODY = () => Promise.resolve({ studentIds: [] as string[], parentIds: [] as string[] });
 

@@ -21,6 +21,7 @@ const COOKIE_ALONE = [
   'POST /o/:slug/money/invoices/:invoice_id/finalize', 'POST /o/:slug/money/invoices/:invoice_id/void', 'POST /o/:slug/money/invoices/:invoice_id/send',
   'POST /o/:slug/money/invoices/:invoice_id/write-off',
   'POST /o/:slug/money/invoices/:invoice_id/add-line', 'POST /o/:slug/money/invoices/:invoice_id/remove-line',
+  'POST /o/:slug/money/lines/:line_id', 'POST /o/:slug/money/drafts/issue',
   'POST /o/:slug/money/invoices/:invoice_id/pay', 'POST /o/:slug/money/families/:user_id/pay',
   'POST /o/:slug/money/payments/:payment_id/refund', 'POST /o/:slug/money/payments/:payment_id/void', 'POST /o/:slug/money/families/:user_id/draft',
   'POST /o/:slug/lessons/:lesson_id/complete', 'POST /o/:slug/lessons/:lesson_id/reopen',

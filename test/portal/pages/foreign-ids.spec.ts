@@ -8,6 +8,7 @@ const IDS: Record<string, string> = {
   trip_id: 'SELECT id FROM mileage_trips WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   claim_id: 'SELECT id FROM expense_claims WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   invoice_id: 'SELECT id FROM invoices WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  line_id: 'SELECT id FROM invoice_lines WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   lesson_id: 'SELECT id FROM sessions WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
@@ -87,7 +88,10 @@ beforeAll(async () => {
   await joining.portal.make.row('leads', { organizationId: foreign.provisioning.id, name: 'Priya' });
   await joining.portal.make.row('booking_requests', { organizationId: foreign.provisioning.id });
   await joining.portal.make.parent(foreign.provisioning.id, { children: [child.id] });
-  for (const status of ['draft', 'open'] as const) await joining.portal.make.invoice(foreign.provisioning.id, child.id, { status });
+  for (const status of ['draft', 'open'] as const) {
+    const { id } = await joining.portal.make.invoice(foreign.provisioning.id, child.id, { status });
+    await joining.portal.make.invoiceLine(foreign.provisioning.id, id);
+  }
   await joining.portal.make.payment(foreign.provisioning.id, { studentId: child.id });
   const tutor = await joining.portal.make.tutor(foreign.provisioning.id);
   await joining.portal.make.session(foreign.provisioning.id, { tutorId: tutor.id, status: 'completed' });

@@ -12,6 +12,7 @@ import { fixture } from '../../support/process/fixture.js';
 const IDS: Record<string, string> = {
   user_id: 'SELECT user_id AS id FROM members WHERE organization_id = $1 UNION SELECT user_id FROM parents WHERE organization_id = $1',
   invoice_id: 'SELECT id FROM invoices WHERE organization_id = $1',
+  line_id: `SELECT l.id FROM invoice_lines l JOIN invoices i ON i.id = l.invoice_id WHERE l.organization_id = $1 AND i.status = 'draft'`,
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1',
   lesson_id: 'SELECT id FROM sessions WHERE organization_id = $1',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1',

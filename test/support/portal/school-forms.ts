@@ -14,6 +14,7 @@ const IDS: Record<string, string> = {
   invite_id: `SELECT id FROM invites WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND email IS NULL`,
   lesson_id: 'SELECT id FROM sessions WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   invoice_id: 'SELECT id FROM invoices WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  line_id: `SELECT l.id FROM invoice_lines l JOIN invoices i ON i.id = l.invoice_id WHERE l.organization_id = $1 AND $2::uuid IS NOT NULL AND i.status = 'draft'`,
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   endpoint_id: 'SELECT id FROM webhook_endpoints WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   delivery_id: `SELECT id FROM outbox WHERE organization_id = $1 AND $2::uuid IS NOT NULL AND topic = 'webhook' AND finished_at IS NOT NULL AND event_id IS NULL`,

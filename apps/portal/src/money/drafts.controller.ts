@@ -48,7 +48,7 @@ export class DraftsController {
       }),
       {
         back: `${base}/families/${studentId}`,
-        done: 'The draft was made. Nobody owes it until you issue it.',
+        done: 'The draft was created. Nothing is owed until you issue it.',
         made: ({ id }) => `${base}/invoices/${id}`,
       },
       again,

@@ -1,21 +1,15 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { operationInWords, type Result } from '@app/audit';
+import type { Result } from '@app/audit';
 import { Invoices, Payments } from '@app/billing';
-import { inWords } from '@app/jobs';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
-import { type Page, page, type SeeOther } from '../web/pages.js';
+import type { Page, SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
+import { type InvoiceForm, InvoicePages } from './invoice-pages.js';
 import { Ledger } from './ledger.js';
-import {
-  answered, type Errors, PAYMENT_TYPES, readDueDate, readLine, readPayment,
-} from './money-forms.js'; // prettier-ignore
-import { moneyWords } from './money-words.js';
+import { answered, type Errors, readDueDate, readLine, readPayment } from './money-forms.js';
 import { PaperLinks } from './paper-links.js';
-
-/** The forms of an invoice's page. */
-type InvoiceForm = 'finalize' | 'line' | 'pay' | 'send' | 'void' | 'write-off';
 
 /** Invoices, and what is done about them. */
 @Controller('o/:slug/money')
@@ -27,11 +21,12 @@ export class InvoicesController {
     private readonly invoices: Invoices,
     private readonly payments: Payments,
     private readonly papers: PaperLinks,
+    private readonly pages: InvoicePages,
   ) {}
 
   @Get('invoices/:invoice_id')
   show(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page> {
-    return this.shown(organization, pathId(id));
+    return this.pages.of(organization, pathId(id));
   }
 
   /** Leads to the paper, which the API serves for 15 minutes to this person. */
@@ -133,26 +128,9 @@ export class InvoicesController {
     read: { value: T } | { errors: Errors },
     work: (ids: { invoice_id: string }, value: T) => Promise<Result | null>,
   ): Promise<Page | SeeOther> {
-    const again = (errors: Errors) => this.shown(organization, id, form, errors);
+    const again = (errors: Errors) => this.pages.of(organization, id, form, errors);
     if ('errors' in read) return again(read.errors);
     const back = `/o/${organization.slug}/money/invoices/${id}`;
     return answered(work({ invoice_id: id }, read.value), { back, done }, again);
-  }
-
-  /** @param form the one that was sent, and is wrong */
-  private async shown(organization: Managed, id: string, form: InvoiceForm | null = null, errors: Errors = {}) {
-    const { history, mail, ...found } = await this.ledger.invoice(organization, id);
-    const typed = (name: string) => organization.form.text(name);
-    const data = {
-      ...found,
-      ...moneyWords(found.terms.currency),
-      mail: mail && { ...mail, reason: mail.problem && inWords(mail.problem) },
-      history: history.map(({ operation, ...row }) => ({ ...row, what: operationInWords(operation) ?? operation })),
-      types: PAYMENT_TYPES,
-      errorsOf: (one: InvoiceForm) => (one === form ? errors : {}),
-      // What somebody typed into the form that is wrong, or else what it begins with.
-      valueOf: (one: InvoiceForm, name: string, initial = '') => (one === form ? typed(name) : initial),
-    };
-    return page('money/invoice', data, form ? 422 : 200);
   }
 }

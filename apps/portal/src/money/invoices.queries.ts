@@ -156,6 +156,11 @@ export const linesOf = (organizationId: string, id: string): Sql => sql`
     session_id AS lesson_id, tax
   FROM invoice_lines WHERE organization_id = ${organizationId} AND invoice_id = ${id} ORDER BY position`;
 
+/** The draft that a line is on. */
+export const draftOf = (organizationId: string, lineId: string): Sql => sql`
+  SELECT i.id FROM invoice_lines l JOIN invoices i ON i.organization_id = l.organization_id AND i.id = l.invoice_id
+  WHERE l.organization_id = ${organizationId} AND l.id = ${lineId} AND i.status = 'draft'`;
+
 /** What was applied, in the order in which it first was. @param which SQL about the allocation `a` */
 export const appliedOf = (organizationId: string, which: Sql): Sql => sql`
   SELECT a.payment_id, a.invoice_id, i.invoice_number AS number, a.amount,

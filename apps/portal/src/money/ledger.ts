@@ -9,7 +9,7 @@ import {
   type BalanceRow, balanceOf, childrenOf, parentsOf, payer, type PayerRow, payment, type PaymentRow, paymentsOf, studentsOf,
 } from './families.queries.js'; // prettier-ignore
 import {
-  type AppliedRow, appliedOf, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow, invoicesOf, type LineRow, linesOf, mailOf, type MailRow, type TermsRow, termsOf,
+  type AppliedRow, appliedOf, draftOf, type HistoryRow, historyOf, invoice, type InvoiceDetails, type InvoiceRow, invoicesOf, type LineRow, linesOf, mailOf, type MailRow, type TermsRow, termsOf,
 } from './invoices.queries.js'; // prettier-ignore
 
 const PAGE = 20;
@@ -38,6 +38,13 @@ export class Ledger {
     if (!found) throw PageError.notFound();
     const [parents] = await this.db.read<[PayerRow]>(at, parentsOf(organizationId, found.student_id));
     return { invoice: found, lines, applied, history, terms: terms!, parents, mail: mail ?? null };
+  }
+
+  /** The invoice of a line. @throws PageError 404 if it is on no draft of the organization */
+  async draftOf({ organizationId }: Membership, lineId: string): Promise<string> {
+    const [[found]] = await this.db.read<[{ id: string }]>({ organizationId }, draftOf(organizationId, lineId));
+    if (!found) throw PageError.notFound();
+    return found.id;
   }
 
   /** Students, the newest first, also those who have left. @param search part of a name or address; empty for all */

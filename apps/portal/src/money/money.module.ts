@@ -8,7 +8,10 @@ import { BooksController } from './books.controller.js';
 import { DraftsController } from './drafts.controller.js';
 import { EarningsController } from './earnings.controller.js';
 import { InvoicesController } from './invoices.controller.js';
+import { InvoicePages } from './invoice-pages.js';
+import { IssuingController } from './issuing.controller.js';
 import { Ledger } from './ledger.js';
+import { LinesController } from './lines.controller.js';
 import { MoneyListsController } from './money-lists.controller.js';
 import { MoneyLists } from './money-lists.js';
 import { PaperLinks } from './paper-links.js';
@@ -24,11 +27,13 @@ import { ReportsController } from './reports.controller.js';
     MoneyListsController,
     InvoicesController,
     DraftsController,
+    IssuingController,
+    LinesController,
     PaymentsController,
     ApprovalsController,
     EarningsController,
     ReportsController,
   ],
-  providers: [ApprovalsService, Ledger, MoneyLists, PaperLinks],
+  providers: [ApprovalsService, InvoicePages, Ledger, MoneyLists, PaperLinks],
 })
 export class MoneyModule {}
