@@ -9,6 +9,7 @@ import { Drafts, type Line } from './drafts.js';
 import { InvoiceMails } from './invoice-mails.js';
 import { type LockedFamilies, MOMENT, Settlement } from './settlement.js';
 import { Snapshots } from './snapshots.js';
+import { creditOf } from './taking-back.js';
 
 interface Stored {
   studentId: string;
@@ -141,8 +142,9 @@ export class Invoices {
       const told = `The invoice was voided before, and its lines were ${invoice.rebilled ? '' : 'not '}billed again.`;
       throw Refused.invalidState(invoice.status, INVOICE.allowed('void'), told);
     }
-    await Promise.all([
-      this.db.query(sql`
+    const payers = await this.payersOf(organizationId, id);
+    const [[freed]] = await Promise.all([
+      this.db.query<{ cents: string }>(sql`
         WITH freed AS (
           DELETE FROM payment_allocations WHERE organization_id = ${organizationId} AND invoice_id = ${id}
           RETURNING payment_id, amount_cents),
@@ -151,12 +153,12 @@ export class Invoices {
           UPDATE payments p SET credit_cents = p.credit_cents + s.cents FROM sums s
           WHERE p.organization_id = ${organizationId} AND p.id = s.payment_id)
         UPDATE invoices SET status = ${status}, rebilled = ${rebill ?? false}, amount_paid_cents = amount_paid_cents - (SELECT coalesce(sum(cents), 0) FROM sums)
-        WHERE organization_id = ${organizationId} AND id = ${id}`),
+        WHERE organization_id = ${organizationId} AND id = ${id} RETURNING (SELECT coalesce(sum(cents), 0) FROM sums)::text AS cents`),
       rebill && this.rebill(organizationId, id, invoice.studentId),
     ]);
     await this.settlement.settle(organizationId, invoice.family);
     if (BigInt(invoice.taxCents ?? 0) > 0n) await this.numberNote(organizationId, id, dayOf(new Date(), invoice.zone));
-    return { changed: true, audit: { rebill: rebill ?? false } };
+    return { changed: true, audit: { rebill: rebill ?? false, ...creditOf(payers, Number(freed!.cents)) } };
   }
 
   /** Gives up an open invoice: nobody is asked for it any more, and its tax stays as it is. @returns false if it had been done before */

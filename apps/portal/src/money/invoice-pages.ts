@@ -24,11 +24,12 @@ export class InvoicePages {
     edited: string | null = null,
   ): Promise<Page> {
     const { history, mail, ...found } = await this.ledger.invoice(organization, id);
+    const credited = history.find((row) => row.credited !== null) ?? null;
     const typed = (name: string) => organization.form.text(name);
     const data = {
       ...found,
       ...moneyWords(found.terms.currency),
-      edited,
+      ...{ edited, credited },
       mail: mail && { ...mail, reason: mail.problem && inWords(mail.problem) },
       history: history.map(({ operation, ...row }) => ({ ...row, what: operationInWords(operation) ?? operation })),
       types: PAYMENT_TYPES,

@@ -8,7 +8,8 @@ import type { Page, SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { type InvoiceForm, InvoicePages } from './invoice-pages.js';
 import { Ledger } from './ledger.js';
-import { answered, type Errors, readDueDate, readLine, readPayment } from './money-forms.js';
+import { moneyIn } from './amounts.js';
+import { answered, doubtOf, type Errors, readDueDate, readLine, readPayment } from './money-forms.js';
 import { PaperLinks } from './paper-links.js';
 
 /** Invoices, and what is done about them. */
@@ -107,16 +108,25 @@ export class InvoicesController {
   @Post('invoices/:invoice_id/pay')
   async pay(@Managing() organization: Managed, @Param('invoice_id') id: string): Promise<Page | SeeOther> {
     const invoiceId = pathId(id);
-    const { invoice, parents } = await this.ledger.invoice(organization, invoiceId);
+    const { invoice, parents, terms } = await this.ledger.invoice(organization, invoiceId);
     const payerId = organization.form.text('payer') || invoice.student_id;
     if (![invoice.student_id, ...parents.map((one) => one.id)].includes(payerId)) throw PageError.notFound();
     const payer = payerId === invoice.student_id ? { studentId: payerId } : { parentId: payerId };
     const payment = readPayment(organization.form);
-    return this.done(organization, invoiceId, 'pay', 'The payment was recorded.', payment, (ids, value) =>
-      this.operations.perform(organization, 'POST /v1/payments', {}, async () => {
-        const received = { ...value, payer, invoiceId, currency: null, sessionId: null };
-        return { audit: { payment_id: await this.payments.record(organization.organizationId, received), ...ids } };
-      }),
+    const due = invoice.due - invoice.paid;
+    const doubt =
+      'value' in payment && doubtOf(organization.form, payment.value.amountCents, due, moneyIn(terms.currency));
+    return this.done(
+      organization,
+      invoiceId,
+      'pay',
+      'The payment was recorded.',
+      doubt ? { errors: doubt } : payment,
+      (ids, value) =>
+        this.operations.perform(organization, 'POST /v1/payments', {}, async () => {
+          const received = { ...value, payer, invoiceId, currency: null, sessionId: null };
+          return { audit: { payment_id: await this.payments.record(organization.organizationId, received), ...ids } };
+        }),
     );
   }
 

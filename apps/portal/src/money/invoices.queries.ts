@@ -70,6 +70,10 @@ export interface HistoryRow {
   operation: string;
   person: string | null;
   key: string | null;
+  /** What became credit when it was voided, and whose. */
+  credited: number | null;
+  credited_id: string | null;
+  credited_to: string | null;
   created_at: Date;
 }
 
@@ -171,9 +175,14 @@ export const appliedOf = (organizationId: string, which: Sql): Sql => sql`
   JOIN payments p ON p.organization_id = ${organizationId} AND p.id = a.payment_id
   JOIN invoices i ON i.organization_id = ${organizationId} AND i.id = a.invoice_id ORDER BY a.first`;
 
+const payerOf = sql`coalesce(l.details ->> 'parent_id', l.details ->> 'student_id')`;
+
 /** What was done to an invoice, the latest first. Refused tries are in the audit log alone. */
 export const historyOf = (organizationId: string, id: string, most: number): Sql => sql`
   SELECT l.operation, l.created_at, ${memberName(organizationId, sql`l.user_id`)} AS person,
+    (l.details ->> 'credited_cents')::float8 AS credited, ${payerOf} AS credited_id,
+    CASE WHEN l.details ? 'credited_cents' THEN coalesce(${parentName(organizationId, sql`(l.details ->> 'parent_id')::uuid`)},
+      ${memberName(organizationId, sql`(l.details ->> 'student_id')::uuid`)}) END AS credited_to,
     (SELECT name FROM api_keys k WHERE k.organization_id = ${organizationId} AND k.id = l.api_key_id) AS key
   FROM audit_log l WHERE l.organization_id = ${organizationId} AND l.details ->> 'invoice_id' = ${id} AND l.result = 'done'
   ORDER BY l.created_at DESC, l.id DESC LIMIT ${most}`;

@@ -46,6 +46,20 @@ export function readPayment(form: Form): Read<TypedPayment> {
   };
 }
 
+/** What asks for a second yes: more than twice of what is due. @param money how amounts are written */
+export function doubtOf(
+  form: Form,
+  amountCents: number,
+  dueCents: number,
+  money: (cents: number) => string,
+): Errors | null {
+  // A yes is for the amount that it was asked about.
+  if (dueCents <= 0 || amountCents <= 2 * dueCents || form.text('sure') === form.text('amount')) return null;
+  return {
+    sure: `${money(amountCents)} is more than twice the ${money(dueCents)} that is due. The rest would become credit.`,
+  };
+}
+
 export function readRefund(form: Form): Read<number> {
   const amount = readAmount(form);
   return amount === null ? { errors: { amount: AMOUNT } } : { value: amount };

@@ -6,7 +6,7 @@ import { FormOperations } from '../web/operations.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Ledger } from './ledger.js';
-import { answered, type Errors, PAYMENT_TYPES, readPayment, readReason, readRefund } from './money-forms.js';
+import { answered, doubtOf, type Errors, PAYMENT_TYPES, readPayment, readReason, readRefund } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 import { PaperLinks } from './paper-links.js';
 
@@ -37,7 +37,9 @@ export class PaymentsController {
     const read = readPayment(organization.form);
     const again = (errors: Errors) => this.familyPage(organization, userId, errors);
     if ('errors' in read) return again(read.errors);
-    const { payer } = await this.ledger.family(organization, userId);
+    const { payer, balance, terms } = await this.ledger.family(organization, userId);
+    const doubt = doubtOf(organization.form, read.value.amountCents, balance.open, moneyWords(terms.currency).money);
+    if (doubt) return again(doubt);
     const received = {
       ...read.value,
       ...{ invoiceId: null, sessionId: null, currency: null },
