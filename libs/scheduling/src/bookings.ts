@@ -7,7 +7,7 @@ import { overlapping, type Timed } from './overlap.js';
 import { type Place, Places } from './places.js';
 import { commonRate } from './rates.js';
 import { SessionRows } from './session-rows.js';
-import { settle } from './settling.js';
+import { type ParticipantPrice, settle } from './settling.js';
 
 /** A session that somebody wants, whenever it takes place. */
 export interface WantedSession extends Place {
@@ -28,6 +28,9 @@ export interface WantedSession extends Place {
   /** The pending request that this session answers. */
   bookingRequestId: string | null;
 }
+
+/** What the price of a session depends on. */
+export type Quoted = Pick<WantedSession, 'tutorId' | 'who' | 'mode' | 'subject' | 'studentRateCents'>;
 
 /** What was booked, and what was left out because it was taken. */
 export interface Booked {
@@ -54,6 +57,15 @@ export class Bookings {
     private readonly places: Places,
   ) {}
 
+  /** Who would take part in a lesson that is booked now, and what each would pay. @throws Refused for unknown people */
+  async quote(organizationId: string, wanted: Quoted): Promise<ParticipantPrice[]> {
+    const subjectId = await this.terms.subjectId(organizationId, wanted.subject);
+    const { tutorId, who, studentRateCents } = wanted;
+    const subject = { subjectId, ...classOf(wanted) };
+    const terms = await this.terms.of(organizationId, { tutorId, who, ...subject }, true);
+    return settle(terms, subject, studentRateCents ?? undefined).participants;
+  }
+
   /** @throws Refused for unknown people, a time that is taken, and a request that is not pending */
   async book(organizationId: string, wanted: WantedSession, time: Timed): Promise<string> {
     const { ids } = await this.bookAll(organizationId, wanted, [time], { seriesId: null, skipConflicts: false });
@@ -71,10 +83,9 @@ export class Bookings {
     times: readonly Timed[],
     { seriesId, skipConflicts, before }: Repetitions,
   ): Promise<Booked> {
-    const { tutorId, who, mode, studentRateCents, tutorPayRateCents, allowOverlap, bookingRequestId } = wanted;
+    const { tutorId, who, studentRateCents, tutorPayRateCents, allowOverlap, bookingRequestId } = wanted;
     const subjectId = await this.terms.subjectId(organizationId, wanted.subject);
-    const groupId = 'groupId' in who ? who.groupId : null;
-    const classroomId = 'classroomId' in who ? who.classroomId : null;
+    const { mode, groupId, classroomId } = classOf(wanted);
     const subject = { subjectId, mode, groupId, classroomId };
     // The people are locked before the calendar: in one round trip, if nobody has to look up who they are.
     const people = this.terms.of(organizationId, { tutorId, who, ...subject }, true);
@@ -120,6 +131,12 @@ export class Bookings {
     return { ids: sessions.map(({ id }) => id), skipped };
   }
 }
+
+const classOf = ({ who, mode }: Pick<WantedSession, 'who' | 'mode'>) => ({
+  mode,
+  groupId: 'groupId' in who ? who.groupId : null,
+  classroomId: 'classroomId' in who ? who.classroomId : null,
+});
 
 export function minutesOf({ startsAt, endsAt }: Timed): number {
   return Math.round((endsAt.getTime() - startsAt.getTime()) / 60_000);

@@ -40,10 +40,7 @@ export class Calendar {
     // In one round trip; the second statement sees what was committed before the first one ended.
     const [, sessions] = await Promise.all([
       this.db.lock(`calendar of ${tutorId} in ${organizationId}`),
-      this.db.query<Busy>(sql`
-        SELECT id, starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions s
-        WHERE organization_id = ${organizationId} AND tutor_id = ${tutorId} AND ${during(times)}
-        ORDER BY starts_at, id`),
+      this.db.query<Busy>(busyTutor(organizationId, tutorId, times)),
     ]);
     return sessions.filter(({ id }) => !except.includes(id));
   }
@@ -58,16 +55,29 @@ export class Calendar {
     const names = [...studentIds].sort().map((id) => `student ${id} in ${organizationId}`);
     const [, sessions] = await Promise.all([
       this.db.lock(...names),
-      this.db.query<Busy>(sql`
-        SELECT s.id, s.starts_at AS "startsAt", s.ends_at AS "endsAt", p.student_id AS "studentId" FROM lesson_participants p
-        JOIN sessions s ON s.organization_id = p.organization_id AND s.id = p.session_id
-        WHERE p.organization_id = ${organizationId} AND p.student_id = ANY (${studentIds}::uuid[]) AND p.${TAKES_PART}
-          AND ${during(times)}
-        ORDER BY s.starts_at, s.id, p.student_id`),
+      this.db.query<Busy>(busyStudents(organizationId, studentIds, times)),
     ]);
     return sessions.filter(({ id }) => !except.includes(id));
   }
 }
+
+/** A tutor's sessions in this organization from the first time to the last. */
+export const busyTutor = (organizationId: string, tutorId: string | null, times: readonly Timed[]): Sql => sql`
+  SELECT id, starts_at AS "startsAt", ends_at AS "endsAt" FROM sessions s
+  WHERE organization_id = ${organizationId} AND tutor_id = ${tutorId} AND ${during(times)}
+  ORDER BY starts_at, id`;
+
+/** The same of students, each with who takes part. */
+export const busyStudents = (
+  organizationId: string,
+  studentIds: readonly string[],
+  times: readonly Timed[],
+): Sql => sql`
+  SELECT s.id, s.starts_at AS "startsAt", s.ends_at AS "endsAt", p.student_id AS "studentId" FROM lesson_participants p
+  JOIN sessions s ON s.organization_id = p.organization_id AND s.id = p.session_id
+  WHERE p.organization_id = ${organizationId} AND p.student_id = ANY (${studentIds}::uuid[]) AND p.${TAKES_PART}
+    AND ${during(times)}
+  ORDER BY s.starts_at, s.id, p.student_id`;
 
 /** The condition of sessions `s` that take place from the first of the times to the last. None takes longer than a day. */
 function during(times: readonly Timed[]): Sql {

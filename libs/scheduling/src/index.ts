@@ -6,6 +6,7 @@ export { ClassLessons } from './class-lessons.js';
 export { Departures, type SessionsAhead, type SessionsLeft } from './departures.js';
 export type { Who } from './lesson-terms.js';
 export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
+export { type Obstacle, Obstacles, type Planned } from './obstacles.js';
 export type { Place } from './places.js';
 export { PriceSettling, type Resettled } from './price-settling.js';
 export { type ParticipantChange, Register } from './register.js';
@@ -16,8 +17,9 @@ export { SchedulingModule } from './scheduling.module.js';
 export { LONGEST, type SessionChange, SHORTEST } from './session-change.js';
 export { SessionChanges, withoutTutor } from './session-changes.js';
 export { maySeeLessons, removedLessons, type SeenLesson, seenLessons } from './seen-lessons.js';
-export { settle as settleRates } from './settling.js';
+export { type ParticipantPrice, settle as settleRates } from './settling.js';
 export { type Calendar, type DaysOff, overlappingRules, slots, slotsOfAll, type WeeklyHours } from './slots.js';
+export { calendarsOf } from './tutor-calendars.js';
 export { TutorHours } from './tutor-hours.js';
 export {
   addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, occurrences, type Repetition, startOfDay,

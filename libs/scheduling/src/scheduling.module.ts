@@ -7,6 +7,7 @@ import { ClassLessons } from './class-lessons.js';
 import { Departures } from './departures.js';
 import { HandOvers } from './hand-overs.js';
 import { LessonTerms } from './lesson-terms.js';
+import { Obstacles } from './obstacles.js';
 import { Places } from './places.js';
 import { PriceSettling } from './price-settling.js';
 import { Register } from './register.js';
@@ -23,6 +24,7 @@ const RULES = [
   CalendarFeeds,
   ClassLessons,
   Departures,
+  Obstacles,
   PriceSettling,
   Register,
   Series,

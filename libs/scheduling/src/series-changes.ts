@@ -34,6 +34,13 @@ interface Moving {
   tutorId: string | null;
 }
 
+/** The sessions of a series from a day or an instant on that are still to be held. */
+interface Following {
+  ahead: Sibling[];
+  pattern: SeriesPattern;
+  zone: string;
+}
+
 /** Changes the sessions of a series that are ahead, but for those that somebody has changed by hand. */
 @Injectable()
 export class SeriesChanges {
@@ -61,27 +68,14 @@ export class SeriesChanges {
    * @throws Refused like a change of a session: for any of them, unless those whose new time is taken may be skipped
    */
   async change(organizationId: string, id: string, from: DateBound | null, change: SeriesChange, skip: boolean) {
-    const sessions = await this.lock(organizationId, id);
-    const pattern = await this.patterns.lock(organizationId, id);
-    const zone = await this.patterns.zoneOf(organizationId);
-    const ahead = sessions
-      .filter(({ startsAt, status }) => startsAt >= instantOf(from, zone) && OPEN.includes(status))
-      .sort((one, other) => one.startsAt.getTime() - other.startsAt.getTime());
-    const follow = ahead.filter(({ detached }) => !detached);
-    const detached = ahead.filter((session) => session.detached).map(({ id }) => id);
+    const series = await this.following(organizationId, id, from);
+    const detached = series.ahead.filter((session) => session.detached).map(({ id }) => id);
     if (Object.values<unknown>(change).every((value) => value === undefined)) {
       return { ids: [], skipped: [], detached, changed: false };
     }
 
     if (change.tutorId) await this.terms.requireStaff(organizationId, change.tutorId);
-    const to = patternWith(pattern, follow[0], change, zone);
-    const wanted = follow.map((session): Moving => {
-      const startsAt = to.startOf(session.startsAt);
-      const length =
-        change.minutes === undefined ? session.endsAt.getTime() - session.startsAt.getTime() : change.minutes * 60_000;
-      const time = { startsAt, endsAt: new Date(startsAt.getTime() + length) };
-      return { session, time, tutorId: change.tutorId ?? session.tutorId };
-    });
+    const { follow, to, wanted } = planned(series, change);
     if (wanted.some(({ time }) => time.endsAt > LAST_INSTANT)) {
       throw Refused.invalid('The series must end in the year 9999 at the latest.', 'starts_at');
     }
@@ -90,12 +84,28 @@ export class SeriesChanges {
     await this.detach(organizationId, skipped.map(({ id }) => id)); // prettier-ignore
     const subjectId =
       change.subject === undefined
-        ? pattern.subjectId
-        : await this.terms.subjectId(organizationId, change.subject, pattern.subjectId);
+        ? series.pattern.subjectId
+        : await this.terms.subjectId(organizationId, change.subject, series.pattern.subjectId);
     await this.places.require(organizationId, change.locationId ?? null);
     await this.patterns.update(organizationId, { ...to.pattern, subjectId });
     const ids = follow.map(({ id }) => id).filter((id) => !skipped.some((one) => one.id === id));
     return { ids, skipped, detached, changed: true };
+  }
+
+  /** The sessions that a change would change, each with its time then. */
+  async placed(organizationId: string, id: string, from: DateBound, change: SeriesChange) {
+    const { wanted } = planned(await this.following(organizationId, id, from), change);
+    return wanted.map(({ session, time }) => ({ id: session.id, ...time }));
+  }
+
+  private async following(organizationId: string, id: string, from: DateBound | null): Promise<Following> {
+    const sessions = await this.lock(organizationId, id);
+    const pattern = await this.patterns.lock(organizationId, id);
+    const zone = await this.patterns.zoneOf(organizationId);
+    const ahead = sessions
+      .filter(({ startsAt, status }) => startsAt >= instantOf(from, zone) && OPEN.includes(status))
+      .sort((one, other) => one.startsAt.getTime() - other.startsAt.getTime());
+    return { ahead, pattern, zone };
   }
 
   /** Those whose new time is taken. The old times of the others are in nobody's way. @throws Refused unless they may be skipped */
@@ -177,6 +187,20 @@ const unmoved = ({ id }: Sibling, { startsAt, endsAt, sessionId }: Clash): Unmov
   endsAt,
   inTheWay: sessionId,
 });
+
+/** The sessions that a change changes, with what they are to have, and the pattern after it. */
+function planned({ ahead, pattern, zone }: Following, change: SeriesChange) {
+  const follow = ahead.filter(({ detached }) => !detached);
+  const to = patternWith(pattern, follow[0], change, zone);
+  const wanted = follow.map((session): Moving => {
+    const startsAt = to.startOf(session.startsAt);
+    const length =
+      change.minutes === undefined ? session.endsAt.getTime() - session.startsAt.getTime() : change.minutes * 60_000;
+    const time = { startsAt, endsAt: new Date(startsAt.getTime() + length) };
+    return { session, time, tutorId: change.tutorId ?? session.tutorId };
+  });
+  return { follow, to, wanted };
+}
 
 /** The pattern after a change, and where it puts a start. */
 function patternWith(pattern: SeriesPattern, first: Sibling | undefined, change: SeriesChange, zone: string) {

@@ -1,5 +1,5 @@
 import type { Timed } from './overlap.js';
-import { addDays, dayOfWeek, daysBetween, endOfDay, instantAt, startOfDay } from './wall-clock.js';
+import { addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, startOfDay } from './wall-clock.js';
 
 /** When a tutor teaches every week, by the clock on the wall of a zone. */
 export interface WeeklyHours {
@@ -67,6 +67,17 @@ export function* slots({ rules, busy, timeOff, from, to, duration, now, zone }: 
     yield;
   }
   return found;
+}
+
+/** Those of the times that are not wholly within the weekly hours; none if no hours are known. @param zone the organization's */
+export function outsideHours<T extends Timed>(rules: readonly WeeklyHours[], times: readonly T[], zone: string): T[] {
+  if (rules.length === 0) return [];
+  return times.filter(({ startsAt, endsAt }) => {
+    const open = openHours(rules, dayOf(startsAt, zone), dayOf(endsAt, zone));
+    let step = open.next();
+    while (!step.done) step = open.next();
+    return !merged(step.value).some(([start, end]) => start <= startsAt.getTime() && endsAt.getTime() <= end);
+  });
 }
 
 /** The first so many slots of several tutors, by their start. */

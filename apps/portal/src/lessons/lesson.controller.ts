@@ -1,14 +1,13 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { type Attended, billOf, Completion } from '@app/billing';
+import { type Attended, Completion } from '@app/billing';
 import { VALUES } from '@app/database';
-import { dayOf } from '@app/scheduling';
 import { answered, type Errors, type Read } from '../money/money-forms.js';
-import { moneyWords } from '../money/money-words.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { FormOperations } from '../web/operations.js';
-import { type Page, page, type SeeOther } from '../web/pages.js';
+import type { Page, SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
+import { fieldOf, LessonPage } from './lesson.page.js';
 import type { ParticipantRow } from './lessons.queries.js';
 import { LessonsService } from './lessons.service.js';
 
@@ -18,21 +17,25 @@ import { LessonsService } from './lessons.service.js';
 export class LessonController {
   constructor(
     private readonly lessons: LessonsService,
+    private readonly shown: LessonPage,
     private readonly operations: FormOperations,
     private readonly completion: Completion,
   ) {}
 
   @Get(':lesson_id')
   show(@Managing() organization: Managed, @Param('lesson_id') id: string): Promise<Page> {
-    return this.shown(organization, pathId(id));
+    return this.shown.page(organization, pathId(id));
   }
 
   @Post(':lesson_id/complete')
   async complete(@Managing() organization: Managed, @Param('lesson_id') id: string): Promise<Page | SeeOther> {
     const lessonId = pathId(id);
     const { participants } = await this.lessons.lesson(organization, lessonId);
-    const read = readAttendance(organization.form, participants);
-    const again = (errors: Errors) => this.shown(organization, lessonId, errors);
+    const read = readAttendance(
+      organization.form,
+      participants.filter(({ cancelled }) => !cancelled),
+    );
+    const again = (errors: Errors) => this.shown.page(organization, lessonId, null, errors);
     if ('errors' in read) return again(read.errors);
     const path = `/o/${organization.slug}/lessons`;
     return answered(
@@ -52,28 +55,9 @@ export class LessonController {
     const work = this.operations.perform(organization, 'POST /v1/sessions/:session_id/reopen', ids, () =>
       this.completion.reopen(organization.organizationId, lessonId),
     );
-    return answered(work, to, (errors) => this.shown(organization, lessonId, errors));
-  }
-
-  private async shown(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {
-    const { lesson, participants, currency } = await this.lessons.lesson(organization, id);
-    const { form } = organization;
-    const data = {
-      ...{ lesson, ...moneyWords(currency), errors: errors ?? {} },
-      from: dayOf(lesson.starts_at, organization.timeZone),
-      participants: participants.map((participant) => ({
-        ...participant,
-        billed: centsOf(participant.billed),
-        price: priceOf(participant, lesson.minutes),
-      })),
-      chosen: ({ student_id: studentId, attendance }: ParticipantRow) =>
-        (errors && form.text(fieldOf(studentId))) || (attendance ?? 'attended'),
-    };
-    return page('lessons/lesson', data, errors ? 422 : 200);
+    return answered(work, to, (errors) => this.shown.page(organization, lessonId, null, errors));
   }
 }
-
-const fieldOf = (studentId: string) => `attendance-${studentId}`;
 
 /** Who came, of everybody who takes part. */
 function readAttendance(form: Form, participants: ParticipantRow[]): Read<Attended[]> {
@@ -87,11 +71,3 @@ function readAttendance(form: Form, participants: ParticipantRow[]): Read<Attend
     errors: Object.fromEntries(missing.map(({ studentId }) => [fieldOf(studentId), 'Choose whether they came.'])),
   };
 }
-
-/** What somebody who is not excused is billed. */
-function priceOf({ rate, surcharge }: ParticipantRow, minutes: number): number {
-  const cents = (text: string | null) => (text === null ? null : BigInt(text));
-  return Number(billOf({ rateCents: cents(rate), surchargeCents: cents(surcharge) }, BigInt(minutes)));
-}
-
-const centsOf = (text: string | null): number | null => (text === null ? null : Number(text));

@@ -25,6 +25,11 @@ export interface LessonDetails extends Omit<LessonRow, 'students' | 'ends_at'> {
   place: string | null;
   /** What it came to, in cents. */
   owed: number | null;
+  /** What part of its price was charged for canceling it, in percent. */
+  charged: number;
+  reason: string | null;
+  series_id: string | null;
+  series_detached: boolean;
 }
 
 export type Attendance = (typeof VALUES)['lesson_participants']['attendance'][number];
@@ -37,6 +42,8 @@ export interface ParticipantRow {
   rate: string | null;
   surcharge: string | null;
   billed: string | null;
+  /** Whether it was canceled with the lesson. */
+  cancelled: boolean;
 }
 
 export interface PersonChoice {
@@ -146,15 +153,17 @@ export const lesson = (organizationId: string, id: string): Sql => sql`
   SELECT s.id, s.title, s.status, s.starts_at, s.duration_minutes AS minutes, s.tutor_id,
     ${memberName(organizationId, sql`s.tutor_id`)} AS tutor, s.amount_owed_cents::float8 AS owed, s.meeting_url,
     (SELECT concat_ws(', ', l.label, l.suburb) FROM locations l WHERE l.organization_id = ${organizationId} AND l.id = s.location_id) AS place,
-    s.status = 'scheduled' AND s.starts_at <= now() AS due,
+    s.status = 'scheduled' AND s.starts_at <= now() AS due, s.charged_pct AS charged, s.cancellation_reason AS reason,
+    s.series_id, s.series_detached,
     (SELECT name FROM subjects j WHERE j.organization_id = ${organizationId} AND j.id = s.subject_id) AS subject
   FROM sessions s WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
 
 /** Who takes part in a lesson, and what each pays. */
 export const participantsOf = (organizationId: string, sessionId: string): Sql => sql`
   SELECT p.student_id, ${nameOf} AS student, p.attendance, p.rate_cents::text AS rate, p.surcharge_cents::text AS surcharge,
-    p.billed_cents::text AS billed
+    p.billed_cents::text AS billed, p.status = 'cancelled' AS cancelled
   FROM lesson_participants p JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id
   LEFT JOIN users u ON u.id = m.user_id
-  WHERE p.organization_id = ${organizationId} AND p.session_id = ${sessionId} AND p.${TAKES_PART}
+  WHERE p.organization_id = ${organizationId} AND p.session_id = ${sessionId}
+    AND (p.${TAKES_PART} OR p.status = 'cancelled')
   ORDER BY p.created_at, p.student_id`;

@@ -56,12 +56,18 @@ export class LessonsService {
     return (filter.state === 'clashing' ? clashing : begun)(organizationId, filter, most);
   }
 
-  /** @throws PageError 404 if the organization has no such lesson */
+  /** The lesson, and the tutors to choose from. @throws PageError 404 if the organization has no such lesson */
   async lesson({ organizationId }: Membership, id: string) {
-    const [[found], participants, [organization]] = await this.db.read<
-      [LessonDetails, ParticipantRow, { currency: string }]
-    >({ organizationId }, lesson(organizationId, id), participantsOf(organizationId, id), currencyOf(organizationId));
+    const [[found], participants, [organization], tutors] = await this.db.read<
+      [LessonDetails, ParticipantRow, { currency: string }, PersonChoice]
+    >(
+      { organizationId },
+      lesson(organizationId, id),
+      participantsOf(organizationId, id),
+      currencyOf(organizationId),
+      staffOf(organizationId, MOST_TUTORS),
+    );
     if (!found) throw PageError.notFound();
-    return { lesson: found, participants, currency: organization!.currency };
+    return { lesson: found, participants, currency: organization!.currency, tutors: tutors.sort(byName) };
   }
 }

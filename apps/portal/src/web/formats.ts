@@ -59,3 +59,7 @@ function formatsIn(timeZone: string) {
       `${value.toLocaleString('en-AU')} ${value === 1 ? one : many}`,
   };
 }
+
+/** `16:30`, as a field for a time holds it. */
+export const clockIn = (time: Date, timeZone: string): string =>
+  time.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });

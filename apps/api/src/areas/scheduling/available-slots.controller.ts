@@ -2,11 +2,11 @@ import sql from 'sql-template-tag';
 import { inSlices } from '@app/concurrency';
 import { Database, idOf, IS_STAFF } from '@app/database';
 import { teach } from '@app/enquiries';
-import { type DaysOff, slotsOfAll, type Timed, type WeeklyHours } from '@app/scheduling';
+import { calendarsOf, type DaysOff, slotsOfAll, type Timed, type WeeklyHours } from '@app/scheduling';
 import {
   BOOLEAN, days, INSTANT, kinds, objectOf, one, orDefault, parameter, queryOf, readController, required, type Shape, UUID,
 } from '../../http/kit.js'; // prettier-ignore
-import { calendarsOf, MOST_DAYS, reachOf } from './tutor-calendars.js';
+import { MOST_DAYS, reachOf } from './tutor-calendars.js';
 
 /** Slots of one answer. */
 const MOST_SLOTS = 2_000;

@@ -7,6 +7,7 @@ import {
   dayOf,
   type DaysOff,
   endOfDay,
+  calendarsOf,
   slots,
   startOfDay,
   type Timed,
@@ -23,7 +24,7 @@ import {
   recordController,
   writeController,
 } from '../../../http/kit.js';
-import { calendarsOf, MOST_DAYS, type Reach, reachOf } from '../tutor-calendars.js';
+import { MOST_DAYS, type Reach, reachOf } from '../tutor-calendars.js';
 import { ReplaceAvailabilities, ReplaceTimeOff } from './availabilities.dto.js';
 import {
   AVAILABILITIES,
