@@ -8,6 +8,7 @@ export type { Who } from './lesson-terms.js';
 export { LAST_INSTANT, overlapping, overlaps, type Timed } from './overlap.js';
 export { type Obstacle, Obstacles, type Planned } from './obstacles.js';
 export type { Place } from './places.js';
+export { Previews } from './previews.js';
 export { PriceSettling, type Resettled } from './price-settling.js';
 export { type ParticipantChange, Register } from './register.js';
 export type { RateCell, SessionKind } from './rates.js';

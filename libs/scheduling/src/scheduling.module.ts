@@ -9,6 +9,7 @@ import { HandOvers } from './hand-overs.js';
 import { LessonTerms } from './lesson-terms.js';
 import { Obstacles } from './obstacles.js';
 import { Places } from './places.js';
+import { Previews } from './previews.js';
 import { PriceSettling } from './price-settling.js';
 import { Register } from './register.js';
 import { Series } from './series.js';
@@ -25,6 +26,7 @@ const RULES = [
   ClassLessons,
   Departures,
   Obstacles,
+  Previews,
   PriceSettling,
   Register,
   Series,

@@ -25,7 +25,7 @@ const COOKIE_ALONE = [
   'POST /o/:slug/money/invoices/:invoice_id/pay', 'POST /o/:slug/money/families/:user_id/pay',
   'POST /o/:slug/money/payments/:payment_id/refund', 'POST /o/:slug/money/payments/:payment_id/void', 'POST /o/:slug/money/families/:user_id/draft',
   'POST /o/:slug/lessons/:lesson_id/complete', 'POST /o/:slug/lessons/:lesson_id/reopen',
-  'POST /o/:slug/lessons/:lesson_id/move', 'POST /o/:slug/lessons/:lesson_id/cancel', 'POST /o/:slug/lessons/:lesson_id/delete',
+  'POST /o/:slug/lessons/new', 'POST /o/:slug/lessons/:lesson_id/move', 'POST /o/:slug/lessons/:lesson_id/cancel', 'POST /o/:slug/lessons/:lesson_id/delete',
   'POST /o/:slug/money/approvals/mileage/:trip_id/:action', 'POST /o/:slug/money/approvals/expenses/:claim_id/:action',
   // What is taught, and what it costs from now on.
   'POST /o/:slug/settings/prices',

@@ -31,7 +31,7 @@ const MORE = [
   'enquiries?status=new', 'inbox?status=archived', 'enquiries/requests?status=declined',
   'money?state=paid', 'money?search=nothing', 'money?search=9', 'money?search=rather&state=unpaid', 'money/families?search=rather', 'money/payments?received=this-month', 'money/drafts?all=yes',
   'lessons?state=due', 'lessons?state=due&after=0-ffffffff-ffff-ffff-ffff-ffffffffffff', 'lessons?state=completed', 'lessons?state=clashing',
-  'lessons?state=unassigned', 'lessons?state=cancelled&from=2026-01-05', 'lessons?from=2026-01-05', 'lessons?from=2026-01-05&view=day',
+  'lessons?state=unassigned', 'lessons?state=cancelled&from=2026-01-05', 'lessons?from=2026-01-05', 'lessons?from=2026-01-05&view=day', 'lessons/new?name=rather', 'lessons/new?name=nobody',
   'money/draft?name=rather', 'money/draft?name=nobody', 'webhooks/deliveries?status=failed', 'webhooks/deliveries?type=nothing',
 ]; // prettier-ignore
 
@@ -59,6 +59,11 @@ beforeAll(async () => {
       .map((path) => ({ name: `empty: ${path}`, path, cookie: empty.cookie })),
     ...Object.values(full.invoices).map((id) => ({ name: `invoice ${id}`, path: `/o/${full.slug}/money/invoices/${id}`, cookie })),
     ...full.lessons.map((id) => ({ name: `lesson ${id}`, path: `/o/${full.slug}/lessons/${id}`, cookie })),
+    ...['', '&tutor=TUTOR', '&tutor=TUTOR&check=yes', '&tutor=TUTOR&check=yes&day=2030-01-07&start=10:00&every=1&until=2030-03-31'].map((query) => ({
+      name: `book ${query}`,
+      path: `/o/${full.slug}/lessons/new?student=${full.payers[0]}${query.replace('TUTOR', full.ownerId)}`,
+      cookie,
+    })),
     { name: 'draft for a student', path: `/o/${full.slug}/money/families/${full.payers[0]}/draft`, cookie },
     ...full.payers.map((id) => ({ name: `family ${id}`, path: `/o/${full.slug}/money/families/${id}`, cookie })),
     ...MORE.map((query) => ({ name: query, path: `/o/${full.slug}/${query}`, cookie })),

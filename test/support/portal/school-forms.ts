@@ -30,6 +30,12 @@ const IDS: Record<string, string> = {
   organization_id: 'SELECT organization_id AS id FROM members WHERE user_id = $2 AND organization_id <> $1',
 };
 
+/** What the address of a page asks before it has its form, of a school ($1). */
+const ASKED: Record<string, string> = {
+  '/o/:slug/lessons/new': `SELECT '?check=yes&day=2030-01-07&start=10:00&student=' || min(user_id::text) FILTER (WHERE role = 'student')
+    || '&tutor=' || min(user_id::text) FILTER (WHERE role = 'owner') AS query FROM members WHERE organization_id = $1 AND status = 'accepted'`,
+};
+
 /** What somebody types or chooses. What a form holds already, the page says. */
 const TYPED = {
   ...{ name: 'Till', access: 'read', expires: 'never', overlap: 'now', sessions: 'unassign', role: 'tutor' },
@@ -174,6 +180,10 @@ export class SchoolForms {
   async pathsOf(path: string, { organization, user }: Someone): Promise<string[]> {
     const filled = path.replace(':slug', organization.slug);
     const [, name] = /:([^/]+)/.exec(filled) ?? [];
+    if (path in ASKED) {
+      const [asked] = await this.portal.make.query<{ query: string }>(ASKED[path]!, [organization.id]);
+      return [filled + asked!.query];
+    }
     if (name === undefined) return [filled];
     const rows = await this.portal.make.query<{ id: string }>(IDS[name]!, [organization.id, user.id]);
     return rows.map(({ id }) => filled.replace(`:${name}`, id));

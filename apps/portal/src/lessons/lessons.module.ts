@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { BillingModule } from '@app/billing';
 import { SchedulingModule } from '@app/scheduling';
+import { BookingController } from './booking.controller.js';
+import { BookingService } from './booking.service.js';
 import { Choices } from './choices.js';
 import { SecondLook } from './in-the-way.js';
 import { LessonChangesController } from './lesson-changes.controller.js';
@@ -9,10 +11,11 @@ import { LessonPage } from './lesson.page.js';
 import { LessonsController } from './lessons.controller.js';
 import { LessonsService } from './lessons.service.js';
 
-/** Lessons: when they are, moving and canceling them, and completing those that have begun. */
+/** Lessons: when they are, booking, moving and canceling them, and completing those that have begun. */
 @Module({
   imports: [BillingModule, SchedulingModule],
-  controllers: [LessonsController, LessonController, LessonChangesController],
-  providers: [Choices, LessonPage, LessonsService, SecondLook],
+  // Before the pages of lessons: `new` is none.
+  controllers: [BookingController, LessonsController, LessonController, LessonChangesController],
+  providers: [BookingService, Choices, LessonPage, LessonsService, SecondLook],
 })
 export class LessonsModule {}
