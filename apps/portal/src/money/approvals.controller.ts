@@ -12,7 +12,6 @@ import { readPosition } from '../web/paging.js';
 import { centsOf, moneyIn } from './amounts.js';
 import { queryOf, readFilter } from './approvals.filter.js';
 import { ApprovalsService } from './approvals.service.js';
-import { monthsUntil } from './months.js';
 
 /** What tutors claim for trips and expenses, for owners and admins to decide. */
 @Controller('o/:slug/money/approvals')
@@ -36,7 +35,6 @@ export class ApprovalsController {
       money: moneyIn(currency),
       day: (day: string) => date(new Date(day)),
       decimal: (cents: number) => decimalOf(BigInt(cents)),
-      months: monthsUntil(new Date(), organization.timeZone),
     });
   }
 

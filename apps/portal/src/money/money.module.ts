@@ -17,6 +17,7 @@ import { MoneyLists } from './money-lists.js';
 import { PaperLinks } from './paper-links.js';
 import { PaymentsController } from './payments.controller.js';
 import { ReportsController } from './reports.controller.js';
+import { Reports } from './reports.js';
 
 /** Money: what families owe and pay, and what tutors claim and earn. */
 @Module({
@@ -34,6 +35,6 @@ import { ReportsController } from './reports.controller.js';
     EarningsController,
     ReportsController,
   ],
-  providers: [ApprovalsService, InvoicePages, Ledger, MoneyLists, PaperLinks],
+  providers: [ApprovalsService, InvoicePages, Ledger, MoneyLists, PaperLinks, Reports],
 })
 export class MoneyModule {}

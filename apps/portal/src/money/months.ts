@@ -19,11 +19,11 @@ export function monthsUntil(now: Date, zone: string): Months {
 }
 
 /** Ignores what is no month. Of too many months, the last ones count. */
-export function readMonths({ from, to }: Record<string, unknown>, now: Date, zone: string): Months {
+export function readMonths({ from, to }: Record<string, unknown>, now: Date, zone: string, most = MOST): Months {
   const read = (text: unknown) => (typeof text === 'string' && MONTH.test(text) ? text : null);
   const last = read(to) ?? monthsUntil(now, zone).to;
   const first = read(from) ?? monthsFrom(last, -11);
-  const earliest = monthsFrom(last, 1 - MOST);
+  const earliest = monthsFrom(last, 1 - most);
   return { from: first > last ? last : first < earliest ? earliest : first, to: last };
 }
 

@@ -141,6 +141,7 @@ export const money = /* sql */ `
   CREATE INDEX invoices_status_keyset ON invoices (organization_id, status, created_at, id);
   -- Amounts are in no index, so that to bill a lesson or to pay a part writes none.
   CREATE INDEX invoices_open ON invoices (organization_id, student_id) WHERE status = 'open';
+  CREATE INDEX invoices_issued ON invoices (organization_id, (coalesce(sent_at, created_at))) WHERE status <> 'draft';
   CREATE INDEX invoices_serial ON invoices (organization_id, serial) WHERE serial IS NOT NULL;
   CREATE INDEX invoices_adjustment_note_serial ON invoices (organization_id, adjustment_note_serial) WHERE adjustment_note_serial IS NOT NULL;
   CREATE INDEX invoices_billed_parent ON invoices (organization_id, billed_parent_id) WHERE billed_parent_id IS NOT NULL;
