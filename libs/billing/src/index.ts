@@ -12,6 +12,7 @@ export { type ClaimAction, type ClaimKind, Claims, EXPENSE_CLAIMS, LoggedClaims,
 export { Earnings, type EarningsOf, type EarningsPeriod } from './pay/earnings.js';
 export { RATE_BANDS, RATE_CELLS, TUTOR_TIERS } from './prices.js';
 export { type CellEdit, type RateRow, RateTable, type Replaced } from './rate-table.js';
+export { type Due, type PayPeriod, PayRun } from './pay/pay-run.js';
 export { PayModule } from './pay/pay.module.js';
 export { type ReceiptInMail, ReceiptMails } from './receipt-mails.js';
 export { SELLER_NOW, SHOWN_BUYER, type Snapshot, snapshotNow } from './snapshots.js';

@@ -36,6 +36,7 @@ const MORE: [answers: RegExp, most: number, reason: string][] = [
   [/webhook-endpoints|^portal \/webhooks/, 9_100, 'what waits for an endpoint is counted up to a thousand'],
   [/^portal \/(activity|keys\/\{id\}$)/, 1_100, 'the chart is of the whole log, which has at most 100,000 requests: from its one index'],
   [/^portal \/settings\/(prices|subjects$)/, 2_100, 'all subjects, of which an organization has at most 1,000'],
+  [/^portal \/money\/pay-run/, 10_000, 'all that tutors have earned and were paid until the end of the month'],
   [/^portal \/money\/reports/, 20_000, 'all that was taught, issued and received in the months of the report'],
   [/^portal \/[^?]*download/, 10_000, 'all of the month'],
   [/^portal \/lessons/, 3_300, 'a week has hundreds of lessons, each with its people; 500 are looked at for clashes'],

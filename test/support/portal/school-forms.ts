@@ -40,7 +40,7 @@ const ASKED: Record<string, string> = {
 const TYPED = {
   ...{ name: 'Till', access: 'read', expires: 'never', overlap: 'now', sessions: 'unassign', role: 'tutor' },
   ...{ first_name: 'Ada', last_name: 'Byron', email: 'ada@example.org' },
-  ...{ description: 'Book', unit: '5', amount: '5', payment_type: 'cash', reason: 'Mistake', phone: '+61 3 9000 0000' },
+  ...{ description: 'Book', unit: '5', amount: '5', payment_type: 'cash', reason: 'Mistake', note: 'Bonus', phone: '+61 3 9000 0000' },
   ...{ billing_name: 'Ada Lovelace', legal_name: 'Byron Pty Ltd', line_tax: 'free', reply_address: 'office@byron.example' },
   ...{ url: 'https://build.example.org/hook', password: PASSWORD },
 };
@@ -161,6 +161,8 @@ export class SchoolForms {
       const { id } = await make.session(organizationId, { tutorId: tutor.id, status, startsAt, endsAt: new Date(startsAt.getTime() + HOUR) });
       await make.participant(organizationId, id, student.id, { status: 'accepted', attendance: null, rateCents: 5_000 });
     }
+    await make.row('adjustments', { organizationId, tutorId: tutor.id, periodStart: '2026-01-01', periodEnd: '2026-01-31', amountCents: 5_000 });
+    await make.row('payouts', { organizationId, tutorId: tutor.id, amountCents: 1_000, currency: 'AUD', recorded: true, paidAt: new Date() });
     await make.subject(organizationId, { name: 'Mathematics' });
     await make.row('rate_bands', { organizationId, name: 'Years 11 and 12' });
     await make.row('tutor_tiers', { organizationId, name: 'Senior' });

@@ -1,14 +1,13 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { Invoices } from '@app/billing';
-import { canonicalUuid, Database, pageOf } from '@app/database';
+import { Database, pageOf } from '@app/database';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
-import type { Form } from '../web/form.js';
 import { FormOperations, SENT_BEFORE } from '../web/operations.js';
-import { PageError } from '../web/page-error.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { type DraftRow, draftsPage, issued, type IssuedRow, readyDrafts } from './drafts.queries.js';
 import { type TermsRow, termsOf } from './invoices.queries.js';
+import { readSums } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 import { outcomeOf } from './outcomes.js';
 
@@ -52,7 +51,7 @@ export class IssuingController {
   /** Each in a transaction of its own, so that one that is refused keeps none of the others back. */
   @Post('issue')
   async issue(@Managing() organization: Managed): Promise<Page | SeeOther> {
-    const drafts = readDrafts(organization.form);
+    const drafts = readSums(organization.form, 'drafts', MOST);
     const send = organization.form.text('send') === 'yes';
     const told = new Map<string, string | boolean>();
     for (const { id, cents } of drafts) told.set(id, await this.issueOne(organization, id, cents, send));
@@ -92,20 +91,4 @@ export class IssuingController {
     );
     return { rows, words: moneyWords(terms!.currency) };
   }
-}
-
-/** The drafts of the form, with the sum that was shown of each. @throws PageError for anything else */
-function readDrafts(form: Form): { id: string; cents: bigint }[] {
-  const typed = form
-    .text('drafts')
-    .split(' ')
-    .slice(0, MOST + 1);
-  const drafts = typed.flatMap((one) => {
-    const [, name = '', cents = ''] = /^([0-9a-f-]{36}):(\d{1,15})$/.exec(one) ?? [];
-    const id = canonicalUuid(name);
-    return id === null ? [] : [{ id, cents: BigInt(cents) }];
-  });
-  const ids = new Set(drafts.map(({ id }) => id));
-  if (drafts.length !== typed.length || drafts.length > MOST || ids.size < drafts.length) throw PageError.badForm();
-  return drafts;
 }

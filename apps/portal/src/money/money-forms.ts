@@ -1,8 +1,9 @@
 import type { Received, WrittenLine } from '@app/billing';
-import { parseDate } from '@app/database';
+import { canonicalUuid, parseDate } from '@app/database';
 import { type Refusal, Refused } from '@app/rules';
 import type { Form } from '../web/form.js';
 import { SENT_BEFORE } from '../web/operations.js';
+import { PageError } from '../web/page-error.js';
 import { type Page, seeOther, type SeeOther } from '../web/pages.js';
 import { centsOf } from './amounts.js';
 
@@ -63,6 +64,34 @@ export function doubtOf(
 export function readRefund(form: Form): Read<number> {
   const amount = readAmount(form);
   return amount === null ? { errors: { amount: AMOUNT } } : { value: amount };
+}
+
+/** What a page has named, each with the sum that it showed of it: `id:cents id:cents`. @throws PageError for anything else */
+export function readSums(form: Form, name: string, most: number): { id: string; cents: bigint }[] {
+  const typed = form
+    .text(name)
+    .split(' ')
+    .slice(0, most + 1);
+  const sums = typed.flatMap((one) => {
+    const [, id = '', cents = ''] = /^([0-9a-f-]{36}):(\d{1,15})$/.exec(one) ?? [];
+    const named = canonicalUuid(id);
+    return named === null ? [] : [{ id: named, cents: BigInt(cents) }];
+  });
+  const ids = new Set(sums.map(({ id }) => id));
+  if (sums.length !== typed.length || sums.length > most || ids.size < sums.length) throw PageError.badForm();
+  return sums;
+}
+
+/** A correction of what a tutor earned: a deduction if negative. */
+export function readAdjustment(form: Form): Read<{ amountCents: number; note: string }> {
+  const [typed, note] = [form.text('amount'), form.text('note')];
+  const size = centsOf(typed.replace(/^[-−]/, ''));
+  const errors: Errors = {
+    ...(!size && { amount: 'Enter an amount such as 12.50, or -12.50 for a deduction.' }),
+    ...((note === '' || note.length > 500) && { note: 'Say what it is for, in up to 500 characters.' }),
+  };
+  if (!size || Object.keys(errors).length > 0) return { errors };
+  return { value: { amountCents: /^[-−]/.test(typed) ? -size : size, note } };
 }
 
 export function readReason(form: Form): Read<string> {

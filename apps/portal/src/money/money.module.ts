@@ -15,6 +15,8 @@ import { LinesController } from './lines.controller.js';
 import { MoneyListsController } from './money-lists.controller.js';
 import { MoneyLists } from './money-lists.js';
 import { PaperLinks } from './paper-links.js';
+import { PayRunController } from './pay-run.controller.js';
+import { PayRuns } from './pay-runs.js';
 import { PaymentsController } from './payments.controller.js';
 import { ReportsController } from './reports.controller.js';
 import { Reports } from './reports.js';
@@ -33,8 +35,9 @@ import { Reports } from './reports.js';
     PaymentsController,
     ApprovalsController,
     EarningsController,
+    PayRunController,
     ReportsController,
   ],
-  providers: [ApprovalsService, InvoicePages, Ledger, MoneyLists, PaperLinks, Reports],
+  providers: [ApprovalsService, InvoicePages, Ledger, MoneyLists, PaperLinks, PayRuns, Reports],
 })
 export class MoneyModule {}

@@ -10,6 +10,8 @@ interface Way {
   repeatable?: boolean;
   /** It is about people: the organization is locked, too. */
   people?: boolean;
+  /** Of a form that does the same for several: which of them, each of which counts once. */
+  part?: string;
 }
 
 type Organization = Pick<Managed, 'organizationId' | 'by' | 'form'>;
@@ -33,9 +35,9 @@ export class FormOperations {
     operation: Of,
     ids: Record<IdNames<Of>, string>,
     run: () => Promise<Exactly<Made>>,
-    { repeatable = false, people = false }: Way = {},
+    { repeatable = false, people = false, part }: Way = {},
   ): Promise<Made | null> {
-    const key = repeatable ? null : [form.token, ...Object.values<string>(ids)].join(' ');
+    const key = repeatable ? null : [form.token, ...Object.values<string>(ids), ...(part ? [part] : [])].join(' ');
     return this.operations.perform(organizationId, by, operation, ids, run, { key, people });
   }
 

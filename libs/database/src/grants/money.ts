@@ -3,8 +3,14 @@ import type { Grants } from './grants.js';
 /** Invoices, payments and what tutors get. */
 export const money: Grants = {
   tables: {
-    adjustments: { api: 'SELECT, INSERT, UPDATE (voided, voided_at)', portal: 'SELECT' },
-    payouts: { api: 'SELECT, INSERT, UPDATE (taken_back, taken_back_at, void_reason)', portal: 'SELECT' },
+    adjustments: {
+      api: 'SELECT, INSERT, UPDATE (voided, voided_at)',
+      portal: 'SELECT, INSERT, UPDATE (voided, voided_at)',
+    },
+    payouts: {
+      api: 'SELECT, INSERT, UPDATE (taken_back, taken_back_at, void_reason)',
+      portal: 'SELECT, INSERT, UPDATE (taken_back, taken_back_at, void_reason)',
+    },
     // The worker draws what it mails.
     invoices: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
