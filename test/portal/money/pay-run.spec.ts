@@ -99,7 +99,7 @@ it.each([1, 2, 3])(
     expect(await payouts(room)).toHaveLength(owed.length);
     expect(await audited(room)).toHaveLength(owed.length);
     for (const one of await due(room)) expect(one.due).toBeLessThanOrEqual(0);
-      const late = await room.post('/pay-run/record', { ...form, form_token: randomUUID() }).expect(200);
+    const late = await room.post('/pay-run/record', { ...form, form_token: randomUUID() }).expect(200);
     expect(late.text).toContain('What is due has changed since: look at it again.');
     expect((await formOf(room)).html).toContain('Nobody to pay');
     expect(await payouts(room)).toHaveLength(owed.length);

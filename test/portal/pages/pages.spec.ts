@@ -29,7 +29,7 @@ const MORE = [
   'people?status=waiting', 'people?status=archived', 'people/codes?after=9999999999999-ffffffff-ffff-ffff-ffff-ffffffffffff',
   'activity?status=4xx', 'outbox?status=dead', 'audit?day=2020-01-01', 'keys?page=2', 'keys?unused=30', 'money/approvals?state=all',
   'enquiries?status=new', 'inbox?status=archived', 'enquiries/requests?status=declined',
-  'money?state=paid', 'money?search=nothing', 'money?search=9', 'money?search=rather&state=unpaid', 'money/families?search=rather', 'money/payments?received=this-month', 'money/drafts?all=yes',
+  'money?state=paid', 'money?search=nothing', 'money?search=9', 'money?search=rather&state=unpaid', 'money/families?search=rather', 'money/payments?received=this-month', 'money/drafts?all=yes', 'money/reports?by=tutor',
   'lessons?state=due', 'lessons?state=due&after=0-ffffffff-ffff-ffff-ffff-ffffffffffff', 'lessons?state=completed', 'lessons?state=clashing',
   'lessons?state=unassigned', 'lessons?state=cancelled&from=2026-01-05', 'lessons?from=2026-01-05', 'lessons?from=2026-01-05&view=day', 'lessons/new?name=rather', 'lessons/new?name=nobody',
   'money/draft?name=rather', 'money/draft?name=nobody', 'webhooks/deliveries?status=failed', 'webhooks/deliveries?type=nothing',

@@ -37,7 +37,6 @@ export class ReportsController {
       ...{ nameOf: (row: ReportRow) => nameOf(by, row, month), month },
       chart: by === 'month' ? chartOf(rows) : null,
       ...{ download: queryOf({ by, ...chosen }), span: queryOf({ ...chosen }) },
-      queryFor: (other: string) => queryOf({ by: other, ...chosen }),
       months: monthsUntil(new Date(), organization.timeZone),
     });
   }
