@@ -101,6 +101,12 @@ export class Leads {
     return true;
   }
 
+  /** Closes a lead who has become a student; one that is closed already stays as it is. @throws Refused for an unknown one */
+  async convert(organizationId: string, id: string): Promise<void> {
+    const { status } = await lockRecord<{ status: LeadStatus }>(this.db, 'leads', organizationId, id, sql`status`);
+    if (OPEN.includes(status)) await this.change(organizationId, id, { status: 'converted' });
+  }
+
   /** @throws Refused for an unknown one */
   async remove(organizationId: string, id: string): Promise<void> {
     const removed = await this.db.count(sql`

@@ -21,7 +21,7 @@ export { maySeeLessons, removedLessons, type SeenLesson, seenLessons } from './s
 export { type ParticipantPrice, settle as settleRates } from './settling.js';
 export { type Calendar, type DaysOff, overlappingRules, slots, slotsOfAll, type WeeklyHours } from './slots.js';
 export { calendarsOf } from './tutor-calendars.js';
-export { TutorHours } from './tutor-hours.js';
+export { type AbsenceRow, TutorHours, type WeeklyRow } from './tutor-hours.js';
 export {
   addDays, dayOf, dayOfWeek, daysBetween, endOfDay, instantAt, occurrences, type Repetition, startOfDay,
 } from './wall-clock.js'; // prettier-ignore

@@ -129,7 +129,7 @@ describe('the page of a person', () => {
     expect(text).toContain('By a code for students');
     expect(text).toContain('with the API key');
     const enrolled = await make.student(here());
-    expect((await pages.owner.get(`${pages.base}/${enrolled.id}`)).text).toContain('Added on');
+    expect((await pages.owner.get(`${pages.base}/${enrolled.id}`)).text).not.toContain('joined</h2>');
     const email = 'by-address@example.org';
     const invited = await joining.joined((await idOf({ ...STUDENT, email })).token, null, newcomer(email));
     expect((await pages.owner.get(`${pages.base}/${invited}`)).text).toContain('By an invite to their address for students');

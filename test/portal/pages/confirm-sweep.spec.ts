@@ -28,6 +28,8 @@ const COOKIE_ALONE = [
   'POST /o/:slug/lessons/:lesson_id/complete', 'POST /o/:slug/lessons/:lesson_id/reopen',
   'POST /o/:slug/lessons/new', 'POST /o/:slug/lessons/:lesson_id/move', 'POST /o/:slug/lessons/:lesson_id/cancel', 'POST /o/:slug/lessons/:lesson_id/delete',
   'POST /o/:slug/money/approvals/mileage/:trip_id/:action', 'POST /o/:slug/money/approvals/expenses/:claim_id/:action',
+  // When somebody teaches.
+  'POST /o/:slug/people/:user_id/hours', 'POST /o/:slug/people/:user_id/hours/time-off',
   // What is taught, and what it costs from now on.
   'POST /o/:slug/settings/prices',
   ...['subjects/:subject_id', 'levels/:rate_band_id', 'tiers/:tutor_tier_id'].flatMap((one) => {

@@ -13,10 +13,12 @@ const lead = (more: object = {}) => make.row('leads', { organizationId, name: 'P
 describe('enquiries', () => {
   it('are listed by state, page by page', async () => {
     expect(await textOf('')).toContain('Nobody has asked yet');
-    await lead({ subject: 'Year 11 <Methods>', notes: 'Mondays' });
+    const { id } = await lead({ subject: 'Year 11 <Methods>', notes: 'Mondays' });
     await lead({ name: 'Somebody Else', status: 'lost' });
     const all = await textOf('');
-    for (const text of ['Priya Sharma', 'Somebody Else', 'Year 11 &lt;Methods&gt;', 'Mondays', 'priya@example.org']) expect(all).toContain(text);
+    for (const text of ['Priya Sharma', 'Somebody Else', 'Year 11 &lt;Methods&gt;']) expect(all).toContain(text);
+    for (const text of ['Priya Sharma', 'Year 11 &lt;Methods&gt;', 'Mondays', 'priya@example.org'])
+      expect(await textOf(`/leads/${id}`)).toContain(text);
     expect(await textOf('?status=lost')).not.toContain('Priya Sharma');
     expect(await textOf('?status=won')).toContain('Priya Sharma');
     for (let more = 0; more < 21; more++) await lead({ name: `Nobody ${more}`, status: 'contacted' });
@@ -29,7 +31,9 @@ describe('enquiries', () => {
   it('lead to the page that invites a student, with what is known', async () => {
     const { id } = await lead({ name: 'Mai Anh Nguyen', email: 'mai+1@example.org', phone: '+61 3 5550 1234' });
     const link = `${pages.base}/invite?lead=${id}`;
-    expect(await textOf('?status=new')).toContain(`href="${link}"`);
+    expect(await textOf('?status=new')).toContain(`href="${base}/leads/${id}"`);
+    const shown = await textOf(`/leads/${id}`);
+    for (const known of [link, 'mailto:mai+1@example.org', 'tel:+61355501234']) expect(shown).toContain(`href="${known}"`);
     const { text } = await pages.owner.get(link);
     for (const known of ['Mai', 'Anh Nguyen', 'mai+1@example.org', '+61 3 5550 1234']) expect(text).toContain(`value="${known}"`);
     const other = await make.row('leads', { organizationId: (await make.organization()).id, name: 'Foreign' });
@@ -46,14 +50,34 @@ describe('enquiries', () => {
   it('change their state, as the API does, and that is audited', async () => {
     const { id } = await lead({ name: 'Arjun Patel' });
     const path = `${base}/leads/${id}`;
-    const done = await pages.owner.post(path, { status: 'converted', from: '?status=new' });
-    expect([done.status, done.headers.location]).toEqual([303, `${base}?status=new`]);
-    expect(await make.find('leads', id)).toMatchObject({ status: 'converted', convertedAt: expect.any(Date) as Date });
+    const tutor = await make.tutor(organizationId);
+    const send = (fields: object) => pages.owner.post(path, { form_token: randomUUID(), assigned_tutor_id: '', staff_notes: '', ...fields });
+    const done = await send({ status: 'converted', assigned_tutor_id: tutor.id, staff_notes: 'Keen' });
+    expect([done.status, done.headers.location]).toEqual([303, path]);
+    const stored = { status: 'converted', convertedAt: expect.any(Date) as Date, assignedTutorId: tutor.id, staffNotes: 'Keen' };
+    expect(await make.find('leads', id)).toMatchObject(stored);
     expect(await pages.audited('PATCH /v1/leads/:lead_id')).toEqual([{ lead_id: id, status: 'converted', by: expect.anything() as unknown }]);
-    await pages.owner.post(path, { status: 'new' });
+    await send({ status: 'new' });
+    expect(await make.find('leads', id)).toMatchObject(stored);
+    expect(await textOf(`/leads/${id}`)).toContain('The status is &quot;converted&quot;.');
+    const long = await send({ status: 'converted', staff_notes: 'x'.repeat(5_001) });
+    expect([long.status, long.text.includes('id="field-staff_notes-error"')]).toEqual([422, true]);
+    for (const wrong of [{ status: 'won' }, { status: 'converted', assigned_tutor_id: 'x' }]) expect((await send(wrong)).status).toBe(400);
+    for (const unknown of [randomUUID(), (await make.student(organizationId)).id])
+      expect((await send({ status: 'converted', assigned_tutor_id: unknown })).status).toBe(404);
+  });
+
+  it('close once they have become a student, unless the form is refused', async () => {
+    const { id } = await lead({ name: 'Arjun Patel' });
+    const fields = { role: 'student', lead: id, first_name: 'Arjun', last_name: 'Patel', email: '', phone: '' };
+    expect((await pages.owner.post(`${pages.base}/invite`, { ...fields, first_name: '' })).text).toContain(`name="lead" value="${id}"`);
+    expect((await make.find('leads', id)).status).toBe('new');
+    expect((await pages.owner.post(`${pages.base}/invite`, fields)).status).toBe(200);
     expect((await make.find('leads', id)).status).toBe('converted');
-    expect(await textOf('')).toContain('The status is &quot;converted&quot;.');
-    expect((await pages.owner.post(path, { status: 'won' })).status).toBe(400);
+    // One that is closed stays so.
+    expect((await pages.owner.post(`${pages.base}/invite`, fields)).status).toBe(200);
+    const other = await make.row('leads', { organizationId: (await make.organization()).id, name: 'Foreign' });
+    expect((await pages.owner.post(`${pages.base}/invite`, { ...fields, lead: other.id })).status).toBe(404);
   });
 });
 

@@ -10,7 +10,7 @@ const routes = portal.routes().filter(({ method, access }) => method === 'POST' 
 /** Forms that may be sent twice, by folder and the end of their path: the second one changes nothing, or is refused. */
 const REPEATABLE = [
   // What they say is so already.
-  'account/name', 'account/rename', 'settings/settings', 'settings/invoices', 'settings/on', 'settings/off', 'settings/mails', 'settings/logo', 'mails', 'people/billing', 'enquiries/leads', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
+  'account/name', 'account/rename', 'settings/settings', 'settings/invoices', 'settings/on', 'settings/off', 'settings/mails', 'settings/logo', 'mails', 'people/billing', 'enquiries/requests', 'people/role', 'inbox/read', 'inbox/archive',
   'outbox/allow', 'outbox/retry', 'webhooks/enable', 'webhooks/disable', 'hooks/add', 'passwords', 'passwords/password', 'passwords/forgot-password', 'web/forgot-password',
   // What has ended has ended, and who has been decided about is decided about.
   'webhooks/delete', 'account/remove', 'account/delete', 'account/call-off', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
@@ -18,7 +18,7 @@ const REPEATABLE = [
   'people/reminders', 'people/revoke', 'people/revoke-invites', 'people/unlink', 'people/switch-off', 'people/undo', 'people/approve', 'people/release', 'people/decline',
   'home/accept', 'home/decline', 'home/leave', 'join/join', 'join/decline', 'money/approve', 'money/reject', 'money/reimburse',
   // A replaced code is replaced; the second new secret is the one shown; nobody is mailed twice within minutes; a test is another call.
-  'people/replace', 'hooks/rotate', 'people/invite', 'people/resend', 'people/send-invite', 'hooks/test', 'webhooks/test', 'webhooks/replay',
+  'people/replace', 'hooks/rotate', 'people/invite', 'people/parents', 'people/resend', 'people/send-invite', 'hooks/test', 'webhooks/test', 'webhooks/replay',
   'sign-in/sign-in', 'sign-in/confirm', 'web/confirmation',
   // The second address replaces the first, as the page says; what is revoked is revoked.
   'calendar/make', 'calendar/revoke', 'people/revoke-calendar',

@@ -15,6 +15,7 @@ const IDS: Record<string, string> = {
   line_id: `SELECT l.id FROM invoice_lines l JOIN invoices i ON i.id = l.invoice_id WHERE l.organization_id = $1 AND i.status = 'draft'`,
   payment_id: 'SELECT id FROM payments WHERE organization_id = $1',
   lesson_id: 'SELECT id FROM sessions WHERE organization_id = $1',
+  lead_id: 'SELECT id FROM leads WHERE organization_id = $1',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1',
   subject_id: 'SELECT id FROM subjects WHERE organization_id = $1',
   rate_band_id: 'SELECT id FROM rate_bands WHERE organization_id = $1',

@@ -25,6 +25,7 @@ const IDS: Record<string, string> = {
     ]),
   ),
   export_id: 'SELECT id FROM exports WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
+  lead_id: 'SELECT id FROM leads WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   request_id: 'SELECT id FROM booking_requests WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   // Of the page after leaving.
   organization_id: 'SELECT organization_id AS id FROM members WHERE user_id = $2 AND organization_id <> $1',

@@ -1,6 +1,8 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
-import { BOOKING_REQUEST, LEAD, type Position } from '@app/database';
+import { Env } from '@app/config';
+import { BOOKING_REQUEST, canonicalUuid, LEAD, type Position } from '@app/database';
 import { EnquiriesModule as EnquiryRules, followingStatuses, Leads } from '@app/enquiries';
+import { FIELDS } from '@app/fields';
 import { BookingRequests, SchedulingModule } from '@app/scheduling';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
@@ -8,6 +10,8 @@ import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
+import { readFields } from '../web/read-field.js';
+import { answered, type Errors } from '../money/money-forms.js';
 import { EnquiriesService } from './enquiries.service.js';
 
 type Query = Record<string, unknown>;
@@ -21,6 +25,7 @@ class EnquiriesController {
     private readonly operations: FormOperations,
     private readonly rules: Leads,
     private readonly bookings: BookingRequests,
+    private readonly env: Env,
   ) {}
 
   @Get()
@@ -28,12 +33,12 @@ class EnquiriesController {
   async leads(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
     const { status, after } = asked(LEAD.values, query);
     const { rows, next } = await this.enquiries.leadsOf(organization, status, after);
-    const possible = LEAD.values.map((one) => [one, followingStatuses(one)] as const);
-    return page('enquiries/leads', {
-      leads: rows,
-      following: Object.fromEntries(possible),
-      ...paging(LEAD.values, status, after, next),
-    });
+    return page('enquiries/leads', { leads: rows, ...paging(LEAD.values, status, after, next) });
+  }
+
+  @Get('leads/:lead_id')
+  lead(@Managing() organization: Managed, @Param('lead_id') id: string): Promise<Page> {
+    return this.leadPage(organization, pathId(id));
   }
 
   @Get('requests')
@@ -50,18 +55,30 @@ class EnquiriesController {
   }
 
   @Post('leads/:lead_id')
-  changeLead(@Managing() organization: Managed, @Param('lead_id') id: string): Promise<SeeOther> {
+  changeLead(@Managing() organization: Managed, @Param('lead_id') id: string): Promise<Page | SeeOther> {
     const { organizationId, slug, form } = organization;
     const ids = { lead_id: pathId(id) };
-    const status = LEAD.values.find((one) => one === form.text('status'));
-    if (!status) throw PageError.badForm();
-    const back = asked(LEAD.values, Object.fromEntries(new URLSearchParams(form.text('from'))));
-    const list = `/o/${slug}/enquiries${currentOf(back.status, back.after)}`;
-    const change = async () => ({
-      changed: await this.rules.change(organizationId, ids.lead_id, { status }),
-      audit: { status },
-    });
-    return this.operations.answer(organization, 'PATCH /v1/leads/:lead_id', ids, change, list, 'The lead was changed.');
+    const [status, tutor] = [LEAD.values.find((one) => one === form.text('status')), form.text('assigned_tutor_id')];
+    const assignedTutorId = tutor === '' ? null : canonicalUuid(tutor);
+    if (!status || (tutor !== '' && assignedTutorId === null)) throw PageError.badForm();
+    const change = async () => {
+      const { staff_notes: staffNotes } = readFields(form, this.env, {}, { staff_notes: FIELDS.leads.staff_notes });
+      const changed = await this.rules.change(organizationId, ids.lead_id, { status, assignedTutorId, staffNotes });
+      return { changed, audit: { status } };
+    };
+    return answered(
+      this.operations.perform(organization, 'PATCH /v1/leads/:lead_id', ids, change),
+      { back: `/o/${slug}/enquiries/leads/${ids.lead_id}`, done: 'It was saved.' },
+      (errors) => this.leadPage(organization, ids.lead_id, errors),
+      ({ at }) => at.join('.') || 'form',
+    );
+  }
+
+  private async leadPage(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {
+    const { lead, staff } = await this.enquiries.lead(organization, id);
+    const notes = errors ? organization.form.text('staff_notes') : lead.staff_notes;
+    const data = { lead, staff, notes, errors: errors ?? {}, following: followingStatuses(lead.status) };
+    return page('enquiries/lead', data, errors ? 422 : 200);
   }
 
   @Post('requests/:request_id')

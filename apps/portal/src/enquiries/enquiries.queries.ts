@@ -1,5 +1,5 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { behind, type BOOKING_REQUEST, type LEAD, type Position } from '@app/database';
+import { behind, type BOOKING_REQUEST, IS_STAFF, type LEAD, type Position } from '@app/database';
 import { shownName } from '@app/people';
 
 /** Somebody who asked. */
@@ -13,8 +13,16 @@ export interface LeadRow {
   notes: string | null;
   staff_notes: string | null;
   source_form_name: string | null;
+  tutor_id: string | null;
   tutor: string | null;
   created_at: Date;
+  converted_at: Date | null;
+}
+
+/** Who can look after an enquiry. */
+export interface StaffRow {
+  id: string;
+  name: string | null;
 }
 
 /** A lesson that somebody wants. */
@@ -44,6 +52,10 @@ const page = (
   ${behind(after)}
   ORDER BY created_at DESC, id DESC`;
 
+const shownLead = (organizationId: string): Sql => sql`
+  SELECT l.id, l.name, l.email, l.phone, l.subject, l.status, l.notes, l.staff_notes, l.source_form_name, l.created_at, l.converted_at,
+    l.assigned_tutor_id AS tutor_id, ${nameOf(organizationId, sql`l.assigned_tutor_id`)} AS tutor`;
+
 /** Leads, newest first. */
 export const leadsPage = (
   organizationId: string,
@@ -51,14 +63,19 @@ export const leadsPage = (
   after: Position | null,
   rows: number,
 ): Sql => sql`
-  SELECT l.id, l.name, l.email, l.phone, l.subject, l.status, l.notes, l.staff_notes, l.source_form_name, l.created_at,
-    ${nameOf(organizationId, sql`l.assigned_tutor_id`)} AS tutor
-  FROM (SELECT * FROM leads WHERE organization_id = ${organizationId}${page(status, after)} LIMIT ${rows}) l
+  ${shownLead(organizationId)} FROM (SELECT * FROM leads WHERE organization_id = ${organizationId}${page(status, after)} LIMIT ${rows}) l
   ORDER BY l.created_at DESC, l.id DESC`;
 
 /** What is known of somebody who asked. */
 export const leadById = (organizationId: string, id: string): Sql => sql`
-  SELECT name, email, phone FROM leads WHERE organization_id = ${organizationId} AND id = ${id}`;
+  ${shownLead(organizationId)} FROM leads l WHERE l.organization_id = ${organizationId} AND l.id = ${id}`;
+
+/** Accepted staff, up to 200, whoever is assigned first. */
+export const staffFor = (organizationId: string, leadId: string): Sql => sql`
+  SELECT m.user_id AS id, ${FULL_NAME} AS name FROM members m LEFT JOIN users u ON u.id = m.user_id
+  WHERE m.organization_id = ${organizationId} AND m.${IS_STAFF} AND m.status = 'accepted'
+  ORDER BY m.user_id = (SELECT assigned_tutor_id FROM leads WHERE organization_id = ${organizationId} AND id = ${leadId}) DESC NULLS LAST, 2, 1
+  LIMIT 200`;
 
 const shownRequest = (organizationId: string): Sql => sql`
   SELECT b.id, b.status, s.name AS subject, b.student_id, b.preferred_mode AS mode, b.preferred_days AS days,

@@ -3,7 +3,16 @@ import { Database, type Page, pageOf, type Position } from '@app/database';
 import { type Recommendations, TutorSearch } from '@app/enquiries';
 import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
-import { type LeadRow, leadsPage, requestById, type RequestRow, requestsPage } from './enquiries.queries.js';
+import {
+  leadById,
+  type LeadRow,
+  leadsPage,
+  requestById,
+  type RequestRow,
+  requestsPage,
+  staffFor,
+  type StaffRow,
+} from './enquiries.queries.js';
 
 /** Rows of a page: with their forms, it stays below 60 kB. */
 const ROWS = 20;
@@ -25,6 +34,17 @@ export class EnquiriesService {
       leadsPage(organizationId, status, after, ROWS + 1),
     );
     return pageOf(rows, ROWS, 'created_at');
+  }
+
+  /** An enquiry, and who could look after it. @throws PageError 404 */
+  async lead({ organizationId }: Membership, id: string): Promise<{ lead: LeadRow; staff: StaffRow[] }> {
+    const [[lead], staff] = await this.db.read<[LeadRow, StaffRow]>(
+      { organizationId },
+      leadById(organizationId, id),
+      staffFor(organizationId, id),
+    );
+    if (!lead) throw PageError.notFound();
+    return { lead, staff };
   }
 
   async requestsOf({ organizationId }: Membership, status: string | null, after: Position | null) {

@@ -1,5 +1,6 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { type Invited, Inviting, type WantedPerson } from '@app/access';
+import { Leads } from '@app/enquiries';
 import { Outbox } from '@app/jobs';
 import type { Person } from '@app/people';
 import { Refused } from '@app/rules';
@@ -13,7 +14,7 @@ import { PeopleService, provisionerOf } from './people.service.js';
 
 const ROLES: readonly string[] = ['student', 'tutor', 'admin'] satisfies WantedPerson['role'][];
 const PERSON = ['first_name', 'last_name', 'email', 'phone'] as const;
-const FIELDS = [...PERSON, ...PERSON.map((name) => `parent.${name}`)];
+export const FIELDS = [...PERSON, ...PERSON.map((name) => `parent.${name}`)];
 
 /** One form for every kind of person, so that it works without JavaScript. */
 @Controller('o/:slug/people/invite')
@@ -25,6 +26,7 @@ export class InviteController {
     private readonly inviting: Inviting,
     private readonly outbox: Outbox,
     private readonly people: PeopleService,
+    private readonly leads: Leads,
   ) {}
 
   /** @param lead somebody who asked about lessons, whose data fill in the form @param role whom to invite, unless it is a student */
@@ -45,11 +47,16 @@ export class InviteController {
     const { role: ownRole, by, form } = organization;
     const role = form.text('role') || 'student';
     if (!ROLES.includes(role)) throw PageError.badForm();
-    const values = Object.fromEntries(FIELDS.map((field) => [field, form.text(field)]));
+    const values = Object.fromEntries([...FIELDS, 'lead'].map((field) => [field, form.text(field)]));
+    const lead = values.lead ? pathId(values.lead) : null;
     const wanted = wantedBy(role as WantedPerson['role'], form);
     let invited: Invited;
     try {
-      const invite = () => this.inviting.invite(by, provisionerOf(organization), wanted);
+      const invite = async () => {
+        const done = await this.inviting.invite(by, provisionerOf(organization), wanted);
+        if (lead && role === 'student') await this.leads.convert(organization.organizationId, lead);
+        return done;
+      };
       const way = { repeatable: true, people: true };
       invited = (await this.operations.perform(organization, 'invite person', {}, invite, way))!.answer;
     } catch (error) {
@@ -66,7 +73,7 @@ export class InviteController {
   private async knownOf(organization: Managed, leadId: string): Promise<Record<string, string>> {
     const { name, email, phone } = await this.people.lead(organization, leadId);
     const [first = '', ...last] = name.trim().split(/\s+/);
-    return { first_name: first, last_name: last.join(' '), email: email ?? '', phone: phone ?? '' };
+    return { first_name: first, last_name: last.join(' '), email: email ?? '', phone: phone ?? '', lead: leadId };
   }
 }
 
@@ -82,7 +89,7 @@ function wantedBy(role: WantedPerson['role'], form: Form): WantedPerson {
   return { role, person, parent };
 }
 
-function personOf(form: Form, prefix: string): Person {
+export function personOf(form: Form, prefix: string): Person {
   const text = (name: (typeof PERSON)[number]) => form.text(`${prefix}${name}`);
   return {
     firstName: text('first_name'),

@@ -1,6 +1,8 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { Approvals, type Asking } from '@app/access';
+import { EnquiriesModule } from '@app/enquiries';
 import { AccountInvites, Invitations, notMailed } from '@app/people';
+import { SchedulingModule } from '@app/scheduling';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
@@ -11,11 +13,15 @@ import { BillingController } from './billing.controller.js';
 import { CodesController } from './codes.controller.js';
 import { CodesService } from './codes.service.js';
 import { EraseController } from './erase.controller.js';
+import { HoursController } from './hours.controller.js';
 import { InviteController } from './invite.controller.js';
-import { queryOf, readFilter } from './people.filter.js';
+import { type List, LISTS, pathOf, readFilter } from './people.filter.js';
 import { PeopleService, provisionerOf } from './people.service.js';
+import { ParentController } from './parent.controller.js';
 import { PersonController } from './person.controller.js';
 import { PersonService } from './person.service.js';
+import { PersonWork } from './person-work.js';
+import { ProfileController } from './profile.controller.js';
 
 type Query = Record<string, unknown>;
 
@@ -32,20 +38,33 @@ class PeopleController {
   ) {}
 
   @Get()
-  @InNavigation('People')
-  async list(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
-    const filter = readFilter(query);
-    const after = readPosition(query.after);
-    const { rows, next, counts } = await this.people.people(organization, filter, after);
-    return page('people/people', {
-      people: rows,
-      counts,
-      filter,
-      isFirst: after === null,
-      current: queryOf(filter, after),
-      queryOf,
-      next: next && queryOf(filter, next),
-    });
+  @InNavigation('People', 'Everyone')
+  everyone(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
+    return this.list(organization, query, null);
+  }
+
+  @Get('students')
+  @InNavigation('People', 'Students', 1)
+  students(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
+    return this.list(organization, query, 'students');
+  }
+
+  @Get('families')
+  @InNavigation('People', 'Families', 2)
+  families(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
+    return this.list(organization, query, 'families');
+  }
+
+  @Get('tutors')
+  @InNavigation('People', 'Tutors', 3)
+  tutors(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
+    return this.list(organization, query, 'tutors');
+  }
+
+  @Get('team')
+  @InNavigation('People', 'Team', 4)
+  team(@Managing() organization: Managed, @Query() query: Query): Promise<Page> {
+    return this.list(organization, query, 'team');
   }
 
   @Get('invites')
@@ -149,6 +168,18 @@ class PeopleController {
     return seeOther(`/o/${organization.slug}/people/invites`, 'success', 'The invite was revoked.');
   }
 
+  private async list(organization: Managed, query: Query, list: List | null): Promise<Page> {
+    const filter = readFilter(query, list);
+    const after = readPosition(query.after);
+    const { people, next, counts } = await this.people.people(organization, filter, after);
+    return page('people/people', {
+      ...{ people, counts, filter, list, isFirst: after === null },
+      current: pathOf(list, filter, after),
+      first: pathOf(list, filter),
+      next: next && pathOf(list, filter, next),
+    });
+  }
+
   private decide(
     organization: Managed,
     decision: 'approve' | 'decline',
@@ -174,20 +205,26 @@ function kindOf(text: string): 'member' | 'parent' {
 function listOf({ slug, form }: Managed, userId: string | null = null): string {
   const from = form.text('from');
   if (userId !== null && from === `/${userId}`) return `/o/${slug}/people/${userId}`;
-  const query = Object.fromEntries(new URLSearchParams(from));
-  return `/o/${slug}/people${queryOf(readFilter(query), readPosition(query.after))}`;
+  const [, path, text] = /^(?:\/(\w+))?(\?.*)?$/.exec(from) ?? [];
+  const query = Object.fromEntries(new URLSearchParams(text));
+  const list = path !== undefined && path in LISTS ? (path as List) : null;
+  return `/o/${slug}/people${pathOf(list, readFilter(query, list), readPosition(query.after))}`;
 }
 
 /** The order of the controllers: `people/codes`, `people/invites` and `people/invite` are pages, not people. */
 @Module({
+  imports: [EnquiriesModule, SchedulingModule],
   controllers: [
     BillingController,
     PeopleController,
     CodesController,
     InviteController,
     EraseController,
+    HoursController,
+    ParentController,
+    ProfileController,
     PersonController,
   ],
-  providers: [CodesService, PeopleService, PersonService],
+  providers: [CodesService, PeopleService, PersonService, PersonWork],
 })
 export class PeopleModule {}

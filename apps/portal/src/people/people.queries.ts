@@ -1,5 +1,5 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag';
-import { behind, IS_STAFF, type Position } from '@app/database';
+import { behind, IS_STAFF, MANAGES, type Position } from '@app/database';
 import { foundPerson, shownName, visibleColumns } from '@app/people';
 import type { PeopleFilter } from './people.filter.js';
 
@@ -13,6 +13,7 @@ export interface PersonRow {
   first_name: string | null;
   last_name: string | null;
   email: string | null;
+  phone: string | null;
   /** Whether the person has proven the address; null where the organization may not know. */
   verified: boolean | null;
   invited_at: Date | null;
@@ -83,7 +84,7 @@ export function peoplePage(
     archived: sql`AND status = 'archived'`,
   };
   const withStatus = status ? ofStatus[status] : empty;
-  const withRole = role ? sql`AND role = ${role}` : empty;
+  const withRole = role === 'team' ? sql`AND ${MANAGES}` : role ? sql`AND role = ${role}` : empty;
   const parents = (
     which: Sql,
   ) => sql`(SELECT 'parent' AS kind, user_id, 'parent' AS role, status, ${asksForChild} AS waits,
@@ -109,7 +110,7 @@ export function peoplePage(
     ...(role === null || role === 'parent' ? ofParents : []),
   ];
   return sql`
-    SELECT t.kind, t.user_id AS id, t.role, t.status, t.waits, ${visibleColumns('t', ['first_name', 'last_name', 'email'])},
+    SELECT t.kind, t.user_id AS id, t.role, t.status, t.waits, ${visibleColumns('t', ['first_name', 'last_name', 'email', 'phone'])},
       CASE WHEN t.accepted_at IS NOT NULL THEN u.email_verified_at IS NOT NULL END AS verified,
       t.invited_at, t.accepted_at, t.created_at, ${found} AS found
     FROM (SELECT * FROM (${join(sources, ' UNION ALL ')}) a ORDER BY created_at DESC, user_id DESC LIMIT ${rows}) t
@@ -123,6 +124,23 @@ function everybody(members: (which: Sql) => Sql, withRole: Sql, role: PeopleFilt
     ...(role === 'student' ? [] : [members(sql`AND ${IS_STAFF} ${withRole}`)]),
   ];
 }
+
+/** Names of those whom somebody is listed with. */
+export interface RelatedRow {
+  id: string;
+  names: string[];
+}
+
+/** The parents of students, the children of parents, and the subjects of tutors: four each at most, of which three are shown. */
+export const relatedTo = (organizationId: string, ids: readonly string[]): Sql => sql`
+  SELECT p.id, ARRAY(
+    (SELECT ${shownName('t')} FROM parent_students l JOIN parents t ON t.organization_id = l.organization_id AND t.user_id = l.parent_id
+      LEFT JOIN users u ON u.id = t.user_id WHERE l.organization_id = ${organizationId} AND l.student_id = p.id ORDER BY l.linked_at LIMIT 4)
+    UNION ALL (SELECT ${shownName('m')} FROM parent_students l JOIN members m ON m.organization_id = l.organization_id AND m.user_id = l.student_id
+      LEFT JOIN users u ON u.id = m.user_id WHERE l.organization_id = ${organizationId} AND l.parent_id = p.id ORDER BY l.linked_at LIMIT 4)
+    UNION ALL (SELECT s.name FROM tutor_subjects t JOIN subjects s ON s.organization_id = t.organization_id AND s.id = t.subject_id
+      WHERE t.organization_id = ${organizationId} AND t.user_id = p.id ORDER BY s.name LIMIT 4)) AS names
+  FROM unnest(${ids}::uuid[]) AS p (id)`;
 
 /** How many people and invites wait for an answer, counted up to a maximum. */
 export function openCounts(organizationId: string, most: number): Sql {

@@ -5,7 +5,15 @@ import { leadById, type LeadRow } from '../enquiries/enquiries.queries.js';
 import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
 import type { PeopleFilter } from './people.filter.js';
-import { type InviteRow, invitesPage, openCounts, peoplePage, type PersonRow } from './people.queries.js';
+import {
+  type InviteRow,
+  invitesPage,
+  openCounts,
+  peoplePage,
+  type PersonRow,
+  type RelatedRow,
+  relatedTo,
+} from './people.queries.js';
 
 /** Rows per page. With their forms, a page stays below 60 kB. */
 const ROWS = 30;
@@ -28,7 +36,17 @@ export class PeopleService {
       peoplePage(organizationId, filter, after, rowsToRead(search)),
       openCounts(organizationId, MOST_COUNTED),
     );
-    return { ...matching(rows, search), counts: counts! };
+    const found = matching(rows, search);
+    const [related] = await this.db.read<[RelatedRow]>(
+      { organizationId },
+      relatedTo(
+        organizationId,
+        found.rows.map(({ id }) => id),
+      ),
+    );
+    const names = new Map(related.map((one) => [one.id, one.names]));
+    const people = found.rows.map((row) => ({ ...row, related: names.get(row.id) ?? [] }));
+    return { people, next: found.next, counts: counts! };
   }
 
   async invites({ organizationId }: Membership, ending: boolean, after: Position | null): Promise<Page<InviteRow>> {
@@ -38,7 +56,7 @@ export class PeopleService {
   }
 
   /** Somebody who asked about lessons. @throws PageError 404 */
-  async lead({ organizationId }: Membership, id: string): Promise<Pick<LeadRow, 'name' | 'email' | 'phone'>> {
+  async lead({ organizationId }: Membership, id: string): Promise<LeadRow> {
     const [[lead]] = await this.db.read<[LeadRow]>({ organizationId }, leadById(organizationId, id));
     if (!lead) throw PageError.notFound();
     return lead;

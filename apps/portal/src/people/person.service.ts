@@ -3,7 +3,9 @@ import type { ActingPerson } from '@app/audit';
 import { Database } from '@app/database';
 import { PageError } from '../web/page-error.js';
 import type { CodeRow } from './codes.queries.js';
+import { moneyIn } from '../money/amounts.js';
 import type { Membership } from '../web/sessions.js';
+import { PersonWork, type Work } from './person-work.js';
 import {
   type RelationCountsRow,
   type BillingRow,
@@ -38,6 +40,8 @@ export interface Person {
   codes: CodeRow[];
   /** Who came by what they or their keys made; of somebody who no longer manages. */
   letIn: LetInRow[];
+  work: Work;
+  money: (cents: number) => string;
   /** Whether anything is left to end. */
   belongs: boolean;
   /** Whether the person who is signed in may end it. */
@@ -48,10 +52,14 @@ export interface Person {
 /** One person of an organization, to be read by its owners and admins. */
 @Injectable()
 export class PersonService {
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly work: PersonWork,
+  ) {}
 
   /** @throws PageError 404 */
-  async person({ organizationId, role }: Membership, by: ActingPerson, id: string): Promise<Person> {
+  async person(organization: Membership, by: ActingPerson, id: string): Promise<Person> {
+    const { organizationId, role } = organization;
     const [ties, [belongings], family, came, codes, letIn, billing, [calendar]] = await this.db.read<
       [TieRow, RelationCountsRow, FamilyRow, CameByRow, CodeRow, LetInRow, BillingRow, { since: Date }]
     >(
@@ -72,7 +80,26 @@ export class PersonService {
     const manages = ties.some((tie) => tie.role === 'owner' || tie.role === 'admin');
     const belongs = ties.some(({ status }) => status !== 'archived');
     const removable = belongs && (self || !manages || role === 'owner');
-    const shown = { id, name, ties, family, billing, came, codes, letIn, belongs, removable, self };
+    const work = await this.work.of(
+      organization,
+      id,
+      first.role === 'student' || first.role === 'parent' ? first.role : 'staff',
+    );
+    const shown = {
+      id,
+      name,
+      ties,
+      family,
+      billing,
+      came,
+      codes,
+      letIn,
+      belongs,
+      removable,
+      self,
+      work,
+      money: moneyIn(work.currency),
+    };
     return { ...shown, belongings: belongings!, calendar: calendar?.since ?? null };
   }
 

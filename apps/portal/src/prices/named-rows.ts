@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post, type Type } from '@nestjs/common';
 import type { RecordOperation } from '@app/audit';
 import { RATE_BANDS, TUTOR_TIERS } from '@app/billing';
 import { Env } from '@app/config';
-import { FIELDS, isFault, type Kind } from '@app/fields';
+import { FIELDS } from '@app/fields';
 import { Rows, type RowTable, type Values } from '@app/rows';
 import { type Refusal, Refused } from '@app/rules';
 import { SUBJECTS } from '@app/teaching';
@@ -13,6 +13,7 @@ import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
+import { readField } from '../web/read-field.js';
 import { PricesQueries } from './prices.queries.js';
 
 /** A kind of rows that prices are told apart by, of which each has a name. */
@@ -30,24 +31,18 @@ export interface NamedKind {
   read: (form: Form, env: Env) => Values;
 }
 
-/** A field as the API would read it. @throws Refused for what it would refuse */
-function read<T>(form: Form, env: Env, name: string, { parse, parseText = parse }: Kind<T>): T {
-  const value = parseText(form.text(name), env);
-  if (!isFault(value)) return value;
-  const [fault] = 'list' in value ? value.list : [value];
-  throw Refused.invalid(fault!.msg, name);
-}
-
 const readSubject = (form: Form, env: Env): Values => ({
-  name: read(form, env, 'name', FIELDS.subjects.name),
+  name: readField(form, env, 'name', FIELDS.subjects.name),
   tax: ['taxable', 'free'].find((one) => one === form.text('tax')) ?? null,
   is_archived: form.text('is_archived') === 'yes',
 });
 
 /** @param form says the place in the list, unless it makes a new one */
 const readPlaced = (form: Form, env: Env): Values => ({
-  name: read(form, env, 'name', FIELDS.rate_bands.name),
-  ...(form.text('sort_order') !== '' && { sort_order: read(form, env, 'sort_order', FIELDS.rate_bands.sort_order) }),
+  name: readField(form, env, 'name', FIELDS.rate_bands.name),
+  ...(form.text('sort_order') !== '' && {
+    sort_order: readField(form, env, 'sort_order', FIELDS.rate_bands.sort_order),
+  }),
 });
 
 const KINDS: NamedKind[] = [

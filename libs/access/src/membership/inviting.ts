@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ActingPerson, Done } from '@app/audit';
-import { hasDigit } from '@app/database';
+import sql from 'sql-template-tag';
+import { Database, hasDigit } from '@app/database';
 import {
   AccountInvites,
+  Families,
   Invitations,
   isEmail,
   isName,
@@ -28,6 +30,8 @@ export interface Invited {
   emailed: boolean;
   /** The link to hand over where nothing could be mailed. Shown once. */
   joinUrl: string | null;
+  /** Whether a mail to the student's parent was queued; null without one who has an address. */
+  parentEmailed: boolean | null;
 }
 
 const ONLY_OWNERS = 'Only an owner can invite an admin.';
@@ -44,6 +48,8 @@ export class Inviting {
     private readonly invitations: Invitations,
     private readonly accountInvites: AccountInvites,
     private readonly managers: Managers,
+    private readonly families: Families,
+    private readonly db: Database,
   ) {}
 
   /**
@@ -76,7 +82,27 @@ export class Inviting {
       apiKeyId: null,
       createdBy: by.userId,
     });
-    return { userId: null, existed: false, emailed, joinUrl: emailed ? null : joinUrl };
+    return { userId: null, existed: false, emailed, joinUrl: emailed ? null : joinUrl, parentEmailed: null };
+  }
+
+  /**
+   * Adds a parent of a student, or links one who is known by the address, and mails whoever is new, in the ambient transaction.
+   *
+   * @throws Refused at the values that are not possible, and for an unknown student
+   */
+  async inviteParent(by: Provisioner, studentId: string, person: Person): Promise<Done & { answer: Invited }> {
+    const refusals = faultsOf(person, []);
+    if (refusals.length > 0) throw Refused.invalidAt(refusals);
+    const { id, status } = await this.provisioning.provisionOne(by, { type: 'parent', ...person });
+    const linked = await this.families.link(by.organizationId, id, studentId);
+    const known = status === 'exists';
+    if (!linked && !known) throw Refused.notFound();
+    const { email } = person;
+    const emailed = !known && email !== null && (await this.accountInvites.sendToParent(by, id)).sent;
+    const joinUrl =
+      known || emailed || email === null ? null : await this.accountInvites.handOver(by, id, 'parent', email);
+    const answer = { userId: id, existed: !linked, emailed, joinUrl, parentEmailed: null };
+    return { audit: { role: 'parent', user_id: id, student_id: studentId, existed: !linked, emailed }, answer };
   }
 
   private async member(by: Provisioner, role: 'student' | 'tutor', person: NewPerson): Promise<Invited> {
@@ -85,7 +111,16 @@ export class Inviting {
     const { email } = person as Person;
     const joinUrl =
       existed || invited || email === null ? null : await this.accountInvites.handOver(by, id, role, email);
-    return { userId: id, existed, emailed: invited, joinUrl };
+    const parent =
+      person.type === 'student' && !existed && person.parent?.email ? await this.parentOf(by.organizationId, id) : null;
+    const parentEmailed = parent === null ? null : (await this.accountInvites.sendToParent(by, parent)).sent;
+    return { userId: id, existed, emailed: invited, joinUrl, parentEmailed };
+  }
+
+  private async parentOf(organizationId: string, studentId: string): Promise<string | null> {
+    const [link] = await this.db.query<{ id: string }>(sql`
+      SELECT parent_id AS id FROM parent_students WHERE organization_id = ${organizationId} AND student_id = ${studentId}`);
+    return link?.id ?? null;
   }
 }
 

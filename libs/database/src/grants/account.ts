@@ -20,7 +20,8 @@ export const account: Grants = {
         UPDATE (${LOGIN_COLUMNS}, updated_at)`,
       // Whom a mail to a family reaches, and by what name. Row-level security shows those who have accepted.
       worker: 'SELECT (id, email, placeholder_email, first_name, last_name)',
-      portal: `SELECT (id, ${LOGIN_COLUMNS}, created_at, updated_at, email_verified_at), INSERT (id, ${LOGIN_COLUMNS})`,
+      portal: `SELECT (id, ${LOGIN_COLUMNS}, created_at, updated_at, email_verified_at), INSERT (id, ${LOGIN_COLUMNS}),
+        UPDATE (${LOGIN_COLUMNS}, updated_at)`,
     },
     // Keys are looked up by hash (api_key_by_hash). No process may extend the rights of one.
     api_keys: {

@@ -11,9 +11,9 @@ export const people: Grants = {
     members: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT (organization_id, user_id, role, status, ${PAYER}, bills_self)`,
-      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, bills_self, no_reminders, ${BILLING}, ${SUPPLIED})`,
+      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, rate_band_id, bills_self, no_reminders, ${BILLING}, ${SUPPLIED})`,
     },
-    tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE (is_published)' },
+    tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE' },
     rate_bands: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT, INSERT, UPDATE, DELETE' },
     tutor_tiers: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT, INSERT, UPDATE, DELETE' },
     parents: {
@@ -44,9 +44,9 @@ export const people: Grants = {
     hold_ties_elsewhere: ['api', 'portal'],
     kept_elsewhere: ['api', 'portal'],
     must_accept: ['api', 'portal'],
-    is_established: ['api'],
-    await_address: ['api'],
-    correct_address: ['api'],
+    is_established: ['api', 'portal'],
+    await_address: ['api', 'portal'],
+    correct_address: ['api', 'portal'],
     // Called by triggers and other functions, as the owner.
     only_organization_of: [],
     tied_elsewhere: [],

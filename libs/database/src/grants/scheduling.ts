@@ -23,8 +23,8 @@ export const scheduling: Grants = {
     },
     rate_cells: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT, INSERT, UPDATE, DELETE' },
     session_feedback: { api: 'SELECT, INSERT, UPDATE (is_public)' },
-    availabilities: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
-    time_off: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
+    availabilities: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
+    time_off: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // Maintained by triggers.
     session_students: { api: 'SELECT' },
   },

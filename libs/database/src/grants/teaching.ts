@@ -8,7 +8,7 @@ export const teaching: Grants = {
       worker: 'SELECT (organization_id, id, name)',
       portal: 'SELECT, INSERT, UPDATE, DELETE',
     },
-    tutor_subjects: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT' },
+    tutor_subjects: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     tutor_students: {
       api: 'SELECT, INSERT, UPDATE (status, archived_at)',
       portal: 'SELECT, INSERT, UPDATE (status, archived_at)',
@@ -31,12 +31,12 @@ export const teaching: Grants = {
       api: 'SELECT, INSERT, UPDATE (role), DELETE',
       portal: 'SELECT, INSERT, UPDATE (role), DELETE',
     },
-    homework: { api: 'SELECT, INSERT, UPDATE, DELETE' },
+    homework: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT' },
     // Shown through organization_results, which triggers maintain.
     results: {
       api: 'SELECT, INSERT, UPDATE (status, grade, vce_exam_id, curriculum_level_id, started_at, completed_at)',
     },
-    organization_results: { api: 'SELECT' },
+    organization_results: { api: 'SELECT', portal: 'SELECT' },
   },
   functions: {
     // Called by row-level security.

@@ -67,7 +67,7 @@ export class AccountInvites {
   }
 
   /** A link to an account for its person, to be handed over where no mail can go out. It proves nothing. */
-  async handOver(by: Provisioner, id: string, role: InvitedRole, email: string): Promise<string> {
+  async handOver(by: Provisioner, id: string, role: InvitedRole | 'parent', email: string): Promise<string> {
     const wanted = { scope: 'account', role, targetId: id, email, apiKeyId: by.keyId } as const;
     const [invite] = await this.invites.mint(by.organizationId, [wanted]);
     return this.invites.joinUrl(invite!.secret);
