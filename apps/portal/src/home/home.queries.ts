@@ -2,7 +2,6 @@ import sql, { type Sql } from 'sql-template-tag';
 import { KEY_IS } from '@app/access';
 import { TAKES_PART } from '@app/database';
 import { shownName } from '@app/people';
-import { isOverdue } from '../money/invoices.queries.js';
 import { isDue } from '../lessons/lessons.queries.js';
 import { MAIL_KINDS } from '../outbox/mail-kinds.js';
 import { waitingParents } from '../people/people.queries.js';
@@ -26,8 +25,6 @@ export type NeedsRow = Record<
   | 'requests'
   | 'messages'
   | 'claims'
-  | 'drafts'
-  | 'overdue'
   | 'not_completed'
   | 'without_tutor'
   | 'dead_mails'
@@ -92,8 +89,6 @@ export function needs(organizationId: string, most: number): Sql {
       ${count(sql`inbox_messages WHERE organization_id = ${organizationId} AND status = 'unread'`)} AS messages,
       ${count(sql`(SELECT FROM mileage_trips WHERE organization_id = ${organizationId} AND status = 'logged'
         UNION ALL SELECT FROM expense_claims WHERE organization_id = ${organizationId} AND status = 'logged') c`)} AS claims,
-      ${count(sql`invoices WHERE organization_id = ${organizationId} AND status = 'draft'`)} AS drafts,
-      ${count(sql`invoices WHERE organization_id = ${organizationId} AND ${isOverdue(organizationId)}`)} AS overdue,
       ${count(sql`sessions WHERE ${isDue(organizationId)}`)} AS not_completed,
       ${count(sql`sessions WHERE organization_id = ${organizationId} AND tutor_id IS NULL
         AND status IN ('pending', 'scheduled') AND starts_at > now()`)} AS without_tutor,

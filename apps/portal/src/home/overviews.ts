@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@app/database';
 import { dayOf, endOfDay, startOfDay } from '@app/scheduling';
+import { currencyOf } from '../money/approvals.queries.js';
+import { MOST_COUNTED, thisMonth } from '../money/money-lists.js';
+import { moneyIn } from '../money/amounts.js';
+import { totals, type TotalsRow } from '../money/totals.queries.js';
 import { readFilter } from '../people/people.filter.js';
 import { peoplePage, type PersonRow } from '../people/people.queries.js';
 import type { Membership } from '../web/sessions.js';
@@ -18,12 +22,15 @@ import {
 /** How much the page shows, and how far it counts. */
 const MOST_SESSIONS = 20;
 const MOST_PEOPLE = 5;
-const MOST_COUNTED = 1_000;
 
 /** What the home page of an organization says. */
 export interface Overview {
   needs: NeedsRow;
   steps: FirstStepsRow;
+  totals: TotalsRow;
+  /** How far is counted. */
+  most: number;
+  money: (cents: number) => string;
   today: DayRow;
   lessons: SessionRow[];
   moreLessons: boolean;
@@ -37,21 +44,25 @@ export interface Overview {
 export class Overviews {
   constructor(private readonly db: Database) {}
 
-  async of({ organizationId, timeZone }: Membership): Promise<Overview> {
+  async of(organization: Membership): Promise<Overview> {
+    const { organizationId, timeZone } = organization;
     const day = dayOf(new Date(), timeZone);
     const [from, to] = [startOfDay(day, timeZone), endOfDay(day, timeZone)];
-    const [[needed], [steps], [today], lessons, people] = await this.db.read<
-      [NeedsRow, FirstStepsRow, DayRow, SessionRow, PersonRow]
+    const [[needed], [steps], [sums], [terms], [today], lessons, people] = await this.db.read<
+      [NeedsRow, FirstStepsRow, TotalsRow, { currency: string }, DayRow, SessionRow, PersonRow]
     >(
       { organizationId },
       needs(organizationId, MOST_COUNTED),
       firstSteps(organizationId),
+      totals(organizationId, thisMonth(organization), MOST_COUNTED),
+      currencyOf(organizationId),
       dayInFigures(organizationId, from, to),
       sessionsBetween(organizationId, from, to, MOST_SESSIONS + 1),
       peoplePage(organizationId, readFilter({ days: '7' }), null, MOST_PEOPLE + 1, true),
     );
     return {
-      ...{ needs: needed!, steps: steps!, today: today! },
+      ...{ needs: needed!, steps: steps!, today: today!, totals: sums! },
+      ...{ most: MOST_COUNTED, money: moneyIn(terms!.currency) },
       lessons: lessons.slice(0, MOST_SESSIONS),
       moreLessons: lessons.length > MOST_SESSIONS,
       people: people.slice(0, MOST_PEOPLE),

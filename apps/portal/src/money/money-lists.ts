@@ -83,7 +83,7 @@ export class MoneyLists {
 const of = (ids: string[]): Sql => sql`SELECT unnest(${ids}::uuid[])`;
 
 /** The first moment and day of the current month, where the organization is. */
-function thisMonth({ timeZone }: Membership) {
+export function thisMonth({ timeZone }: Membership) {
   const sinceDay = `${monthsUntil(new Date(), timeZone).to}-01`;
   return { since: startOfDay(sinceDay, timeZone), sinceDay };
 }

@@ -40,7 +40,8 @@ export class Navigation {
     });
     const tabs = links
       .filter(({ area }) => area === nearest?.area)
-      .map(({ label, href }) => ({ label, href, current: href === nearest!.href }));
+      // The first is the page of the area, and not of all that is below it.
+      .map(({ label, href }, at) => ({ label, href, current: href === nearest!.href && (at > 0 || path === href) }));
     return { areas, tabs: tabs.length > 1 ? tabs : [] };
   }
 }
