@@ -49,7 +49,9 @@ const MORE: [answers: RegExp, most: number, reason: string][] = [
   ],
   [/^portal \/money(\?|$)/, 4_400, 'what is unpaid, overdue, ready and received is counted up to a thousand of each'],
   [/^portal \/money\/families/, 1_100, 'what the family has paid'],
-  [/^portal (\/people|\/money|$)/, 3_300, 'what waits is counted up to a thousand of each kind'],
+  [/^portal $/, 8_500, 'what needs attention is counted up to a thousand of each of nine kinds'],
+  [/^portal \/enquiries\/leads\//, 3_300, 'the staff that it can be assigned to are sorted'],
+  [/^portal (\/people|\/money)/, 3_300, 'what waits is counted up to a thousand of each kind'],
 ];
 
 /** How many rows an answer, a page of the portal or a call of a function may read. @param most if nothing else is said of it */

@@ -70,12 +70,15 @@ export const leadsPage = (
 export const leadById = (organizationId: string, id: string): Sql => sql`
   ${shownLead(organizationId)} FROM leads l WHERE l.organization_id = ${organizationId} AND l.id = ${id}`;
 
-/** Accepted staff, up to 200, whoever is assigned first. */
+/** The newest 200 of the accepted staff, by name, and whoever is assigned. */
 export const staffFor = (organizationId: string, leadId: string): Sql => sql`
-  SELECT m.user_id AS id, ${FULL_NAME} AS name FROM members m LEFT JOIN users u ON u.id = m.user_id
-  WHERE m.organization_id = ${organizationId} AND m.${IS_STAFF} AND m.status = 'accepted'
-  ORDER BY m.user_id = (SELECT assigned_tutor_id FROM leads WHERE organization_id = ${organizationId} AND id = ${leadId}) DESC NULLS LAST, 2, 1
-  LIMIT 200`;
+  SELECT m.user_id AS id, ${FULL_NAME} AS name FROM (
+    (SELECT user_id, status, accepted_at, supplied_first_name, supplied_last_name FROM members
+      WHERE organization_id = ${organizationId} AND ${IS_STAFF} AND status = 'accepted' ORDER BY created_at DESC, user_id DESC LIMIT 200)
+    UNION SELECT t.user_id, t.status, t.accepted_at, t.supplied_first_name, t.supplied_last_name FROM leads l
+      JOIN members t ON t.organization_id = l.organization_id AND t.user_id = l.assigned_tutor_id
+      WHERE l.organization_id = ${organizationId} AND l.id = ${leadId}) m
+  LEFT JOIN users u ON u.id = m.user_id ORDER BY 2, 1`;
 
 const shownRequest = (organizationId: string): Sql => sql`
   SELECT b.id, b.status, s.name AS subject, b.student_id, b.preferred_mode AS mode, b.preferred_days AS days,

@@ -71,13 +71,12 @@ export function dayInFigures(organizationId: string, from: Date, to: Date): Sql 
     FROM today`;
 }
 
-export function firstSteps(organizationId: string): Sql {
-  const own = sql`WHERE organization_id = ${organizationId}`;
-  return sql`
-    SELECT EXISTS (SELECT FROM rate_cells ${own}) AS prices,
-      EXISTS (SELECT FROM members ${own} AND role = 'tutor') AS tutors, EXISTS (SELECT FROM members ${own} AND role = 'student') AS students,
-      EXISTS (SELECT FROM sessions ${own}) AS lessons, EXISTS (SELECT FROM invoices ${own} AND status <> 'draft') AS invoices`;
-}
+export const firstSteps = (organizationId: string): Sql => sql`
+  SELECT EXISTS (SELECT FROM rate_cells WHERE organization_id = ${organizationId}) AS prices,
+    EXISTS (SELECT FROM members WHERE organization_id = ${organizationId} AND role = 'tutor') AS tutors,
+    EXISTS (SELECT FROM members WHERE organization_id = ${organizationId} AND role = 'student') AS students,
+    EXISTS (SELECT FROM sessions WHERE organization_id = ${organizationId}) AS lessons,
+    EXISTS (SELECT FROM invoices WHERE organization_id = ${organizationId} AND status <> 'draft') AS invoices`;
 
 export function needs(organizationId: string, most: number): Sql {
   const count = (rows: Sql) => sql`(SELECT count(*)::integer FROM (SELECT FROM ${rows} LIMIT ${most}) n)`;
