@@ -10,7 +10,7 @@ beforeEach(async () => {
   pages = await PeoplePages.open(joining);
 });
 
-const namesOn = (html: string) => [...html.matchAll(/<strong><a [^>]*>([^<]+)<\/a><\/strong> <span class="chip">/g)].map(([, name]) => name);
+const namesOn = (html: string) => [...html.matchAll(/<th scope="row"><a [^>]*>([^<]+)<\/a>/g)].map(([, name]) => name);
 
 describe('a search', () => {
   it.each([

@@ -16,7 +16,7 @@ import {
 } from './people.queries.js';
 
 /** Rows per page. With their forms, a page stays below 60 kB. */
-const ROWS = 30;
+const ROWS = 25;
 /** How many people a search examines per page. Row-level security rules out an index for names and parts of addresses. */
 const SEARCHED = 2_000;
 /** Above this, the page says "1,000+". */
