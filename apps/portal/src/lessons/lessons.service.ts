@@ -19,7 +19,8 @@ const MOST_TUTORS = 50;
 
 const NONE = sql`SELECT NULL::uuid AS id, NULL::timestamptz AS starts_at WHERE false`;
 
-const byName = (one: PersonChoice, other: PersonChoice): number => (one.name ?? '').localeCompare(other.name ?? '');
+const byName = (one: PersonChoice, other: PersonChoice): number =>
+  (one.name ?? '').localeCompare(other.name ?? '') || (one.id < other.id ? -1 : 1);
 
 /** Lessons, to be read. */
 @Injectable()
