@@ -44,6 +44,25 @@ describe('booking a lesson', () => {
     expect(await audited()).toEqual(['POST /v1/sessions']);
   }); // prettier-ignore
 
+  it.each([{ every: '' }, { every: '1' }])('answers a booking request, which leads there: %o', async ({ every }) => {
+    const { at, look, lessons, child, tutor, monday, check, post, path, asked, booked } = await room();
+    const { id } = await make.row('booking_requests', { organizationId: at, studentId: child.id, durationMinutes: 45 });
+    const request = `${lessons.replace('/lessons', '/enquiries/requests')}/${id}`;
+    const query = new URLSearchParams({ request: id, student: child.id, tutor: tutor.id, minutes: '45' });
+    expect(await look(request)).toContain(`${path}?${query.toString().replaceAll('&', '&amp;')}`);
+    const until = every ? addDays(monday, 14) : '';
+    const { fields } = asked(await check({ ...Object.fromEntries(query), every, until }));
+    await post(path, fields);
+    const [first] = await booked();
+    expect(await make.find('booking_requests', id)).toMatchObject({ status: 'matched', matchedSessionId: first!.id });
+    // Once is enough, and nobody else's is answered.
+    const again = await post(path, { ...fields, form_token: randomUUID(), day: addDays(monday, 2), at: '', start: '12:00' });
+    expect([again.status, (await booked()).length]).toEqual([303, every ? 3 : 1]);
+    const foreign = await make.row('booking_requests', { organizationId: (await make.organization()).id });
+    const refused = await post(path, { ...fields, form_token: randomUUID(), request: foreign.id, day: addDays(monday, 3), at: '', start: '13:00' });
+    expect([refused.status, (await booked()).length]).toEqual([404, every ? 3 : 1]);
+  });
+
   it('offers free times first, each of which can be booked without another question', async () => {
     const { ask, query, look, lesson, check, monday, sibling } = await room();
     await lesson(0, '11:00', {}, [sibling.id]);

@@ -240,7 +240,7 @@ it('home leads to what is overdue and to what has begun and is not completed', a
   await session(-90, 'completed', 'Chemistry');
   await session(30, 'scheduled', 'Drama');
   const text = await home();
-  expect(text).toContain(`<a href="${room.base}?state=overdue">1 overdue invoice</a>`);
+  expect(text).toContain(`<a href="${room.base}?state=overdue">1 overdue invoice, `);
   const due = `/o/${room.organization.slug}/lessons?state=due`;
   expect(text).toContain(`<a href="${due}">2 lessons to mark as done</a>`);
   expect([...(await room.look(due)).matchAll(/>(Algebra|Botany|Chemistry|Drama)<\/a>/g)].map(([, title]) => title)).toEqual(['Algebra', 'Botany']);

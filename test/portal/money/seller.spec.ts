@@ -149,7 +149,7 @@ it('a line says whether it is free of tax, where tax is charged', async () => {
   const [, token] = /action="[^"]*add-line"[^>]*>\s*<input type="hidden" name="form_token" value="([^"]+)"/.exec((await pages.owner.get(page)).text)!;
   await pages.owner.post(`${page}/add-line`, { form_token: token!, description: 'Speech', quantity: '1', unit: '5', tax: 'free' });
   expect(await sql('SELECT tax FROM invoice_lines WHERE invoice_id = $1', id)).toEqual([{ tax: 'free' }]);
-  expect((await pages.owner.get(page)).text).toContain('Free of tax</div>');
+  expect((await pages.owner.get(page)).text).toContain('Free of tax</span>');
 });
 
 describe('the paper of an invoice', () => {

@@ -59,7 +59,7 @@ describe.each(LOOKS)('at $width px, $colorScheme, with JavaScript: $javaScript',
     await make.query(`UPDATE portal_sessions SET confirmed_at = now() - interval '1 hour' WHERE user_id = $1`, [pages.ownerId]);
     await page.goto(pages.base);
     await follow('Sam Okafor');
-    await arrive('Sam Okafor', 'How they came');
+    await arrive('Sam Okafor', 'Teaching');
     await follow(/^Remove/);
     await arrive('Confirm that it is you');
     await page.getByLabel('Password').fill(PASSWORD);
@@ -118,6 +118,7 @@ describe.each(LOOKS)('at $width px, $colorScheme, with JavaScript: $javaScript',
     const { user } = await colleague('admin');
     await joining.portal.setPassword(user.id);
     await page.goto(`${pages.base}/${user.id}`);
+    await page.getByText('Change role …').click();
     await page.getByLabel('Owner').check();
     await press('Change role');
     await arrive('Sam Okafor', 'The role was changed.');

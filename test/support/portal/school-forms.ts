@@ -41,7 +41,16 @@ const ASKED: Record<string, string> = {
 const TYPED = {
   ...{ name: 'Till', access: 'read', expires: 'never', overlap: 'now', sessions: 'unassign', role: 'tutor' },
   ...{ first_name: 'Ada', last_name: 'Byron', email: 'ada@example.org' },
-  ...{ description: 'Book', unit: '5', amount: '5', payment_type: 'cash', reason: 'Mistake', note: 'Bonus', phone: '+61 3 9000 0000' },
+  ...{
+    description: 'Book',
+    unit: '5',
+    amount: '5',
+    payment_type: 'cash',
+    reason: 'Mistake',
+    note: 'Bonus',
+    starts_on: '2099-01-01',
+    phone: '+61 3 9000 0000',
+  },
   ...{ billing_name: 'Ada Lovelace', legal_name: 'Byron Pty Ltd', line_tax: 'free', reply_address: 'office@byron.example' },
   ...{ url: 'https://build.example.org/hook', password: PASSWORD },
 };
@@ -202,7 +211,10 @@ export class SchoolForms {
         const hidden = [...inside!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
         const kept = Object.fromEntries(hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]));
         const files = [...inside!.matchAll(/<input[^>]* name="([^"]+)" type="file"/g)].map(([, name]) => [name!, PICTURE] as const);
-        found.push({ action: action!, fields: { ...shownIn(inside!), ...TYPED, ...kept, ...Object.fromEntries(files) } });
+        const shown = shownIn(inside!);
+        // An address is one person's.
+        const own = action!.endsWith('/edit') ? { email: shown.email ?? '' } : {};
+        found.push({ action: action!, fields: { ...shown, ...TYPED, ...own, ...kept, ...Object.fromEntries(files) } });
       }
     }
     return found;

@@ -30,6 +30,7 @@ export interface RequestRow {
   id: string;
   status: (typeof BOOKING_REQUEST.values)[number];
   subject: string | null;
+  subject_id: string | null;
   student_id: string | null;
   student: string | null;
   mode: 'online' | 'in_person' | 'either' | null;
@@ -81,7 +82,7 @@ export const staffFor = (organizationId: string, leadId: string): Sql => sql`
   LEFT JOIN users u ON u.id = m.user_id ORDER BY 2, 1`;
 
 const shownRequest = (organizationId: string): Sql => sql`
-  SELECT b.id, b.status, s.name AS subject, b.student_id, b.preferred_mode AS mode, b.preferred_days AS days,
+  SELECT b.id, b.status, s.name AS subject, b.subject_id, b.student_id, b.preferred_mode AS mode, b.preferred_days AS days,
     b.duration_minutes AS minutes, b.message, b.created_at,
     coalesce(${nameOf(organizationId, sql`b.student_id`)}, b.student_display_name) AS student`;
 

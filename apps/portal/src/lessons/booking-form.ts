@@ -17,7 +17,7 @@ import { readMinutes } from './lesson-forms.js';
 
 /** What a booking is asked by, in the address of its page and in its form. */
 const NAMES = [
-  'student', 'group', 'classroom', 'tutor', 'subject', 'mode', 'title', 'minutes', 'from', 'at', 'day', 'start', 'every', 'until',
+  'student', 'group', 'classroom', 'tutor', 'subject', 'mode', 'title', 'minutes', 'from', 'at', 'day', 'start', 'every', 'until', 'request',
 ] as const; // prettier-ignore
 
 export type Asked = Record<(typeof NAMES)[number], string>;
@@ -82,7 +82,7 @@ export function readBooking(asked: Asked, timeZone: string, env: Env): Read<Book
     tutorPayRateCents: null,
     meetingUrl: null,
     locationId: null,
-    bookingRequestId: null,
+    bookingRequestId: asked.request ? idIn(asked.request) : null,
   };
   return { value: { wanted: { ...people, ...settled, mode, title, status: 'scheduled' }, first, repeated, times } };
 }
