@@ -129,6 +129,38 @@ describe('a parent of a student who is here', () => {
   });
 });
 
+describe('what somebody does', () => {
+  it('is on their page: the next lessons with their price, and the last ones, of a student and of the tutor', async () => {
+    const [student, tutor] = [await make.student(at, { user: { firstName: 'Mia', lastName: 'Nguyen' } }), await make.tutor(at)];
+    for (const [hours, title] of [
+      [48, 'Algebra'],
+      [-48, 'Botany'],
+    ] as const) {
+      const startsAt = new Date(Date.now() + hours * 3_600_000);
+      const { id } = await make.session(at, {
+        tutorId: tutor.id,
+        title,
+        status: 'scheduled',
+        startsAt,
+        endsAt: new Date(startsAt.getTime() + 3_600_000),
+      });
+      await make.participant(at, id, student.id, { status: 'accepted', attendance: null, rateCents: 8_050 });
+    }
+    await make.row('homework', {
+      organizationId: at,
+      assignedBy: tutor.id,
+      title: 'Chapter 3',
+      homeworkType: 'text',
+      scope: 'student',
+      studentId: student.id,
+    });
+    const [ofStudent, ofTutor] = [await look(`/${student.id}`), await look(`/${tutor.id}`)];
+    for (const page of [ofStudent, ofTutor]) expect(page).toMatch(/Next lessons<[^]*Algebra[^]*Last lessons<[^]*Botany/);
+    expect(ofStudent).toMatch(/\$80\.50 an hour[^]*Homework<[^]*Chapter 3/);
+    expect(ofTutor).not.toContain('80.50');
+  });
+});
+
 describe('the lists of people', () => {
   it('are of students with parents, families with children, tutors with subjects, and the team', async () => {
     const mia = await make.student(at, { user: { firstName: 'Mia', lastName: 'Nguyen' } });

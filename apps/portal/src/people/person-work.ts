@@ -106,7 +106,7 @@ function lessonsOf(organizationId: string, userId: string, as: 'student' | 'staf
     ahead: boolean,
     which: Sql,
     order: Sql,
-  ) => sql`(SELECT s.id, ${ahead} AS ahead, s.title, s.status, s.starts_at, s.tutor_id,
+  ) => sql`(SELECT s.id, ${ahead}::boolean AS ahead, s.title, s.status, s.starts_at, s.tutor_id,
     ${memberName(organizationId, sql`s.tutor_id`)} AS tutor, ${rate} AS rate
     FROM sessions s WHERE s.organization_id = ${organizationId} AND ${own} AND ${which} ORDER BY ${order} LIMIT ${FEW})`;
   return sql`${some(true, sql`s.starts_at > now() AND s.status IN ('pending', 'scheduled')`, sql`s.starts_at, s.id`)}
