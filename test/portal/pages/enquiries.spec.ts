@@ -44,7 +44,7 @@ describe('enquiries', () => {
   it('put nothing of a person into an address', async () => {
     await lead({ name: 'Private Person', email: 'private@example.org', phone: '5550 9999' });
     const hrefs = [...(await textOf('')).matchAll(/(?:href|action)="([^"]*)"/g)].map(([, href]) => href!).join(' ');
-    expect(hrefs).not.toMatch(/private|5550/i);
+    expect(hrefs).not.toMatch(/private|5550.{0,3}9999/i);
   });
 
   it('change their state, as the API does, and that is audited', async () => {
