@@ -101,7 +101,7 @@ export class Leads {
     return true;
   }
 
-  /** Closes a lead who has become a student; one that is closed already stays as it is. @throws Refused for an unknown one */
+  /** Marks a lead as converted, unless it is closed already. @throws Refused if there is no such lead */
   async convert(organizationId: string, id: string): Promise<void> {
     const { status } = await lockRecord<{ status: LeadStatus }>(this.db, 'leads', organizationId, id, sql`status`);
     if (OPEN.includes(status)) await this.change(organizationId, id, { status: 'converted' });

@@ -1,6 +1,6 @@
 import { Controller, Get, Module, Param, Post, Query } from '@nestjs/common';
 import { Env } from '@app/config';
-import { BOOKING_REQUEST, canonicalUuid, LEAD, type Position } from '@app/database';
+import { BOOKING_REQUEST, LEAD, type Position } from '@app/database';
 import { EnquiriesModule as EnquiryRules, followingStatuses, Leads } from '@app/enquiries';
 import { FIELDS } from '@app/fields';
 import { BookingRequests, SchedulingModule } from '@app/scheduling';
@@ -11,7 +11,7 @@ import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { readFields } from '../web/read-field.js';
-import { answered, type Errors } from '../money/money-forms.js';
+import { answered, type Errors, namesake } from '../web/answered.js';
 import { EnquiriesService } from './enquiries.service.js';
 
 type Query = Record<string, unknown>;
@@ -58,9 +58,11 @@ class EnquiriesController {
   changeLead(@Managing() organization: Managed, @Param('lead_id') id: string): Promise<Page | SeeOther> {
     const { organizationId, slug, form } = organization;
     const ids = { lead_id: pathId(id) };
-    const [status, tutor] = [LEAD.values.find((one) => one === form.text('status')), form.text('assigned_tutor_id')];
-    const assignedTutorId = tutor === '' ? null : canonicalUuid(tutor);
-    if (!status || (tutor !== '' && assignedTutorId === null)) throw PageError.badForm();
+    const [status, assignedTutorId] = [
+      LEAD.values.find((one) => one === form.text('status')),
+      form.id('assigned_tutor_id'),
+    ];
+    if (!status) throw PageError.badForm();
     const change = async () => {
       const { staff_notes: staffNotes } = readFields(form, this.env, {}, { staff_notes: FIELDS.leads.staff_notes });
       const changed = await this.rules.change(organizationId, ids.lead_id, { status, assignedTutorId, staffNotes });
@@ -70,7 +72,7 @@ class EnquiriesController {
       this.operations.perform(organization, 'PATCH /v1/leads/:lead_id', ids, change),
       { back: `/o/${slug}/enquiries/leads/${ids.lead_id}`, done: 'It was saved.' },
       (errors) => this.leadPage(organization, ids.lead_id, errors),
-      ({ at }) => at.join('.') || 'form',
+      namesake,
     );
   }
 
@@ -112,7 +114,6 @@ function paging(
     statuses,
     status,
     isFirst: after === null,
-    current: currentOf(status, after),
     first: currentOf(status, null),
     next: next && currentOf(status, next),
   };

@@ -39,7 +39,7 @@ export interface Overview {
   morePeople: boolean;
 }
 
-/** What needs attention in an organization, and what its day is like. */
+/** Reads the home page of an organization. */
 @Injectable()
 export class Overviews {
   constructor(private readonly db: Database) {}

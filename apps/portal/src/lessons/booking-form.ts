@@ -1,5 +1,5 @@
 import type { Env } from '@app/config';
-import { canonicalUuid, parseDate, VALUES } from '@app/database';
+import { VALUES } from '@app/database';
 import { FIELDS, isFault } from '@app/fields';
 import {
   instantAt,
@@ -10,12 +10,13 @@ import {
   type WantedSession,
   type Who,
 } from '@app/scheduling';
-import type { Errors, Read } from '../money/money-forms.js';
+import type { Errors, Read } from '../web/answered.js';
+import { idIn } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { queryOf } from '../web/paging.js';
-import { readMinutes } from './lesson-forms.js';
+import { isDay, isTime, readMinutes } from './lesson-forms.js';
 
-/** What a booking is asked by, in the address of its page and in its form. */
+/** The fields of a booking, in the address of its page and in its form. */
 const NAMES = [
   'student', 'group', 'classroom', 'tutor', 'subject', 'mode', 'title', 'minutes', 'from', 'at', 'day', 'start', 'every', 'until', 'request',
 ] as const; // prettier-ignore
@@ -36,13 +37,6 @@ export function whoOf({ student, group, classroom }: Asked): Who | null {
   if (group) return { groupId: idIn(group) };
   if (classroom) return { classroomId: idIn(classroom) };
   return student ? { studentIds: [idIn(student)] } : null;
-}
-
-/** @throws PageError for what no page offers */
-export function idIn(text: string): string {
-  const id = canonicalUuid(text);
-  if (id === null) throw PageError.badForm();
-  return id;
 }
 
 /** A lesson that somebody wants, with all of its times. */
@@ -67,7 +61,7 @@ export function readBooking(asked: Asked, timeZone: string, env: Env): Read<Book
     ...(minutes === null && { minutes: 'Enter 5 to 720 minutes.' }),
     ...(startsAt === null && { start: 'Choose a free time, or enter a day and a time such as 16:30.' }),
     ...(isFault(title) && { title: 'Enter up to 200 characters.' }),
-    ...(every > 0 && !parseDate(asked.until)?.wholeDay && { until: 'Enter the last day of the series.' }),
+    ...(every > 0 && !isDay(asked.until) && { until: 'Enter the last day of the series.' }),
   };
   if (minutes === null || startsAt === null || isFault(title) || Object.keys(errors).length > 0) return { errors };
   const first = { startsAt, endsAt: new Date(startsAt.getTime() + minutes * 60_000) };
@@ -93,6 +87,5 @@ function startIn({ at, day, start }: Asked, timeZone: string, env: Env): Date | 
     const instant = FIELDS.sessions.starts_at.parse(at, env);
     return isFault(instant) ? null : instant;
   }
-  if (!parseDate(day)?.wholeDay || !/^([01]\d|2[0-3]):[0-5]\d$/.test(start)) return null;
-  return instantAt(day, start, timeZone);
+  return isDay(day) && isTime(start) ? instantAt(day, start, timeZone) : null;
 }

@@ -3,7 +3,7 @@ import { billOf } from '@app/billing';
 import { Env } from '@app/config';
 import { parseDate } from '@app/database';
 import { Bookings, dayOf, type ParticipantPrice, Previews, Series } from '@app/scheduling';
-import { answered, type Errors } from '../money/money-forms.js';
+import { answered, type Errors } from '../web/answered.js';
 import { moneyWords } from '../money/money-words.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';

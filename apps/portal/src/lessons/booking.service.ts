@@ -7,7 +7,8 @@ import { currencyOf } from '../money/approvals.queries.js';
 import { nameOf } from '../money/invoices.queries.js';
 import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
-import { type Asked, idIn } from './booking-form.js';
+import { idIn } from '../web/form.js';
+import type { Asked } from './booking-form.js';
 import type { PersonChoice } from './lessons.queries.js';
 
 /** How far ahead free times are looked for, how many days have them, and how many of a day are offered. */

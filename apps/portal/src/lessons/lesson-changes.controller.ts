@@ -2,7 +2,7 @@ import { Controller, Param, Post } from '@nestjs/common';
 import { Completion } from '@app/billing';
 import { Env } from '@app/config';
 import { dayOf, Series, SeriesChanges, type SessionChange, SessionChanges } from '@app/scheduling';
-import { answered, type Errors } from '../money/money-forms.js';
+import { answered, type Errors } from '../web/answered.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import { clockIn } from '../web/formats.js';
 import { FormOperations, SENT_BEFORE } from '../web/operations.js';
@@ -10,7 +10,7 @@ import { type Page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { unlessRefused } from '../web/refusals.js';
 import { SecondLook } from './in-the-way.js';
-import { fieldAt, readCancellation, readId, readScope, readTime } from './lesson-forms.js';
+import { fieldAt, readCancellation, readScope, readTime } from './lesson-forms.js';
 import { LessonPage } from './lesson.page.js';
 import type { LessonDetails } from './lessons.queries.js';
 import { LessonsService } from './lessons.service.js';
@@ -37,7 +37,7 @@ export class LessonChangesController {
     const { lesson, participants } = await this.lessons.lesson(organization, pathId(id));
     const studentIds = participants.map(({ student_id: studentId }) => studentId);
     const again = (errors: Errors) => this.shown.page(organization, lesson.id, 'move', errors);
-    const [time, tutorId, scope] = [readTime(form, timeZone, this.env), readId(form, 'tutor'), readScope(form)];
+    const [time, tutorId, scope] = [readTime(form, timeZone, this.env), form.id('tutor'), readScope(form)];
     if ('errors' in time) return again(time.errors);
     // The clock on the wall shows some times twice, and no seconds.
     const [day, start] = [dayOf(lesson.starts_at, timeZone), clockIn(lesson.starts_at, timeZone)];

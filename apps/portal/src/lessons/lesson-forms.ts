@@ -1,9 +1,9 @@
 import type { Env } from '@app/config';
-import { canonicalUuid, parseDate } from '@app/database';
+import { parseDate } from '@app/database';
 import { FIELDS, isFault } from '@app/fields';
 import type { Refusal } from '@app/rules';
 import { instantAt } from '@app/scheduling';
-import type { Errors, Read } from '../money/money-forms.js';
+import type { Errors, Read } from '../web/answered.js';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 
@@ -21,26 +21,22 @@ export function readTime(form: Form, timeZone: string, env: Env): Read<TypedTime
   const [day, start] = [form.text('day'), form.text('start')];
   const minutes = readMinutes(form.text('minutes'), env);
   const errors: Errors = {
-    ...(!parseDate(day)?.wholeDay && { day: 'Enter a day.' }),
-    ...(!/^([01]\d|2[0-3]):[0-5]\d$/.test(start) && { start: 'Enter a time such as 16:30.' }),
+    ...(!isDay(day) && { day: 'Enter a day.' }),
+    ...(!isTime(start) && { start: 'Enter a time such as 16:30.' }),
     ...(minutes === null && { minutes: 'Enter 5 to 720 minutes.' }),
   };
   if (minutes === null || Object.keys(errors).length > 0) return { errors };
   return { value: { startsAt: instantAt(day, start, timeZone), minutes } };
 }
 
+export const isDay = (text: string): boolean => parseDate(text)?.wholeDay === true;
+
+/** Whether it is a time such as 16:30. */
+export const isTime = (text: string): boolean => /^([01]\d|2[0-3]):[0-5]\d$/.test(text);
+
 export function readMinutes(text: string, env: Env): number | null {
   const minutes = FIELDS.sessions.duration_minutes.parse(/^\d{1,4}$/.test(text) ? Number(text) : null, env);
   return isFault(minutes) ? null : minutes;
-}
-
-/** An id that the page offers; null for none. @throws PageError for what no page offers */
-export function readId(form: Form, name: string): string | null {
-  const text = form.text(name);
-  if (text === '') return null;
-  const id = canonicalUuid(text);
-  if (id === null) throw PageError.badForm();
-  return id;
 }
 
 /** @throws PageError for what no page offers */

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { type Attended, Completion } from '@app/billing';
 import { VALUES } from '@app/database';
-import { answered, type Errors, type Read } from '../money/money-forms.js';
+import { answered, type Errors, type Read } from '../web/answered.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { FormOperations } from '../web/operations.js';

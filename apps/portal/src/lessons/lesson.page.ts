@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { billOf, shareOf } from '@app/billing';
 import { dayOf } from '@app/scheduling';
-import type { Errors } from '../money/money-forms.js';
+import type { Errors } from '../web/answered.js';
 import { moneyWords } from '../money/money-words.js';
 import type { Managed } from '../web/access.decorators.js';
 import { clockIn } from '../web/formats.js';

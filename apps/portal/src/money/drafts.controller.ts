@@ -8,7 +8,8 @@ import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { Ledger } from './ledger.js';
-import { answered, type Errors, readLines, ROWS } from './money-forms.js';
+import { answered, type Errors } from '../web/answered.js';
+import { readLines, ROWS, fieldOf } from './money-forms.js';
 
 /** Makes drafts of invoices, beside those that lessons are added to. */
 @Controller('o/:slug/money')
@@ -52,6 +53,7 @@ export class DraftsController {
         made: ({ id }) => `${base}/invoices/${id}`,
       },
       again,
+      fieldOf,
     );
   }
 

@@ -4,7 +4,8 @@ import { inWords } from '@app/jobs';
 import type { Managed } from '../web/access.decorators.js';
 import { type Page, page } from '../web/pages.js';
 import { Ledger } from './ledger.js';
-import { type Errors, PAYMENT_TYPES } from './money-forms.js';
+import type { Errors } from '../web/answered.js';
+import { PAYMENT_TYPES } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 
 /** The forms of an invoice's page. */

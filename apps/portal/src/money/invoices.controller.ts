@@ -9,7 +9,8 @@ import { pathId } from '../web/path-id.js';
 import { type InvoiceForm, InvoicePages } from './invoice-pages.js';
 import { Ledger } from './ledger.js';
 import { moneyIn } from './amounts.js';
-import { answered, doubtOf, type Errors, readDueDate, readLine, readPayment } from './money-forms.js';
+import { answered, type Errors } from '../web/answered.js';
+import { doubtOf, readDueDate, readLine, readPayment, fieldOf } from './money-forms.js';
 import { PaperLinks } from './paper-links.js';
 
 /** Invoices, and what is done about them. */
@@ -141,6 +142,6 @@ export class InvoicesController {
     const again = (errors: Errors) => this.pages.of(organization, id, form, errors);
     if ('errors' in read) return again(read.errors);
     const back = `/o/${organization.slug}/money/invoices/${id}`;
-    return answered(work({ invoice_id: id }, read.value), { back, done }, again);
+    return answered(work({ invoice_id: id }, read.value), { back, done }, again, fieldOf);
   }
 }

@@ -6,7 +6,8 @@ import type { Page, SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { InvoicePages } from './invoice-pages.js';
 import { Ledger } from './ledger.js';
-import { answered, type Errors, readLine } from './money-forms.js';
+import { answered, type Errors } from '../web/answered.js';
+import { readLine, fieldOf } from './money-forms.js';
 
 /** Changes a line of a draft, on the draft's page. */
 @Controller('o/:slug/money/lines/:line_id')
@@ -37,6 +38,6 @@ export class LinesController {
       return { audit: { invoice_id: invoiceId, line_id: lineId } };
     });
     const back = `/o/${organization.slug}/money/invoices/${invoiceId}`;
-    return answered(work, { back, done: 'The line was changed.' }, again);
+    return answered(work, { back, done: 'The line was changed.' }, again, fieldOf);
   }
 }

@@ -1,17 +1,10 @@
 import type { Received, WrittenLine } from '@app/billing';
 import { canonicalUuid, parseDate } from '@app/database';
-import { type Refusal, Refused } from '@app/rules';
+import type { Refusal } from '@app/rules';
+import type { Errors, Read } from '../web/answered.js';
 import type { Form } from '../web/form.js';
-import { SENT_BEFORE } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
-import { type Page, seeOther, type SeeOther } from '../web/pages.js';
 import { centsOf } from './amounts.js';
-
-/** What is wrong with the fields of a form, by their ids in the page; `form` for what concerns no single one. */
-export type Errors = Record<string, string>;
-
-/** What somebody typed, or what is wrong with it. */
-export type Read<T> = { value: T } | { errors: Errors };
 
 /** The ways in which money reaches an organization outside of this service. */
 export const PAYMENT_TYPES = { bank_transfer: 'Bank transfer', cash: 'Cash', external: 'Another way' } as const;
@@ -141,31 +134,7 @@ export function readLine(form: Form, row = ''): Read<WrittenLine> {
 /** Where the reasons of the rules are shown. */
 const FIELDS: Record<string, string> = { amount_cents: 'amount', received_on: 'received_on', invoice_id: 'payer' };
 
-const fieldOf = ({ at }: Refusal): string => FIELDS[at.join('.')] ?? 'form';
-
-/**
- * The answer to a form.
- *
- * @param work null if the form had been sent before
- * @param to `back`: its page; `made`: the page after it, if that is another one
- * @param again its page, with what is wrong
- * @param field where the page shows what is refused
- */
-export async function answered<T>(
-  work: Promise<T | null>,
-  { back, done, made }: { back: string; done: string; made?: (result: T) => string },
-  again: (errors: Errors) => Promise<Page>,
-  field: (refusal: Refusal) => string = fieldOf,
-): Promise<Page | SeeOther> {
-  try {
-    const result = await work;
-    return result === null ? seeOther(back, 'notice', SENT_BEFORE) : seeOther(made?.(result) ?? back, 'success', done);
-  } catch (error) {
-    if (!(error instanceof Refused) || error.why.kind === 'not_found') throw error;
-    if (error.why.kind !== 'invalid') return seeOther(back, 'notice', error.message);
-    return again(Object.fromEntries(error.why.refusals.map((refusal) => [field(refusal), refusal.reason])));
-  }
-}
+export const fieldOf = ({ at }: Refusal): string => FIELDS[at.join('.')] ?? 'form';
 
 function readAmount(form: Form): number | null {
   return centsOf(form.text('amount')) || null;

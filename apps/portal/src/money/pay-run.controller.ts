@@ -6,7 +6,8 @@ import { FormOperations, SENT_BEFORE } from '../web/operations.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
-import { answered, type Errors, readAdjustment, readReason, readSums } from './money-forms.js';
+import { answered, type Errors } from '../web/answered.js';
+import { readAdjustment, readReason, readSums, fieldOf } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 import { outcomeOf } from './outcomes.js';
 import { type Month, monthOf, PayRuns } from './pay-runs.js';
@@ -89,6 +90,7 @@ export class PayRunController {
       work,
       { back: this.pageOf(organization, tutorId, month), done: 'The adjustment was added.' },
       again,
+      fieldOf,
     );
   }
 
@@ -100,7 +102,7 @@ export class PayRunController {
       this.adjustments.void(organization.organizationId, ids.adjustment_id),
     );
     const to = { back: this.pageOf(organization, tutorId, month), done: 'The adjustment was taken back.' };
-    return answered(work, to, (errors) => this.shown(organization, tutorId, month, errors));
+    return answered(work, to, (errors) => this.shown(organization, tutorId, month, errors), fieldOf);
   }
 
   /** A payout that was entered by mistake. */
@@ -118,6 +120,7 @@ export class PayRunController {
       work,
       { back: this.pageOf(organization, tutorId, month), done: 'The payout was taken back.' },
       again,
+      fieldOf,
     );
   }
 

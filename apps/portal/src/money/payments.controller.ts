@@ -6,7 +6,8 @@ import { FormOperations } from '../web/operations.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { Ledger } from './ledger.js';
-import { answered, doubtOf, type Errors, PAYMENT_TYPES, readPayment, readReason, readRefund } from './money-forms.js';
+import { answered, type Errors } from '../web/answered.js';
+import { doubtOf, PAYMENT_TYPES, readPayment, readReason, readRefund, fieldOf } from './money-forms.js';
 import { moneyWords } from './money-words.js';
 import { PaperLinks } from './paper-links.js';
 
@@ -49,7 +50,7 @@ export class PaymentsController {
     const work = this.operations.perform(organization, 'POST /v1/payments', {}, async () => {
       return { audit: { payment_id: await this.payments.record(organization.organizationId, received) } };
     });
-    return answered(work, to, again);
+    return answered(work, to, again, fieldOf);
   }
 
   @Get('payments/:payment_id')
@@ -95,7 +96,7 @@ export class PaymentsController {
     const work = this.operations.perform(organization, 'POST /v1/payments/:payment_id/refund', ids, () =>
       this.payments.refund(organization.organizationId, paymentId, read.value),
     );
-    return answered(work, to, again);
+    return answered(work, to, again, fieldOf);
   }
 
   /** A payment that was entered by mistake. */
@@ -110,7 +111,7 @@ export class PaymentsController {
     const work = this.operations.perform(organization, 'POST /v1/payments/:payment_id/void', ids, () =>
       this.payments.void(organization.organizationId, paymentId, read.value),
     );
-    return answered(work, to, again);
+    return answered(work, to, again, fieldOf);
   }
 
   private async familyPage(organization: Managed, id: string, errors: Errors | null = null): Promise<Page> {

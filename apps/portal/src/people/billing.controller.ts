@@ -28,7 +28,7 @@ export class BillingController {
     const userId = pathId(id);
     const errors = faultsOf(form);
     if (Object.keys(errors).length > 0) {
-      const person = await this.people.person(organization, by, userId);
+      const person = await this.people.shown(organization, by, userId);
       return page('people/person', { person, errors, typed: (field: string) => form.text(field) }, 422);
     }
     const named = { name: form.text('billing_name') || null, address: form.text('billing_address') || null };

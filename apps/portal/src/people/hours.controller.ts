@@ -1,12 +1,12 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
 import { Env } from '@app/config';
-import { canonicalUuid, Database, IS_STAFF, parseDate } from '@app/database';
+import { Database, IS_STAFF, parseDate } from '@app/database';
 import { FIELDS } from '@app/fields';
 import { shownName } from '@app/people';
 import { Refused } from '@app/rules';
 import { type AbsenceRow, TutorHours, type WeeklyRow } from '@app/scheduling';
-import { answered, type Errors } from '../money/money-forms.js';
+import { answered, type Errors, namesake } from '../web/answered.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { FormOperations } from '../web/operations.js';
@@ -40,11 +40,11 @@ export class HoursController {
   weekly(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page | SeeOther> {
     const { organizationId, form, timeZone } = organization;
     const tutorId = pathId(id);
-    const gone = removedIn(form);
+    const gone = form.ids('remove');
     const run = async () => {
       const added = this.readHours(form, timeZone);
       await this.hours.editWeekly(organizationId, tutorId, (stored) => [
-        ...stored.filter((one) => !gone.has(one.id)),
+        ...stored.filter((one) => !gone.includes(one.id)),
         ...added,
       ]);
       return {};
@@ -56,11 +56,11 @@ export class HoursController {
   timeOff(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page | SeeOther> {
     const { organizationId, form } = organization;
     const tutorId = pathId(id);
-    const gone = removedIn(form);
+    const gone = form.ids('remove');
     const run = async () => {
       const added = this.readAbsence(form);
       await this.hours.editTimeOff(organizationId, tutorId, (stored) => [
-        ...stored.filter((one) => !gone.has(one.id)),
+        ...stored.filter((one) => !gone.includes(one.id)),
         ...added,
       ]);
       return {};
@@ -78,7 +78,7 @@ export class HoursController {
       this.operations.perform(organization, operation, { tutor_id: tutorId }, run),
       { back: `/o/${organization.slug}/people/${tutorId}/hours`, done: 'It was saved.' },
       (errors) => this.shown(organization, tutorId, errors),
-      ({ at }) => String(at[0] ?? 'form'),
+      namesake,
     );
   }
 
@@ -128,16 +128,6 @@ const hoursOf = (organizationId: string, tutorId: string): [Sql, Sql, Sql] => [
   sql`SELECT id, to_char(starts_on, 'YYYY-MM-DD') AS starts_on, to_char(ends_on, 'YYYY-MM-DD') AS ends_on, note FROM time_off
     WHERE organization_id = ${organizationId} AND tutor_id = ${tutorId} AND ends_on >= current_date - 1 ORDER BY starts_on, id LIMIT 100`,
 ];
-
-/** @throws PageError for what is no id */
-const removedIn = (form: Form): Set<string> =>
-  new Set(
-    form.list('remove').map((text) => {
-      const id = canonicalUuid(text);
-      if (id === null) throw PageError.badForm();
-      return id;
-    }),
-  );
 
 function dayIn(form: Form, name: string): string {
   const text = form.text(name);

@@ -3,9 +3,9 @@ import { type Invited, Inviting, type WantedPerson } from '@app/access';
 import { Leads } from '@app/enquiries';
 import { Outbox } from '@app/jobs';
 import type { Person } from '@app/people';
-import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
+import { errorsOf } from '../web/answered.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page } from '../web/pages.js';
@@ -60,8 +60,7 @@ export class InviteController {
       const way = { repeatable: true, people: true };
       invited = (await this.operations.perform(organization, 'invite person', {}, invite, way))!.answer;
     } catch (error) {
-      if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
-      const errors = Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.') || 'form', reason]));
+      const errors = errorsOf(error);
       return formPage(ownRole, role, values, errors);
     }
     const { email, firstName, lastName } = wanted.person;

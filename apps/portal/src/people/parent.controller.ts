@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { type Invited, Inviting } from '@app/access';
 import { Outbox } from '@app/jobs';
-import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
+import { errorsOf } from '../web/answered.js';
 import { FormOperations } from '../web/operations.js';
 import { type Page, page } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
@@ -39,8 +39,7 @@ export class ParentController {
       const way = { repeatable: true, people: true };
       invited = (await this.operations.perform(organization, 'invite person', {}, invite, way))!.answer;
     } catch (error) {
-      if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
-      const errors = Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.') || 'form', reason]));
+      const errors = errorsOf(error);
       const values = Object.fromEntries(FIELDS.map((field) => [field, form.text(field)]));
       return this.shown(organization, studentId, values, errors);
     }

@@ -26,7 +26,7 @@ export class PersonController {
 
   @Get(':user_id')
   async show(@Managing() organization: Managed, @Param('user_id') id: string): Promise<Page> {
-    return page('people/person', { person: await this.people.person(organization, organization.by, pathId(id)) });
+    return page('people/person', { person: await this.people.shown(organization, organization.by, pathId(id)) });
   }
 
   @Get(':user_id/remove')
@@ -41,7 +41,7 @@ export class PersonController {
   remove(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const ids = { user_id: pathId(id) };
     const { organizationId, by, form } = organization;
-    const departure = { userId: ids.user_id, sessions: aheadOf(form), keepCodes: kept(form) };
+    const departure = { userId: ids.user_id, sessions: aheadOf(form), keepCodes: form.ids('keep') };
     const end = () => this.offboarding.ended(organizationId, by, departure);
     const person = `/o/${organization.slug}/people/${ids.user_id}`;
     const told = ({ answer }: { answer: Ended }) =>
@@ -68,7 +68,7 @@ export class PersonController {
     const [ids, role] = [{ user_id: pathId(id) }, organization.form.text('role')];
     if (!ROLES.includes(role)) throw PageError.badForm();
     const { organizationId, by, form } = organization;
-    const change = () => this.roles.change(organizationId, by, ids.user_id, role as StaffRole, kept(form));
+    const change = () => this.roles.change(organizationId, by, ids.user_id, role as StaffRole, form.ids('keep'));
     const person = `/o/${organization.slug}/people/${ids.user_id}`;
     const back = ids.user_id === by.userId ? '/organizations' : person;
     const told = ({ changed }: { changed: boolean }) =>
@@ -84,15 +84,6 @@ function aheadOf(form: Form): SessionsAhead {
   const to = canonicalUuid(form.text('hand_over_to'));
   if (choice !== 'hand_over' || to === null) throw PageError.badForm();
   return { do: 'hand_over', to };
-}
-
-/** The codes that go on working. @throws PageError for anything else */
-function kept(form: Form): string[] {
-  return form.list('keep').map((text) => canonicalUuid(text) ?? refuse());
-}
-
-function refuse(): never {
-  throw PageError.badForm();
 }
 
 function wordsOf({ changed, keys, codes, held, handedOver, unassigned, cancelled }: Ended): string {

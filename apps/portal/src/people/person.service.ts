@@ -40,13 +40,18 @@ export interface Person {
   codes: CodeRow[];
   /** Who came by what they or their keys made; of somebody who no longer manages. */
   letIn: LetInRow[];
-  work: Work;
-  money: (cents: number) => string;
   /** Whether anything is left to end. */
   belongs: boolean;
   /** Whether the person who is signed in may end it. */
   removable: boolean;
   self: boolean;
+}
+
+/** What their page shows besides. */
+export interface ShownPerson extends Person {
+  as: 'student' | 'parent' | 'staff';
+  work: Work;
+  money: (cents: number) => string;
 }
 
 /** One person of an organization, to be read by its owners and admins. */
@@ -80,27 +85,17 @@ export class PersonService {
     const manages = ties.some((tie) => tie.role === 'owner' || tie.role === 'admin');
     const belongs = ties.some(({ status }) => status !== 'archived');
     const removable = belongs && (self || !manages || role === 'owner');
-    const work = await this.work.of(
-      organization,
-      id,
-      first.role === 'student' || first.role === 'parent' ? first.role : 'staff',
-    );
-    const shown = {
-      id,
-      name,
-      ties,
-      family,
-      billing,
-      came,
-      codes,
-      letIn,
-      belongs,
-      removable,
-      self,
-      work,
-      money: moneyIn(work.currency),
-    };
+    const shown = { id, name, ties, family, billing, came, codes, letIn, belongs, removable, self };
     return { ...shown, belongings: belongings!, calendar: calendar?.since ?? null };
+  }
+
+  /** The person with what they do here, for their page. @throws PageError 404 */
+  async shown(organization: Membership, by: ActingPerson, id: string): Promise<ShownPerson> {
+    const person = await this.person(organization, by, id);
+    const { role } = person.ties[0]!;
+    const as = role === 'student' || role === 'parent' ? role : 'staff';
+    const work = await this.work.of(organization, id, as);
+    return { ...person, as, work, money: moneyIn(work.currency) };
   }
 
   async successors({ organizationId }: Membership, id: string): Promise<NamedRow[]> {

@@ -1,12 +1,11 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { Env } from '@app/config';
-import { canonicalUuid, Database, VALUES } from '@app/database';
+import { Database, VALUES } from '@app/database';
 import { FIELDS } from '@app/fields';
 import { type MayChange, MemberProfiles, TutorProfiles } from '@app/people';
 import { Refused } from '@app/rules';
-import { answered, type Errors } from '../money/money-forms.js';
+import { answered, type Errors, namesake } from '../web/answered.js';
 import { ConfirmIdentity, ForManagers, type Managed, Managing } from '../web/access.decorators.js';
-import type { Form } from '../web/form.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
@@ -59,7 +58,7 @@ export class ProfileController {
       this.change(organization, userId, profile),
       { back: `/o/${organization.slug}/people/${userId}`, done: 'It was saved.' },
       (errors) => this.shown(organization, userId, errors),
-      ({ at }) => String(at[0] ?? 'form'),
+      namesake,
     );
   }
 
@@ -79,7 +78,7 @@ export class ProfileController {
       });
     }
     if (role === 'student') {
-      const level = chosen(form, 'rate_band_id');
+      const level = form.id('rate_band_id');
       return this.operations.perform(
         organization,
         'PATCH /v1/students/:student_id',
@@ -92,7 +91,7 @@ export class ProfileController {
     }
     const profile = {
       ...{ first_name, last_name, ...more, ...readFields(form, this.env, {}, TAUGHT) },
-      ...{ tutor_tier_id: chosen(form, 'tutor_tier_id'), tutor_subjects: idsOf(form, 'subjects') },
+      ...{ tutor_tier_id: form.id('tutor_tier_id'), tutor_subjects: form.ids('subjects') },
       teaching_mode: VALUES.tutor_profiles.teaching_mode.find((mode) => mode === form.text('teaching_mode')) ?? null,
     };
     return this.operations.perform(organization, 'PUT /v1/tutors/:tutor_id', { tutor_id: userId }, async () => {
@@ -132,17 +131,3 @@ const mayChange = ({ role }: Managed): MayChange => ({
   },
   addresses: () => undefined,
 });
-
-/** The id that was chosen, or null for none. @throws PageError for anything else */
-function chosen(form: Form, name: string): string | null {
-  const text = form.text(name);
-  const id = canonicalUuid(text);
-  if (text !== '' && id === null) throw PageError.badForm();
-  return id;
-}
-
-function idsOf(form: Form, name: string): string[] {
-  const ids = form.list(name).map(canonicalUuid);
-  if (ids.includes(null)) throw PageError.badForm();
-  return ids as string[];
-}

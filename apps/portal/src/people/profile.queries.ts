@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import type { VALUES } from '@app/database';
 import { visibleColumns } from '@app/people';
 
-/** What an organization may change of somebody, as it sees it; what only tutors or students have is null for others. */
+/** What an organization may change about a person. Fields that only tutors or students have are null for others. */
 export interface ProfileRow {
   role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
   archived: boolean;

@@ -4,9 +4,9 @@ import { RATE_BANDS, TUTOR_TIERS } from '@app/billing';
 import { Env } from '@app/config';
 import { FIELDS } from '@app/fields';
 import { Rows, type RowTable, type Values } from '@app/rows';
-import { type Refusal, Refused } from '@app/rules';
+import { Refused } from '@app/rules';
 import { SUBJECTS } from '@app/teaching';
-import { answered, type Errors } from '../money/money-forms.js';
+import { answered, type Errors, namesake } from '../web/answered.js';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import type { Form } from '../web/form.js';
 import { FormOperations } from '../web/operations.js';
@@ -98,7 +98,7 @@ function controllerOf(kind: NamedKind, tab: number): Type {
         this.operations.perform(organization, made, {}, run),
         { back: `/o/${slug}${list}`, done: `The ${kind.one} was added.` },
         (errors) => this.listed(organization, errors),
-        fieldOf,
+        namesake,
       );
     }
 
@@ -138,7 +138,7 @@ function controllerOf(kind: NamedKind, tab: number): Type {
         this.operations.perform(organization, operation, ids, () => run(rowId)),
         { back: `/o/${organization.slug}${list}`, done },
         (errors) => this.shown(organization, rowId, errors),
-        fieldOf,
+        namesake,
       );
     }
 
@@ -164,8 +164,6 @@ function controllerOf(kind: NamedKind, tab: number): Type {
     throw Refused.invalid(used ? `This ${kind.one} is in use. ${kind.instead}` : error.message);
   }
 }
-
-const fieldOf = ({ at }: Refusal): string => at.join('.') || 'form';
 
 const typedIn = (form: Form) => ({
   ...{ name: form.text('name'), tax: form.text('tax'), sort_order: form.text('sort_order') },

@@ -6,7 +6,7 @@ import { FIELDS, isFault } from '@app/fields';
 import type { Values } from '@app/rows';
 import type { Refusal } from '@app/rules';
 import { centsOf } from '../money/amounts.js';
-import type { Errors } from '../money/money-forms.js';
+import type { Errors } from '../web/answered.js';
 import type { Form } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import type { PriceRow } from './prices.queries.js';

@@ -4,7 +4,7 @@ import { RATE_CELLS, RateTable } from '@app/billing';
 import { Env } from '@app/config';
 import { type Refusal, Refused } from '@app/rules';
 import { PriceSettling } from '@app/scheduling';
-import { answered, type Errors } from '../money/money-forms.js';
+import { answered, type Errors } from '../web/answered.js';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';

@@ -3,8 +3,8 @@ import { Retention } from '@app/erasure';
 import { FamiliesModule } from '@app/families';
 import { ImageEncoder } from '@app/images';
 import { CONTACT, PortalSettings, SELLER, sellerFaults, type Settings } from '@app/people';
-import { Refused } from '@app/rules';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { errorsOf } from '../web/answered.js';
 import { FormOperations } from '../web/operations.js';
 import { LogoController, Pictures } from './logo.controller.js';
 import { MailsController } from './mails.controller.js';
@@ -72,9 +72,7 @@ class SettingsController {
       const change = () => this.settings.change(organizationId, by, settings, values, faults);
       await this.operations.perform(organization, 'change settings', {}, change, { repeatable: true });
     } catch (error) {
-      if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
-      const errors = Object.fromEntries(error.why.refusals.map(({ at, reason }) => [at.join('.'), reason]));
-      return page(template, { values, errors }, 422);
+      return page(template, { values, errors: errorsOf(error) }, 422);
     }
     return seeOther(`/o/${slug}${path}`, 'success', 'The settings were saved.');
   }

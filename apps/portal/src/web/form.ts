@@ -3,20 +3,36 @@ import type { Request } from 'express';
 import { canonicalUuid, isStorable } from '@app/database';
 import { PageError } from './page-error.js';
 
+/** An id that a page offers. @throws PageError for what no page offers */
+export function idIn(text: string): string {
+  const id = canonicalUuid(text);
+  if (id === null) throw PageError.badForm();
+  return id;
+}
+
 /** The fields of a submitted form. Missing fields are empty. */
 export class Form {
   constructor(private readonly body: unknown) {}
 
   /** Identifies the form, which counts once however often it is sent. @throws PageError for a form without one */
   get token(): string {
-    const token = canonicalUuid(this.text('form_token'));
-    if (token === null) throw PageError.badForm();
-    return token;
+    return idIn(this.text('form_token'));
   }
 
   /** A field without surrounding whitespace. @throws PageError if it was sent twice or cannot be stored */
   text(name: string): string {
     return this.exact(name).trim();
+  }
+
+  /** An id that the page offers; null for none. @throws PageError for what no page offers */
+  id(name: string): string | null {
+    const text = this.text(name);
+    return text === '' ? null : idIn(text);
+  }
+
+  /** The ids of checkboxes. @throws PageError for what no page offers */
+  ids(name: string): string[] {
+    return this.list(name).map(idIn);
   }
 
   /** A field exactly as it was typed, for passwords. */

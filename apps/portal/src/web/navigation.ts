@@ -30,7 +30,7 @@ export class Navigation {
       .flatMap(({ path: template, navigation }) => (navigation ? [{ path: template, ...navigation }] : []))
       .sort((a, b) => a.order - b.order);
     const links = this.entries.map((entry) => ({ ...entry, href: entry.path.replace(':slug', slug) }));
-    // The page above the current one that is nearest; Home is above all of them.
+    // The entry with the longest path that the current page is below. Every path begins with Home's, so Home counts only for itself.
     const [nearest] = links
       .filter(({ area, href }) => path === href || (area !== 'Home' && path.startsWith(`${href}/`)))
       .sort((a, b) => b.href.length - a.href.length);
