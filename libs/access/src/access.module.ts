@@ -12,6 +12,7 @@ import { Joining } from './joining/joining.js';
 import { MembershipOffers } from './joining/membership-offers.js';
 import { OpenedInvites } from './joining/opened-invites.js';
 import { Waiting } from './joining/waiting.js';
+import { Withdrawing } from './joining/withdrawing.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { KeyNotices } from './keys/key-notices.js';
 import { OffboardingSteps } from './membership/offboarding-steps.js';
@@ -40,6 +41,7 @@ const ACCESS = [
   Offboarding,
   OpenedInvites,
   Roles,
+  Withdrawing,
 ];
 const BELOW = [AuditModule, JobsModule, PeopleModule, SchedulingModule];
 

@@ -7,6 +7,7 @@ export type { Joined, JoinProblem, NotJoined } from './joining/join-outcome.js';
 export { type Joiner, Joining, type Newcomer } from './joining/joining.js';
 export { type MembershipOffer, MembershipOffers, type WaitingMembership } from './joining/membership-offers.js';
 export { type InvitePage, type InviteState, type OpenedInvite, OpenedInvites } from './joining/opened-invites.js';
+export { Withdrawing } from './joining/withdrawing.js';
 export { type AccountDeletion, AccountDeletions, type Tie } from './membership/account-deletions.js';
 export { Erasures } from './membership/erasures.js';
 export { openInvitesOf } from './membership/offboarding-steps.js';

@@ -19,6 +19,7 @@ const WORDS = {
 
   join: 'Joined',
   decline_membership: 'Declined to join',
+  withdraw_request: 'Withdrew their request to join',
   approve_member: 'Approved {person}',
   decline_member: 'Declined {person}',
   approve_parent: 'Approved {person} as a parent',

@@ -160,6 +160,8 @@ export interface EmailPayload {
   settings?: { by: string | null; changes: SettingInMail[] };
   webhook?: WebhookInMail;
   exported?: ExportInMail;
+  /** Whether whoever joined has to be approved first. */
+  waits?: boolean;
   /** In a notice to managers, which may be gathered with others: its kind, and the organization's page in the portal. */
   notice?: { kind: NoticeKind; home: string };
 }
@@ -176,7 +178,7 @@ export interface EmailLink {
 
 export interface Email extends Pick<
   EmailPayload,
-  'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'settings' | 'webhook' | 'exported' | 'notice'
+  'firstName' | 'role' | 'key' | 'signIn' | 'membership' | 'settings' | 'webhook' | 'exported' | 'waits' | 'notice'
 > {
   kind: EmailKind;
   /** As given. Comparisons use lower case. */
@@ -193,7 +195,7 @@ export interface EmailSender {
 
 /** The outbox's payload of a mail: encrypted, because it contains a link. */
 export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: Email): Buffer {
-  const { firstName, role, link, key, signIn, membership, settings, webhook, notice } = email;
+  const { firstName, role, link, key, signIn, membership, settings, webhook, waits, notice } = email;
   const payload: EmailPayload = {
     organizationName: name,
     timeZone,
@@ -207,6 +209,7 @@ export function sealEmail(vault: Vault, { name, timeZone }: EmailSender, email: 
     ...(membership && { membership }),
     ...(settings && { settings }),
     ...(webhook && { webhook }),
+    ...(waits && { waits }),
     ...(notice && { notice }),
   };
   return vault.seal('outbox payloads', JSON.stringify(payload));

@@ -68,7 +68,7 @@ describe('an admin whom an API key invites', () => {
   it('waits for an owner, sees and does nothing meanwhile, and all owners are told', async () => {
     const [second, admin] = [await manager('owner'), await manager('admin')];
     const { id, email, visitor, welcome } = await waitingAdmin();
-    expect(welcome.text).toContain('An owner of Demo Tutoring has to approve you as an admin');
+    expect(welcome.text).toContain('An owner of Demo Tutoring has to approve you');
     expect(await statusOf(email)).toEqual({ role: 'admin', status: 'pending' });
     const routes = joining.portal.routes().filter(({ access, method }) => access === 'managers' && method === 'GET');
     const slug = pages.base.split('/')[2]!;

@@ -35,6 +35,9 @@ it('a parent reads what they would agree to, and declines, at 390 px without Jav
   expect(await size('.consent li')).toBe(await size('body'));
   const accept = await page.getByRole('button', { name: 'Accept and join' }).boundingBox();
   expect((await consent.boundingBox())!.y).toBeLessThan(accept!.y);
+  // Declining asks once more.
+  expect(await page.getByRole('button', { name: 'This is not my child' }).isVisible()).toBe(false);
+  await page.getByText('Decline …').click();
   await page.getByRole('button', { name: 'This is not my child' }).click();
   await page.waitForURL('**/join/declined');
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Invitation declined');
@@ -68,7 +71,8 @@ it('the pages have no faults', async () => {
   for (const path of [`/join/${code}`, `/join/${unproven}`]) {
     await stranger.goto(path);
     faults[path] = await faultsOf(stranger, `consent ${path === `/join/${code}` ? 'parent' : 'unproven'}`);
-    await stranger.getByRole('button', { name: 'Decline' }).click();
+    await stranger.getByText('Decline …').click();
+    await stranger.getByRole('button', { name: 'Decline the invitation' }).click();
     await stranger.waitForURL('**/join/declined');
     faults[`${path} declined`] = await axeFaults(stranger);
   }

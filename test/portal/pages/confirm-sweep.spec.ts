@@ -13,7 +13,7 @@ const COOKIE_ALONE = [
   // Names, and a mail to the person's own address.
   'POST /account/name', 'POST /account/passkeys/:passkey_id/rename', 'POST /account/confirmation',
   // The person's own answers to what an organization offers.
-  'POST /organizations/:organization_id/accept', 'POST /organizations/:organization_id/decline',
+  'POST /organizations/:organization_id/accept', 'POST /organizations/:organization_id/decline', 'POST /organizations/:organization_id/withdraw',
   // Mails to addresses that the organization has entered, calls to its hook, and the end of invites: nobody new comes in.
   'POST /o/:slug/people/:kind/:user_id/send-invite', 'POST /o/:slug/people/:kind/:user_id/revoke-invites',
   'POST /o/:slug/people/invites/:invite_id/revoke',

@@ -149,7 +149,7 @@ it('every id in a path is refused as if it did not exist, if it is another organ
       for (const [index, at] of pathsOf(path, id).entries()) {
         const missing = await answer(pathsOf(path, absent)[index]!, absent);
         // An offer that is gone leads back to those that remain.
-        expect([at, missing.status]).toEqual([at, /^\/organizations\/.*\/(accept|decline)$/.test(path) ? 303 : 404]);
+        expect([at, missing.status]).toEqual([at, /^\/organizations\/.*\/(accept|decline|withdraw)$/.test(path) ? 303 : 404]);
         expect([at, await answer(at, id)]).toEqual([at, missing]);
       }
     }

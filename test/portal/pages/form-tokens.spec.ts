@@ -16,7 +16,7 @@ const REPEATABLE = [
   'webhooks/delete', 'account/remove', 'account/delete', 'account/call-off', 'account/end', 'account/end-others', 'web/sign-out', 'join/sign-out', 'hooks/remove', 'keys/revoke', 'people/remove',
   'people/ask', 'people/call-off', 'people/hold',
   'people/reminders', 'people/revoke', 'people/revoke-invites', 'people/unlink', 'people/switch-off', 'people/undo', 'people/approve', 'people/release', 'people/decline',
-  'home/accept', 'home/decline', 'home/leave', 'join/join', 'join/decline', 'money/approve', 'money/reject', 'money/reimburse',
+  'home/accept', 'home/decline', 'home/leave', 'join/join', 'join/decline', 'join/withdraw', 'money/approve', 'money/reject', 'money/reimburse',
   // A replaced code is replaced; the second new secret is the one shown; nobody is mailed twice within minutes; a test is another call.
   'people/replace', 'hooks/rotate', 'people/invite', 'people/parents', 'people/resend', 'people/send-invite', 'hooks/test', 'webhooks/test', 'webhooks/replay',
   'sign-in/sign-in', 'sign-in/confirm', 'web/confirmation',

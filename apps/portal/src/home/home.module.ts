@@ -1,7 +1,7 @@
 import { Controller, Get, Module, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ActingPerson } from '@app/audit';
-import { type MembershipOffer, MembershipOffers, Offboarding, type WaitingMembership } from '@app/access';
+import { type MembershipOffer, MembershipOffers, Offboarding, type WaitingMembership, Withdrawing } from '@app/access';
 import { Operations } from '@app/people';
 import {
   By,
@@ -14,6 +14,7 @@ import {
   Session,
 } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
+import { formats } from '../web/formats.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { unlessRefused } from '../web/refusals.js';
@@ -27,6 +28,7 @@ class HomeController {
   constructor(
     private readonly sessions: Sessions,
     private readonly offers: MembershipOffers,
+    private readonly withdrawing: Withdrawing,
     private readonly operations: Operations,
     private readonly offboarding: Offboarding,
     private readonly overviews: Overviews,
@@ -61,6 +63,13 @@ class HomeController {
   decline(@Param('organization_id') id: string, @SentForm() form: Form, @By() by: ActingPerson): Promise<SeeOther> {
     const done = this.offers.decline(pathId(id), by, asOf(form), form.text('reason') === 'not_my_child');
     return answered(done, 'You declined the invitation. The organization sees nothing of your account.');
+  }
+
+  @Post('organizations/:organization_id/withdraw')
+  @ForSignedIn()
+  withdraw(@Param('organization_id') id: string, @SentForm() form: Form, @By() by: ActingPerson): Promise<SeeOther> {
+    const done = this.withdrawing.withdraw(pathId(id), by, asOf(form));
+    return answered(done, 'You withdrew your request. Nobody will decide about it.');
   }
 
   @Post('organizations/:organization_id/leave')
@@ -107,7 +116,7 @@ function organizationsPage({ memberships }: SignedIn, { offers, waiting, former 
     managed: memberships.filter(manages),
     others,
     offers: offers.slice(0, MOST_OFFERS),
-    waiting,
+    waiting: waiting.map((one) => ({ ...one, on: formats(one.timeZone).dateTime(one.since) })),
     former,
   });
 }

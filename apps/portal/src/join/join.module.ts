@@ -1,8 +1,10 @@
 import { Controller, Get, Module, Param, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
+import { MembershipOffers } from '@app/access';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
 import { Public, Session } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
+import { formats } from '../web/formats.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { manages } from '../web/session.guard.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
@@ -18,6 +20,7 @@ class JoinController {
     private readonly join: JoinService,
     private readonly cookie: JoinCookie,
     private readonly sessions: Sessions,
+    private readonly offers: MembershipOffers,
   ) {}
 
   @Get('join')
@@ -39,18 +42,20 @@ class JoinController {
 
   /** The next steps after accepting. Declared before `join/:secret`, which would match it. */
   @Get('join/done')
-  done(@Session() session: SignedIn | null, @Req() request: Request): Page | SeeOther {
+  async done(@Session() session: SignedIn | null, @Req() request: Request): Promise<Page | SeeOther> {
     const joined = this.cookie.read(request, 'joined');
     // Somebody else may have signed in with this browser since.
     if (!joined || joined.userId !== session?.userId) return seeOther('/');
     const membership = session.memberships.find(({ organizationId }) => organizationId === joined.organizationId);
-    // Removed from the organization in the meantime.
-    if (!membership && !joined.waits) return seeOther('/');
+    // A parent who belongs already may still wait for another child.
+    const waiting = joined.waits ? await this.offers.waiting(this.sessions.secretOf(request)) : [];
+    const asked = waiting.find((one) => one.organizationId === joined.organizationId && one.role === joined.role);
+    // Removed from the organization in the meantime, or declined.
+    if (!membership && !asked) return seeOther('/');
     const { organization: name, ...rest } = joined;
     const slug = membership && manages(membership) ? membership.slug : null;
-    // A parent who belongs already may still wait for another child.
-    const waits = !membership || (joined.waits && joined.role === 'parent');
-    return page('join/joined', { ...rest, name, slug, waits });
+    const since = asked && formats(asked.timeZone).dateTime(asked.since);
+    return page('join/joined', { ...rest, name, slug, asked, since });
   }
 
   /** Tells the person what became of their invite. Declared before `join/:secret`, which would match this path. */

@@ -109,11 +109,12 @@ function nameOf({ organizationName }: Pick<EmailPayload, 'organizationName'>): s
 }
 
 function subjectOf(kind: EmailKind, payload: EmailPayload): Subject {
-  const { role, key, signIn, membership, settings, webhook, exported, timeZone } = payload;
+  const { role, key, signIn, membership, settings, webhook, exported, waits = false, timeZone } = payload;
   if (kind.startsWith('key_') && !key) throw new Error(`A mail "${kind}" without a key`);
   return {
     organization: nameOf(payload),
     role: ROLES[role],
+    waits,
     signIn: signIn ? { browser: midSentence(signIn.browser), at: inWords(new Date(signIn.at), timeZone) } : null,
     membership: membership
       ? {

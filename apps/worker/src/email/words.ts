@@ -18,6 +18,8 @@ export interface Subject {
   settings: { by: string; changes: string } | null;
   webhook: { host: string; why: string } | null;
   exported: { by: string } | null;
+  /** Whether whoever joined has to be approved first. */
+  waits: boolean;
 }
 
 export interface KeyWords {

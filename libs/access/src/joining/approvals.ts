@@ -47,7 +47,7 @@ export class Approvals {
       if (!(await this.isIn(organizationId, userId, as))) return true;
       await this.waiting.settle(organizationId, userId, as);
       const manages = role === 'owner' || role === 'admin';
-      await this.tell(provisioner, 'approval_given', role, userId, '/sign-in');
+      await this.tell(provisioner, 'approval_given', role, userId, '/');
       if (manages) await this.notices.managerAdded(organizationId, by, userId, role);
       return true;
     });

@@ -191,12 +191,10 @@ export class Joining {
   }
 
   /** Welcomes somebody with their first credential; otherwise notifies the address that the login has a new one. */
-  private async tellOf({ organization, role }: OpenedInvite, login: Identity, credential: Credential): Promise<void> {
-    const changed = 'passkey' in credential ? 'passkey_added' : 'password_changed';
-    const mail = login.used
-      ? this.notices.mail(changed, login.id)
-      : this.notices.welcome(organization, login.id, login.firstName, role);
-    await this.db.query(sql`SELECT ${mail}`);
+  private async tellOf({ organization, role }: OpenedInvite, login: Identity, credential?: Credential): Promise<void> {
+    const changed = credential && 'passkey' in credential ? 'passkey_added' : 'password_changed';
+    const welcome = this.notices.welcome(organization, login.id, login.firstName, role);
+    await this.db.query(sql`SELECT ${login.used ? this.notices.mail(changed, login.id) : welcome}`);
   }
 
   private async register(
@@ -240,10 +238,11 @@ export class Joining {
     await this.effects.close(invite);
     const { id: invite_id, scope, role } = invite;
     const { id: userId, verified, email: to, firstName } = identity;
-    const confirmationMailed = !verified && (await this.mails.confirm(by, { role, id: userId, to, firstName }));
+    const waits = approval !== false;
+    const confirmationMailed = !verified && (await this.mails.confirm(by, { role, id: userId, to, firstName, waits }));
+    if (created && verified && !waits) await this.tellOf(invite, identity);
     const details = { invite_id, user_id: userId, scope, role, created, verified };
     await this.audit.add(organizationId, { userId, requestId }, 'join', details);
-    const waits = approval !== false;
     const told = { created, confirmationMailed, repeated: false };
     return { status: 'joined', userId, organizationId, verified, waits, shown, ...told };
   }

@@ -20,11 +20,16 @@ export interface MembershipOffer {
 
 /** A membership that the organization has yet to approve. */
 export interface WaitingMembership {
+  organizationId: string;
   organization: string;
   role: 'admin' | 'tutor' | 'student' | 'parent';
   since: Date;
+  /** The organization's. */
+  timeZone: string;
   /** A key of the organization changed their address. */
   readdressed: boolean;
+  /** The first names of the children whom a parent asks for. */
+  children: string[];
   contact: Contact;
 }
 
@@ -59,7 +64,9 @@ export class MembershipOffers {
   /** Where the person waits for an owner or admin. @param session the session's stored hash */
   waiting(session: Buffer | null): Promise<WaitingMembership[]> {
     return this.db.lookUp<WaitingMembership>(sql`
-      SELECT organization, role, since, readdressed, contact FROM waiting_memberships(${session})`);
+      SELECT organization_id AS "organizationId", organization, role, since, time_zone AS "timeZone", readdressed,
+        children, contact
+      FROM waiting_memberships(${session})`);
   }
 
   /** @throws Refused when nothing is pending */

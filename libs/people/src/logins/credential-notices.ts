@@ -27,7 +27,7 @@ export class CredentialNotices {
 
   /** The same for somebody who has joined and chosen their first password or passkey: the organization welcomes them. */
   welcome(organization: EmailSender, loginId: string, firstName: string, role: Email['role']): Sql {
-    return this.queue(organization, loginId, '/sign-in', { kind: 'welcome', firstName, role });
+    return this.queue(organization, loginId, '/', { kind: 'welcome', firstName, role });
   }
 
   private queue(

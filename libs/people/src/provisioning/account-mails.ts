@@ -13,6 +13,7 @@ export interface AccountMail {
   id: string;
   to: string;
   firstName: string | null;
+  waits?: boolean;
 }
 
 /** Mails that inform people of their accounts. */

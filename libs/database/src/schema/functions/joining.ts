@@ -81,16 +81,21 @@ export const joining = /* sql */ `
       JOIN organizations o ON o.id = t.organization_id ORDER BY o.name LIMIT 20
   $$;
 
-  -- The organizations where this session's person has joined by a code and nobody has decided yet.
-  CREATE FUNCTION waiting_memberships(secret bytea) RETURNS TABLE (organization text, role text, since timestamptz,
-    readdressed boolean, contact json) LANGUAGE sql ${AS_OWNER} AS $$
-    SELECT o.name, t.role, t.since, t.readdressed, contact_of(o) FROM portal_session(secret) s,
-      LATERAL (SELECT m.organization_id, m.role, m.approval_requested_at AS since, m.readdressed_at IS NOT NULL AS readdressed
+  -- The organizations where this session's person has joined by a code and nobody has decided yet. children: the first names
+  -- of those whom a parent asks for, as the page of their code showed them.
+  CREATE FUNCTION waiting_memberships(secret bytea) RETURNS TABLE (organization_id uuid, organization text, role text,
+    since timestamptz, time_zone text, readdressed boolean, children text[], contact json) LANGUAGE sql ${AS_OWNER} AS $$
+    SELECT o.id, o.name, t.role, t.since, o.time_zone, t.readdressed, t.children, contact_of(o) FROM portal_session(secret) s,
+      LATERAL (SELECT m.organization_id, m.role, m.approval_requested_at AS since, m.readdressed_at IS NOT NULL AS readdressed,
+            ARRAY[]::text[] AS children
           FROM members m WHERE m.user_id = s.user_id AND m.status = 'pending' AND m.approval_requested_at IS NOT NULL
-        UNION ALL SELECT p.organization_id, 'parent', p.readdressed_at, true FROM parents p
+        UNION ALL SELECT p.organization_id, 'parent', p.readdressed_at, true, ARRAY[]::text[] FROM parents p
           WHERE p.user_id = s.user_id AND p.status = 'pending' AND p.readdressed_at IS NOT NULL
-        UNION ALL SELECT j.organization_id, 'parent', min(j.joined_at), false FROM joins j
-          JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+        UNION ALL SELECT j.organization_id, 'parent', min(j.joined_at), false,
+            array_remove(array_agg(DISTINCT CASE WHEN m.accepted_at IS NULL THEN m.supplied_first_name ELSE u.first_name END), NULL)
+          FROM joins j JOIN invites i ON i.organization_id = j.organization_id AND i.id = j.invite_id
+          LEFT JOIN members m ON m.organization_id = i.organization_id AND m.user_id = i.target_id AND m.status <> 'archived'
+          LEFT JOIN users u ON u.id = m.user_id
           WHERE j.user_id = s.user_id AND j.approval = 'waiting' AND i.role = 'parent' GROUP BY 1) t
       JOIN organizations o ON o.id = t.organization_id ORDER BY o.name, t.role LIMIT 20
   $$;
