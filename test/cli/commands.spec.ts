@@ -31,17 +31,18 @@ describe('the command line', () => {
   it('changes an organization, its currency while there is no money', async () => {
     await cli('org', 'create', '--name', 'Moving', '--slug', 'moving');
     const update = (...args: string[]) => cli('--json', 'org', 'update', '--org', 'moving', ...args);
-    const made = await update('--name', 'Moved', '--timezone', 'Europe/Paris', '--currency', 'EUR', '--terms-days', '7');
-    expect(results(made.stdout)).toEqual([{ organization: 'moving', changed: ['name', 'time_zone', 'currency', 'payment_terms_days'] }]);
+    const made = await update('--name', 'Moved', '--timezone', 'Europe/Paris', '--currency', 'EUR', '--terms-days', '7', '--app-url', 'https://app.example.org');
+    const fields = ['name', 'time_zone', 'currency', 'app_url', 'payment_terms_days'];
+    expect(results(made.stdout)).toEqual([{ organization: 'moving', changed: fields }]);
     expect(results((await update('--name', 'Moved')).stdout)).toEqual([{ organization: 'moving', changed: [] }]);
     const owner = new pg.Client({ connectionString: urlsOf(database).MIGRATION_DATABASE_URL });
     await owner.connect();
     try {
       await owner.query(`SET app.maintenance = on`);
-      const { rows } = await owner.query<{ id: string }>(`SELECT id, name, time_zone, currency, payment_terms_days FROM organizations WHERE slug = 'moving'`);
-      expect(rows).toMatchObject([{ name: 'Moved', time_zone: 'Europe/Paris', currency: 'EUR', payment_terms_days: 7 }]);
+      const { rows } = await owner.query<{ id: string }>(`SELECT id, name, time_zone, currency, app_url, payment_terms_days FROM organizations WHERE slug = 'moving'`);
+      expect(rows).toMatchObject([{ name: 'Moved', time_zone: 'Europe/Paris', currency: 'EUR', app_url: 'https://app.example.org/', payment_terms_days: 7 }]);
       const audited = await owner.query(`SELECT details FROM audit_log WHERE organization_id = $1 AND operation = 'change settings' AND result = 'done'`, [rows[0]!.id]);
-      expect(audited.rows).toEqual([{ details: { fields: ['name', 'time_zone', 'currency', 'payment_terms_days'] } }]);
+      expect(audited.rows).toEqual([{ details: { fields } }]);
       await owner.query(`WITH person AS (INSERT INTO users (id, email, email_normalized, first_name, last_name)
           VALUES (gen_random_uuid(), 'm@example.org', 'm@example.org', 'M', 'N') RETURNING id),
         member AS (INSERT INTO members (id, organization_id, user_id, role) SELECT gen_random_uuid(), $1, id, 'tutor' FROM person RETURNING user_id)
@@ -57,19 +58,20 @@ describe('the command line', () => {
   it.each([
     [['org', 'update', '--org', 'first'], 'Say what to change'],
     [['org', 'update', '--org', 'nowhere', '--name', 'x'], 'There is no organization "nowhere"'],
-    [['org', 'update', '--org', 'first', '--terms-days', '1.5'], 'The terms of payment are 0 to 365 days'],
-    [['org', 'update', '--org', 'first', '--terms-days', '366'], 'The terms of payment are 0 to 365 days'],
-    [['org', 'update', '--org', 'first', '--timezone', 'Mars/Base'], '"Mars/Base" is not an IANA time zone'],
+    [['org', 'update', '--org', 'first', '--terms-days', '1.5'], 'Enter 0 to 365 days'],
+    [['org', 'update', '--org', 'first', '--terms-days', '366'], 'Enter 0 to 365 days'],
+    [['org', 'update', '--org', 'first', '--app-url', 'http://app.example.org'], 'Enter an address that begins with https://'],
+    [['org', 'update', '--org', 'first', '--timezone', 'Mars/Base'], 'Choose an IANA time zone'],
     [['org', 'create', '--name', 'Again', '--slug', 'first'], 'The organization "first" already exists'],
     [['org', 'create', '--name', 'Bad', '--slug', 'Not A Slug'], '"Not A Slug" is not a valid slug'],
-    [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'], '"Mars/Base" is not an IANA time zone'],
-    [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', '+05:30'], '"+05:30" is not an IANA time zone'],
+    [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', 'Mars/Base'], 'Choose an IANA time zone'],
+    [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--timezone', '+05:30'], 'Choose an IANA time zone'],
     ...['dollars', 'JPY', 'KWD', 'CLF', 'ZZZ', 'XXX', 'XAU', 'DEM', 'aud'].map(
       (code) =>
-        [
-          ['org', 'create', '--name', 'Bad', '--slug', 'bad', '--currency', code],
-          `"${code}" is not the ISO 4217 code of a currency with hundredths`,
-        ] as [string[], string],
+        [['org', 'create', '--name', 'Bad', '--slug', 'bad', '--currency', code], 'Choose the ISO 4217 code of a currency with hundredths'] as [
+          string[],
+          string,
+        ],
     ),
     [['org', 'create', '--slug', 'bad'], "required option '--name <name>' not specified"],
     [['owner', 'create', '--org', 'first', '--email', 'nobody'], '"nobody" is not a valid email address'],
@@ -88,7 +90,7 @@ describe('the command line', () => {
     ]),
     ...['', '  ', '\u200b', 'two\nlines', 'a\u0001b', 'n'.repeat(201)].map((name): [string[], string] => [
       ['org', 'create', '--name', name, '--slug', 'bad'],
-      "An organization's name must have 1 to 200 characters",
+      'Enter a name on one line, up to 200 characters',
     ]),
     [['key', 'list', '--org', 'nowhere'], 'There is no organization "nowhere"'],
     [['key', 'revoke', 'nonsense'], 'There is no key nonsense'],

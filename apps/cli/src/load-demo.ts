@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { type Contact, CONTACT, Operations, Organizations, PortalSettings, type Typed } from '@app/people';
+import { type Contact, CONTACT, Operations, Organizations, OrganizationSettings, type Typed } from '@app/people';
 import { OPERATOR } from '@app/audit';
 import type { Env } from '@app/config';
 import { Database } from '@app/database';
@@ -68,7 +68,10 @@ export async function loadDemo(
     });
     await organizations.addOwner(id, ownerEmail);
     await withRules(env, 'portal', async (inside) => {
-      const change = () => inside.get(PortalSettings).change(id, OPERATOR, CONTACT, contactOf(slug));
+      const change = async () => {
+        const { changed } = await inside.get(OrganizationSettings).change(id, OPERATOR, CONTACT, contactOf(slug));
+        return { audit: { fields: changed } };
+      };
       if (!known) await inside.get(Operations).perform(id, OPERATOR, 'change settings', {}, change);
       await record(inside, id);
     });

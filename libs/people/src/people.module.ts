@@ -12,11 +12,11 @@ import { SignIn } from './logins/sign-in.js';
 import { Operations } from './operations.js';
 import { FamilyMails } from './organizations/family-mails.js';
 import { ManagerNotices } from './organizations/manager-notices.js';
-import { OrganizationSettings } from './organizations/organization-settings.js';
 import { Organizations } from './organizations/organizations.js';
 import { Logos } from './organizations/logos.js';
-import { PortalSettings } from './organizations/portal-settings.js';
+import { OrganizationSettings } from './organizations/settings.js';
 import { TakenBackNotices } from './organizations/taken-back-notices.js';
+import { ZoneMoves } from './organizations/zone-moves.js';
 import { AccountInvites } from './provisioning/account-invites.js';
 import { AccountMails } from './provisioning/account-mails.js';
 import { Families } from './provisioning/families.js';
@@ -50,7 +50,6 @@ const PEOPLE = [
   OrganizationSettings,
   PasswordLinks,
   Payers,
-  PortalSettings,
   Provisioning,
   Restoring,
   SignIn,
@@ -58,5 +57,5 @@ const PEOPLE = [
   TutorProfiles,
 ];
 
-@Module({ imports: [AuditModule, JobsModule], providers: [...PEOPLE, Memberships], exports: PEOPLE })
+@Module({ imports: [AuditModule, JobsModule], providers: [...PEOPLE, Memberships, ZoneMoves], exports: PEOPLE })
 export class PeopleModule {}

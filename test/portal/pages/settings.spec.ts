@@ -81,6 +81,61 @@ describe('the settings', () => {
   });
 });
 
+describe('the organization itself', () => {
+  const identity = async () => (await sql('SELECT name, time_zone, currency FROM organizations WHERE id = $1', pages.provisioning.id))[0];
+  const GIVEN_HERE = { ...GIVEN, name: 'Riverside', time_zone: 'Australia/Melbourne', currency: 'AUD' };
+
+  it('has its name, time zone and currency changed, and says what it cannot be', async () => {
+    const { text } = await pages.owner.get(settings);
+    for (const chosen of ['<option value="Australia/Melbourne" selected>Melbourne<', '<option value="AUD" selected>', 'name="name" type="text" value="Demo Tutoring"']) expect(text).toContain(chosen); // prettier-ignore
+    // Nothing is ahead, so nothing is asked.
+    const wanted = { ...GIVEN_HERE, time_zone: 'Europe/Paris', currency: 'EUR' };
+    expect((await pages.owner.post(settings, wanted)).status).toBe(303);
+    expect(await identity()).toEqual({ name: 'Riverside', time_zone: 'Europe/Paris', currency: 'EUR' });
+    for (const [field, value] of [['name', ''], ['name', 'n'.repeat(201)], ['time_zone', 'Mars/Base'], ['time_zone', ''], ['currency', 'JPY'], ['currency', 'x'.repeat(5000)]] as const) {
+      const answer = await pages.owner.post(settings, { ...wanted, [field]: value });
+      expect([field, answer.status, answer.text.includes(`id="field-${field}-error"`)]).toEqual([field, 422, true]);
+    } // prettier-ignore
+    const fields = ['name', 'timeZone', 'currency', 'appUrl', 'postalAddress', 'phone', 'privacyUrl'];
+    expect(await pages.audited('change settings')).toEqual([{ by: pages.ownerId, fields }]);
+  });
+
+  it('keeps its currency once there is money, and says why', async () => {
+    const { id } = pages.provisioning;
+    await make.invoice(id, (await make.student(id)).id, { status: 'draft', invoiceNumber: null });
+    const { text } = await pages.owner.get(settings);
+    expect(text).toContain('stays, because there are invoices');
+    expect(text).not.toContain('name="currency"');
+    const late = await pages.owner.post(settings, { ...GIVEN_HERE, currency: 'EUR' });
+    expect((await pages.owner.follow(late)).text).toContain('There is money already, so the currency stays.');
+    expect(await identity()).toMatchObject({ name: 'Demo Tutoring', currency: 'AUD' });
+    const { currency: _, ...rest } = GIVEN_HERE;
+    expect((await pages.owner.post(settings, rest)).status).toBe(303);
+    expect(await identity()).toMatchObject({ name: 'Riverside', currency: 'AUD' });
+  });
+
+  it('says what another time zone moves before it does, and wants a yes to exactly that', async () => {
+    const { id } = pages.provisioning;
+    const tutor = await make.tutor(id);
+    for (const startsAt of ['2098-06-02T05:00:00Z', '2098-06-03T05:00:00Z'].map((at) => new Date(at)))
+      await make.session(id, { tutorId: tutor.id, startsAt, endsAt: new Date(startsAt.getTime() + 3_600_000) });
+    await sql(`INSERT INTO availabilities (id, organization_id, tutor_id, day_of_week, start_time, end_time, timezone)
+      VALUES (gen_random_uuid(), $1, $2, 1, '09:00', '12:00', 'Australia/Melbourne')`, id, tutor.id); // prettier-ignore
+    await sql(`INSERT INTO time_off (id, organization_id, tutor_id, starts_on, ends_on) VALUES (gen_random_uuid(), $1, $2, '2098-06-01', '2098-06-01')`, id, tutor.id); // prettier-ignore
+    const wanted = { ...GIVEN_HERE, time_zone: 'Australia/Perth' };
+    const asked = await pages.owner.post(settings, wanted);
+    expect(asked.status).toBe(200);
+    for (const said of ['2 upcoming lessons keep their moment', 'Their time on the clock changes: Monday 2 June 2098, 3:00 pm is then shown as Monday 2 June 2098, 1:00 pm', '1 entry of 1 tutor stays', '1 period of whole days begins and ends']) expect(asked.text).toContain(said); // prettier-ignore
+    expect([await identity(), await pages.audited('change settings')]).toEqual([{ name: 'Demo Tutoring', time_zone: 'Australia/Melbourne', currency: 'AUD' }, []]); // prettier-ignore
+    // A yes to another change is none.
+    expect((await pages.owner.post(settings, { ...wanted, yes: 'Europe/Paris Australia/Perth' })).status).toBe(200);
+    expect((await pages.owner.post(settings, { ...wanted, yes: 'Australia/Melbourne Australia/Perth' })).status).toBe(303);
+    expect(await identity()).toEqual({ name: 'Riverside', time_zone: 'Australia/Perth', currency: 'AUD' });
+    expect(await sql('SELECT timezone FROM availabilities WHERE organization_id = $1', id)).toEqual([{ timezone: 'Australia/Melbourne' }]);
+    expect(await sql('SELECT starts_at FROM sessions WHERE organization_id = $1 ORDER BY 1 LIMIT 1', id)).toEqual([{ starts_at: new Date('2098-06-02T05:00:00Z') }]); // prettier-ignore
+  });
+});
+
 describe('after joining', () => {
   it.each([
     ['a student', STUDENT, 'Your lessons, homework and messages are'],

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { MembershipNotices } from '@app/access';
-import { Identities, Operations, PasswordLinks } from '@app/people';
+import { CONTACT, IDENTITY, Identities, Operations, OrganizationSettings, PasswordLinks, SELLER } from '@app/people';
 import { AuditLog, OPERATOR } from '@app/audit';
 import { normalizeEmail } from '@app/database';
 import { type EmailSender, Outbox } from '@app/jobs';
@@ -18,8 +18,14 @@ interface CreateOptions {
   currency?: string;
 }
 
-interface UpdateOptions extends Partial<Omit<CreateOptions, 'slug'>> {
+/** What the operator can change. */
+const SETTINGS = { ...IDENTITY, ...CONTACT, paymentTermsDays: SELLER.paymentTermsDays };
+
+interface UpdateOptions extends Partial<Record<keyof typeof CONTACT, string>> {
   org: string;
+  name?: string;
+  timezone?: string;
+  currency?: string;
   termsDays?: string;
 }
 
@@ -49,18 +55,21 @@ export function addOrganizationCommands(program: Command): void {
     .option('--timezone <zone>', 'IANA time zone')
     .option('--currency <code>', 'ISO 4217 code')
     .option('--terms-days <days>', 'days from the issue of an invoice until it is due, 0 to 365')
-    .action(async ({ org, name, timezone: timeZone, currency, termsDays }: UpdateOptions, command: Command) => {
-      const paymentTermsDays =
-        termsDays === undefined ? undefined : /^\d{1,3}$/.test(termsDays) ? Number(termsDays) : NaN;
-      const wanted = { name, timeZone, currency, paymentTermsDays };
-      if (Object.values(wanted).every((value) => value === undefined)) {
-        throw new Failure('Say what to change: --name, --timezone, --currency or --terms-days');
+    .option('--app-url <url>', 'where people find their lessons, with https; empty to remove it')
+    .option('--privacy-url <url>', 'the page that says how data is used')
+    .option('--postal-address <address>', 'postal address, on one line')
+    .option('--phone <number>', 'phone number')
+    .action(async ({ org, timezone: timeZone, termsDays, ...rest }: UpdateOptions, command: Command) => {
+      const given = { ...rest, timeZone, paymentTermsDays: termsDays };
+      if (Object.values(given).every((value) => value === undefined)) {
+        throw new Failure('Say what to change: --name, --timezone, --currency, --terms-days or --app-url, for example');
       }
-      const fields = await withContext(async ({ rules, organizations, organizationId }) => {
+      const fields = await withContext(async ({ rules, organizationId }) => {
         const id = await organizationId(org);
         const change = async () => {
-          const changed = (await organizations.change(id, wanted)).map(({ column }) => column);
-          return { changed: changed.length > 0, audit: { fields: changed }, answer: changed };
+          const { changed } = await rules.get(OrganizationSettings).change(id, OPERATOR, SETTINGS, given);
+          const columns = changed.map((one) => SETTINGS[one].column);
+          return { changed: columns.length > 0, audit: { fields: columns }, answer: columns };
         };
         return (await rules.get(Operations).perform(id, OPERATOR, 'change settings', {}, change))!.answer;
       });

@@ -1,5 +1,5 @@
 import { oneLine } from './one-line.js';
-import { httpsUrl, isPhone, type Setting } from './portal-settings.js';
+import { httpsUrl, isPhone, type Setting } from './settings.js';
 
 /** How people reach an organization; each null if it did not say. */
 export interface Contact {

@@ -1,34 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import sql, { join, raw } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
-import { Database, isTimeZone, KEPT, type KeptKind, normalizeEmail, type Tables } from '@app/database';
+import { Database, KEPT, type KeptKind, normalizeEmail, type Tables } from '@app/database';
 import { Invites } from '../invites/invites.js';
 import { isEmail } from '../email.js';
 import { Refused } from '@app/rules';
-import { isCurrency } from './currencies.js';
-import { oneLine } from './one-line.js';
+import { IDENTITY } from './identity.js';
+import { readAll } from './settings.js';
 
 export interface NewOrganization {
   name: string;
   slug: string;
   timeZone?: string;
   currency?: string;
-}
-
-/** What the operator changes of an organization; what is left out stays. */
-export interface OrganizationChange {
-  name?: string;
-  timeZone?: string;
-  currency?: string;
-  /** Days from the issue of an invoice until it is due. */
-  paymentTermsDays?: number;
-}
-
-/** A column that changed. */
-export interface ChangedColumn {
-  column: string;
-  before: string;
-  after: string;
 }
 
 export interface Organization extends Required<NewOrganization> {
@@ -41,34 +25,6 @@ const SLUG_RULE = 'up to 100 lowercase letters, digits and single hyphens';
 
 /** No organization has this id. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
-
-const MONEY = ['invoices', 'payments', 'payouts', 'adjustments', 'mileage_trips', 'expense_claims'];
-
-/** The values as they are stored. @throws Refused for an invalid one */
-function checked({ name, timeZone, currency, paymentTermsDays: days }: OrganizationChange): OrganizationChange {
-  const line = name === undefined ? undefined : oneLine(name, 200);
-  const refusals: [refused: boolean, reason: string, at: string][] = [
-    [line === null, "An organization's name must have 1 to 200 characters, on one line.", 'name'],
-    [
-      timeZone !== undefined && !isTimeZone(timeZone),
-      `"${timeZone}" is not an IANA time zone, such as Australia/Melbourne.`,
-      'timeZone',
-    ],
-    [
-      currency !== undefined && !isCurrency(currency),
-      `"${currency}" is not the ISO 4217 code of a currency with hundredths, such as AUD.`,
-      'currency',
-    ],
-    [
-      days !== undefined && !(Number.isInteger(days) && days >= 0 && days <= 365),
-      'The terms of payment are 0 to 365 days.',
-      'paymentTermsDays',
-    ],
-  ];
-  const refusal = refusals.find(([refused]) => refused);
-  if (refusal) throw Refused.invalid(refusal[1], refusal[2]);
-  return { name: line ?? undefined, timeZone, currency, paymentTermsDays: days };
-}
 
 /** Organizations and their owners, managed by the operator. */
 @Injectable()
@@ -83,7 +39,7 @@ export class Organizations {
     const { slug, timeZone = 'Australia/Melbourne', currency = 'AUD' } = wanted;
     if (!SLUG.test(slug) || slug.length > 100)
       throw Refused.invalid(`"${slug}" is not a valid slug: use ${SLUG_RULE}.`, 'slug');
-    const name = checked({ name: wanted.name, timeZone, currency }).name!;
+    const { name } = readAll(IDENTITY, { name: wanted.name, timeZone, currency });
     if (await this.idBySlug(slug)) throw Refused.invalid(`The organization "${slug}" already exists.`, 'slug');
     const id = uuidv7();
     await this.db.transaction({ organizationId: id }, async () => {
@@ -98,46 +54,6 @@ export class Organizations {
       await this.invites.addPermanentCodes(id);
     });
     return { id };
-  }
-
-  /**
-   * Changes an organization, in the ambient transaction. @returns the columns that changed, with what they were and are
-   * @throws Refused for an invalid value, and another currency once there is money
-   */
-  async change(organizationId: string, wanted: OrganizationChange): Promise<ChangedColumn[]> {
-    const { name, timeZone, currency, paymentTermsDays } = checked(wanted);
-    // Whoever writes money down holds the currency, and is waited for.
-    const lock = raw(currency === undefined ? 'FOR NO KEY UPDATE' : 'FOR UPDATE');
-    const [row] = await this.db.query<Record<string, unknown>>(sql`
-      SELECT name, time_zone, currency, payment_terms_days FROM organizations WHERE id = ${organizationId} ${lock}`);
-    const asked = { name, time_zone: timeZone, currency, payment_terms_days: paymentTermsDays };
-    const changes = Object.entries(asked).flatMap(([column, after]): ChangedColumn[] =>
-      after !== undefined && after !== row![column]
-        ? [{ column, before: String(row![column]), after: String(after) }]
-        : [],
-    );
-    if (changes.some(({ column }) => column === 'currency') && (await this.hasMoney(organizationId))) {
-      throw Refused.conflict('has_money', 'There is money already, so the currency stays.');
-    }
-    if (changes.length > 0) {
-      await this.db.query(sql`
-        UPDATE organizations SET name = coalesce(${name}, name), time_zone = coalesce(${timeZone}, time_zone),
-          currency = coalesce(${currency}, currency), payment_terms_days = coalesce(${paymentTermsDays}::integer, payment_terms_days),
-          updated_at = now() WHERE id = ${organizationId}`);
-    }
-    return changes;
-  }
-
-  /** Whether an amount of money has been written down, prices aside. */
-  private async hasMoney(organizationId: string): Promise<boolean> {
-    const rows = MONEY.map((table) => sql`SELECT FROM ${raw(table)} WHERE organization_id = ${organizationId}`);
-    const [found] = await this.db.query<{ money: boolean }>(sql`
-      SELECT ${join(
-        rows.map((one) => sql`EXISTS (${one})`),
-        ' OR ',
-      )} OR EXISTS (SELECT FROM sessions
-        WHERE organization_id = ${organizationId} AND (amount_owed_cents > 0 OR tutor_pay_cents > 0)) AS money`);
-    return found!.money;
   }
 
   /** All organizations, by slug. Only for the owner of the database, who may bypass row-level security. */

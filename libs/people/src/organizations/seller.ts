@@ -2,7 +2,7 @@ import { isBlank } from '@app/database';
 import { isEmail } from '../email.js';
 import { oneLine } from './one-line.js';
 import { readPayUrl } from './pay-url.js';
-import type { Setting, Values } from './portal-settings.js';
+import type { Setting, Values } from './settings.js';
 
 const LONGEST_INSTRUCTIONS = 500;
 

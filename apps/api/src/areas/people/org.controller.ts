@@ -1,5 +1,5 @@
 import { VALUES } from '@app/database';
-import { OrganizationSettings } from '@app/people';
+import { IDENTITY, OrganizationSettings, SELLER } from '@app/people';
 import {
   enumOf, field, flag, instant, integer, json, kinds, nullable, objectOf, one, oneOf, recordController, Records, Source, text, uuid, View,
   writeController,
@@ -58,6 +58,9 @@ const CHANGED = new View('ChangedOrganization', {
   moved_sessions: integer('0', { minimum: 0, examples: [0] }),
 });
 
+/** The settings that a key can change. */
+const SETTINGS = { ...IDENTITY, paymentTermsDays: SELLER.paymentTermsDays };
+
 /** What a key can change of its organization. */
 class UpdateOrg {
   @field.Text({ min: 1, max: 200, trim: true })
@@ -94,12 +97,14 @@ export const ORG_CONTROLLERS = [
     answers: one(CHANGED),
     versions: ORG,
     async run({ caller, organizationId, body }, settings, records) {
-      const { name, time_zone: timeZone, currency, payment_terms_days: paymentTermsDays } = body;
-      const change = { name, timeZone, currency, paymentTermsDays };
-      const done = await settings.change(organizationId, caller.keyId, change);
+      const { name, time_zone: timeZone, currency, payment_terms_days: days } = body;
+      const given = { name, timeZone, currency, paymentTermsDays: days?.toString() };
+      const by = { userId: null, apiKeyId: caller.keyId };
+      const { changed, move } = await settings.change(organizationId, by, SETTINGS, given);
+      const columns = changed.map((one) => SETTINGS[one].column);
       const stored = await records.written(caller, ORG);
-      const answer = { ...(JSON.parse(stored.text) as object), moved_sessions: done.moved };
-      return { changed: done.columns.length > 0, audit: { changed: done.columns }, answer };
+      const answer = { ...(JSON.parse(stored.text) as object), moved_sessions: move?.moved ?? 0 };
+      return { changed: columns.length > 0, audit: { changed: columns }, answer };
     },
   }),
 ];
