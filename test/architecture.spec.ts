@@ -100,7 +100,7 @@ describe('imports', () => {
       families: ['database', 'jobs', 'people', 'rules', 'scheduling'],
       database: ['concurrency', 'config', 'rules'],
       audit: ['database'],
-      messaging: ['database', 'jobs', 'people', 'rules'],
+      messaging: ['database', 'jobs', 'people', 'rules', 'scheduling'],
       teaching: ['access', 'config', 'database', 'people', 'rows', 'rules', 'scheduling'],
       people: ['audit', 'config', 'database', 'jobs', 'rules'],
       access: ['audit', 'config', 'database', 'jobs', 'people', 'rules', 'scheduling'],

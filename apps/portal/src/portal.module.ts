@@ -19,6 +19,7 @@ import { KeysModule } from './keys/keys.module.js';
 import { LessonsModule } from './lessons/lessons.module.js';
 import { MailsModule } from './mails/mails.module.js';
 import { MoneyModule } from './money/money.module.js';
+import { OwnModule } from './own/own.module.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { PeopleModule } from './people/people.module.js';
 import { PasskeysModule } from './passkeys/passkeys.module.js';
@@ -58,6 +59,7 @@ export class PortalModule {
         EnquiriesModule,
         FilesModule,
         LessonsModule,
+        OwnModule,
         MoneyModule,
         ActivityModule,
         AuditModule,

@@ -167,6 +167,7 @@ const WORDS = {
   'POST /v1/expenses/:claim_id/reject': 'Rejected an expense',
   'POST /v1/expenses/:claim_id/reimburse': 'Reimbursed an expense',
 
+  'write to organization': 'Wrote to the organization',
   'read inbox message': 'Marked a message of the inbox as read',
   'archive inbox message': 'Archived a message of the inbox',
   'match booking request': 'Matched a booking request',

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { v7 as uuidv7 } from 'uuid';
 import { Database, INBOX, IS_STAFF, transition } from '@app/database';
 import { Refused } from '@app/rules';
+import { maySeeLessons, seenLesson } from '@app/scheduling';
 
 /** What a guest writes, with a form of a website. */
 export interface GuestMessage {
@@ -34,6 +35,27 @@ export class Inbox {
     await this.db.query(sql`
       INSERT INTO inbox_messages (id, organization_id, guest_name, guest_email, message, subject_tutor_id)
       VALUES (${id}, ${organizationId}, ${guestName}, ${guestEmail}, ${message}, ${subjectTutorId})`);
+    return id;
+  }
+
+  /**
+   * Records what somebody of the organization writes, inside the ambient transaction.
+   *
+   * @param sessionId the lesson that it is about
+   * @returns its id
+   * @throws Refused for somebody who does not belong here, for a lesson that they may not see, and for the message
+   */
+  async write(organizationId: string, userId: string, message: string, sessionId: string | null): Promise<string> {
+    const id = uuidv7();
+    await this.db.lockPeople(organizationId, [userId]);
+    const seen = sessionId
+      ? seenLesson(organizationId, userId, sessionId)
+      : sql`SELECT ${maySeeLessons(organizationId, userId)} AS may`;
+    const [found] = await this.db.query<{ may?: boolean }>(seen);
+    if (!found || found.may === false) throw Refused.notFound();
+    await this.db.query(sql`
+      INSERT INTO inbox_messages (id, organization_id, from_user_id, session_id, message)
+      VALUES (${id}, ${organizationId}, ${userId}, ${sessionId}, ${message})`);
     return id;
   }
 

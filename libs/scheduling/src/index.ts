@@ -17,7 +17,9 @@ export { type SeriesChange, SeriesChanges } from './series-changes.js';
 export { SchedulingModule } from './scheduling.module.js';
 export { LONGEST, type SessionChange, SHORTEST } from './session-change.js';
 export { SessionChanges, withoutTutor } from './session-changes.js';
-export { maySeeLessons, removedLessons, type SeenLesson, seenLessons } from './seen-lessons.js';
+export {
+  maySeeLessons, removedLessons, type SeenLesson, seenLesson, seenLessons, type SeenStudent, seenStudents,
+} from './seen-lessons.js'; // prettier-ignore
 export { type ParticipantPrice, settle as settleRates } from './settling.js';
 export { type Calendar, type DaysOff, overlappingRules, slots, slotsOfAll, type WeeklyHours } from './slots.js';
 export { calendarsOf } from './tutor-calendars.js';

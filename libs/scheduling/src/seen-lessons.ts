@@ -1,5 +1,6 @@
-import sql, { raw, type Sql } from 'sql-template-tag';
-import { IS_STAFF, type SESSION, TAKES_PART, visiblePerson } from '@app/database';
+import sql, { empty, raw, type Sql } from 'sql-template-tag';
+import { LAST_INSTANT } from './overlap.js';
+import { IS_STAFF, type SESSION, TAKES_PART, type VALUES, visiblePerson } from '@app/database';
 
 /**
  * A lesson as somebody may see it: whoever teaches it, takes part, or is a parent of somebody who does. Never a price, a whole
@@ -30,6 +31,15 @@ export interface Reach {
   from: Date;
   to: Date;
   most: number;
+  /** Only this one. */
+  id?: string;
+}
+
+/** Who takes part, as whoever teaches the lesson knows them. */
+export interface SeenStudent {
+  student_id: string;
+  student: string;
+  attendance: (typeof VALUES)['lesson_participants']['attendance'][number] | null;
 }
 
 /** How long a lesson that was cancelled is still shown so. */
@@ -48,8 +58,9 @@ export const maySeeLessons = (organizationId: string, userId: string): Sql => sq
     WHERE p.organization_id = ${organizationId} AND p.user_id = ${userId} AND p.status = 'accepted')`;
 
 /** The lessons that somebody may see, by their start. */
-export function seenLessons(organizationId: string, userId: string, { from, to, most }: Reach): Sql {
-  const within = sql`s.organization_id = ${organizationId} AND s.starts_at >= ${from.toISOString()} AND s.starts_at < ${to.toISOString()}`;
+export function seenLessons(organizationId: string, userId: string, { from, to, most, id }: Reach): Sql {
+  const only = id ? sql` AND s.id = ${id}` : empty;
+  const within = sql`s.organization_id = ${organizationId} AND s.starts_at >= ${from.toISOString()} AND s.starts_at < ${to.toISOString()}${only}`;
   const lately = sql`s.status = 'cancelled' AND s.cancelled_at > now() - ${`${CANCELLED_DAYS} days`}::interval`;
   const own = sql`s.tutor_id = ${userId} AND EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId}
     AND m.user_id = ${userId} AND m.status = 'accepted' AND m.${IS_STAFF})`;
@@ -88,6 +99,18 @@ export function seenLessons(organizationId: string, userId: string, { from, to, 
     LATERAL (SELECT NOT o.teaches OR s.starts_at < now() + ${`${PLACE_HOURS} hours`}::interval AS shown) p
     ORDER BY s.starts_at, s.id LIMIT ${most}`;
 }
+
+/** One of them, if they may see it. */
+export const seenLesson = (organizationId: string, userId: string, id: string): Sql =>
+  seenLessons(organizationId, userId, { from: new Date(0), to: LAST_INSTANT, most: 1, id });
+
+/** Who takes part in a lesson, for whoever teaches it. */
+export const seenStudents = (organizationId: string, tutorId: string, id: string): Sql => sql`
+  SELECT p.student_id, concat_ws(' ', ${NAME('m')}, ${raw(visiblePerson('m').last_name)}) AS student, p.attendance
+  FROM sessions s JOIN lesson_participants p ON p.organization_id = s.organization_id AND p.session_id = s.id AND p.${TAKES_PART}
+  JOIN members m ON m.organization_id = p.organization_id AND m.user_id = p.student_id LEFT JOIN users u ON u.id = m.user_id
+  WHERE s.organization_id = ${organizationId} AND s.id = ${id} AND s.tutor_id = ${tutorId}
+  ORDER BY p.created_at, p.student_id`;
 
 /** The same of lessons that have been deleted: their times alone. */
 export const removedLessons = (organizationId: string, userId: string, { from, to, most }: Reach): Sql => sql`

@@ -138,10 +138,10 @@ describe('the organization itself', () => {
 
 describe('after joining', () => {
   it.each([
-    ['a student', STUDENT, 'Your lessons, homework and messages are'],
-    ['a tutor', { ...TUTOR, email: newAddress() }, 'Your students, lessons and availability are'],
-    ['a parent', null, 'Your child’s lessons, messages and invoices are'],
-  ])('%s reads where to go next, there and on the start page', async (_who, wish, next) => {
+    ['a student', STUDENT, 'Here you see your lessons'],
+    ['a tutor', { ...TUTOR, email: newAddress() }, 'Here you see your lessons, and mark who came'],
+    ['a parent', null, 'Here you see the lessons of your children'],
+  ])('%s reads where to go next, there and on the page of their organizations', async (_who, wish, next) => {
     const child = await make.student(pages.provisioning.id);
     const secret = await joining.invite(pages.provisioning, wish ?? { scope: 'parent', student_id: child.id, email: newAddress() });
     const visitor = joining.visitor();
@@ -149,12 +149,12 @@ describe('after joining', () => {
     const invite = await visitor.get(`/join/${secret}`);
     for (const text of SHOWN) expect(invite.text).toContain(text);
     const welcome = await visitor.follow(await visitor.post(`/join/${secret}`, registration(newAddress())));
-    const start = await visitor.get('/');
+    const start = await visitor.get('/organizations');
     for (const { text } of [welcome, start]) {
       for (const shown of [...SHOWN, next, 'href="https://app.example.org/"']) expect(text).toContain(shown);
     }
     await pages.owner.post(settings, { ...GIVEN, app_url: '' });
-    expect((await visitor.get('/')).text).toContain('how to open it');
+    expect((await visitor.get('/organizations')).text).not.toContain('open the app');
   });
 
   it('somebody who was removed reads where they no longer belong', async () => {

@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BELONGS } from '../../../apps/portal/src/web/access.decorators.js';
 import type { Route } from '../../../apps/portal/src/web/route-table.js';
+import type { Membership } from '../../../apps/portal/src/web/sessions.js';
 import { someOf } from '../../support/fuzz/hostile-client.js';
 import { DatabaseProxy } from '../../support/database/database-proxy.js';
 import { type Someone, TestPortal } from '../../support/portal/portal.js';
@@ -82,8 +84,12 @@ describe('every route', () => {
     expect(open.filter((name) => !join.includes(name)).sort()).toEqual(PUBLIC.sort());
   });
 
-  it('has the organization in its path if and only if it is for owners and admins', () => {
-    for (const route of routes) expect([nameOf(route), /^\/o\/:slug(\/|$)/.test(route.path)]).toEqual([nameOf(route), route.access === 'managers']);
+  it('has the organization in its path if and only if it is for those who belong: below /o for owners and admins, below /my for others', () => {
+    const belong = (access: Route['access']) => (access === 'managers' ? 'o' : access && access in BELONGS ? 'my' : undefined);
+    for (const route of routes) {
+      const [, below] = /^\/(o|my)\/:slug(?:\/|$)/.exec(route.path) ?? [];
+      expect([nameOf(route), below]).toEqual([nameOf(route), belong(route.access)]);
+    }
   });
 
   it('redirects to the sign-in without a session', async () => {
@@ -116,6 +122,27 @@ describe('every route', () => {
       const { text } = await send(route, { ...SAME_ORIGIN, Cookie: admin.cookie });
       expect([nameOf(route), text.includes('Only owners and admins')]).toEqual([nameOf(route), false]);
       const foreign = await send(route, { ...SAME_ORIGIN, Cookie: stranger.cookie }, portal, slug);
+      const absent = await send(route, { ...SAME_ORIGIN, Cookie: stranger.cookie }, portal, 'no-such-school');
+      expect([nameOf(route), foreign.status, foreign.text]).toEqual([nameOf(route), 404, absent.text]);
+    }
+  });
+
+  it('for some who belong is 403 to the others, and 404 to strangers', async () => {
+    const { organization } = owner;
+    const stranger = await portal.someone('owner');
+    const parent = await portal.make.parent(organization.id, { children: [(await portal.make.student(organization.id)).id] });
+    const those = {
+      tutor: await portal.someone('tutor', { organization }),
+      student: await portal.someone('student', { organization }),
+      parent: { cookie: await portal.session(parent.id) },
+    };
+    for (const route of routes.filter(({ path }) => path.startsWith('/my/'))) {
+      for (const [role, { cookie }] of Object.entries(those)) {
+        const { status, text } = await send(route, { ...SAME_ORIGIN, Cookie: cookie });
+        const may = BELONGS[route.access as keyof typeof BELONGS]({ role, isParent: role === 'parent' } as Membership);
+        expect([nameOf(route), role, status === 403 && text.includes('can open this page')]).toEqual([nameOf(route), role, !may]);
+      }
+      const foreign = await send(route, { ...SAME_ORIGIN, Cookie: stranger.cookie }, portal, organization.slug);
       const absent = await send(route, { ...SAME_ORIGIN, Cookie: stranger.cookie }, portal, 'no-such-school');
       expect([nameOf(route), foreign.status, foreign.text]).toEqual([nameOf(route), 404, absent.text]);
     }

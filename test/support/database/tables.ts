@@ -295,6 +295,7 @@ export interface Tables {
     organizationId: string;
     subjectTutorId: string | null;
     fromUserId: string | null;
+    sessionId: string | null;
     guestName: string | null;
     guestEmail: string | null;
     message: string;

@@ -79,7 +79,7 @@ const SHAPES = `
   ConversationParticipant user_id: string, role: string or null
   Message id: string, conversation_id: string or null, sender_id: string or null, content: string or null, message_type: string or null,
     visibility: string or null, reply_to_id: string or null, created_at: string or null
-  OrgInboxMessage id: string, org_id: string or null, subject_tutor_id: string or null, from_user_id: string or null, guest_name: string or null,
+  OrgInboxMessage id: string, org_id: string or null, subject_tutor_id: string or null, from_user_id: string or null, session_id: string or null, guest_name: string or null,
     guest_email: string or null, message: string or null, status: string or null, created_at: string or null
   Summary active_tutors: integer, active_students: integer, sessions_today: integer, settled_this_week_cents: integer, outstanding_cents: integer,
     pending_approvals: PendingApprovals

@@ -7,7 +7,7 @@ import { PASSWORD, type Someone, type TestPortal } from './portal.js';
 const HOUR = 3_600_000;
 
 /** Ids in a school ($1) and of its owner ($2), by path parameter. */
-const IDS: Record<string, string> = {
+export const IDS: Record<string, string> = {
   key_id: 'SELECT id FROM api_keys WHERE organization_id = $1 AND $2::uuid IS NOT NULL',
   user_id: `SELECT user_id AS id FROM members WHERE organization_id = $1 AND $2::uuid IS NOT NULL
     UNION SELECT user_id FROM parents WHERE organization_id = $1`,

@@ -18,7 +18,7 @@ import { formats } from '../web/formats.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { unlessRefused } from '../web/refusals.js';
-import { manages } from '../web/session.guard.js';
+import { manages } from '../web/access.decorators.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { Overviews } from './overviews.js';
 
@@ -40,8 +40,8 @@ class HomeController {
   async home(@Session() session: SignedIn, @Req() request: Request): Promise<Page | SeeOther> {
     const ties = await this.tiesOf(request);
     const [only, ...more] = session.memberships;
-    return only && manages(only) && more.length + ties.offers.length + ties.waiting.length === 0
-      ? seeOther(`/o/${only.slug}`)
+    return only && more.length + ties.offers.length + ties.waiting.length === 0
+      ? seeOther(`/${manages(only) ? 'o' : 'my'}/${only.slug}`)
       : organizationsPage(session, ties);
   }
 

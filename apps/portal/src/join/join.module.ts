@@ -2,11 +2,10 @@ import { Controller, Get, Module, Param, Post, Query, Req } from '@nestjs/common
 import type { Request } from 'express';
 import { MembershipOffers } from '@app/access';
 import { PasskeysModule } from '../passkeys/passkeys.module.js';
-import { Public, Session } from '../web/access.decorators.js';
+import { manages, Public, Session } from '../web/access.decorators.js';
 import { type Form, SentForm } from '../web/form.js';
 import { formats } from '../web/formats.js';
 import { type Page, page, seeOther, type SeeOther } from '../web/pages.js';
-import { manages } from '../web/session.guard.js';
 import { Sessions, type SignedIn } from '../web/sessions.js';
 import { readEntered, readProof } from './entered-secret.js';
 import { JoinCookie } from './join-cookie.js';
@@ -53,9 +52,9 @@ class JoinController {
     // Removed from the organization in the meantime, or declined.
     if (!membership && !asked) return seeOther('/');
     const { organization: name, ...rest } = joined;
-    const slug = membership && manages(membership) ? membership.slug : null;
+    const pages = membership ? `/${manages(membership) ? 'o' : 'my'}/${membership.slug}` : null;
     const since = asked && formats(asked.timeZone).dateTime(asked.since);
-    return page('join/joined', { ...rest, name, slug, asked, since });
+    return page('join/joined', { ...rest, name, pages, asked, since });
   }
 
   /** Tells the person what became of their invite. Declared before `join/:secret`, which would match this path. */

@@ -1,14 +1,12 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { type Attended, Completion } from '@app/billing';
-import { VALUES } from '@app/database';
-import { answered, type Errors, type Read } from '../web/answered.js';
+import { Completion } from '@app/billing';
+import { answered, type Errors } from '../web/answered.js';
 import { ForManagers, type Managed, Managing } from '../web/access.decorators.js';
-import type { Form } from '../web/form.js';
 import { FormOperations } from '../web/operations.js';
 import type { Page, SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { fieldOf, LessonPage } from './lesson.page.js';
-import type { ParticipantRow } from './lessons.queries.js';
+import { readAttendance } from './attendance.js';
+import { LessonPage } from './lesson.page.js';
 import { LessonsService } from './lessons.service.js';
 
 /** A lesson. Until somebody completes it, nobody is billed for it. */
@@ -57,17 +55,4 @@ export class LessonController {
     );
     return answered(work, to, (errors) => this.shown.page(organization, lessonId, null, errors));
   }
-}
-
-/** Who came, of everybody who takes part. */
-function readAttendance(form: Form, participants: ParticipantRow[]): Read<Attended[]> {
-  const chosen = participants.map(({ student_id: studentId }) => ({
-    studentId,
-    attendance: VALUES.lesson_participants.attendance.find((one) => one === form.text(fieldOf(studentId))),
-  }));
-  const missing = chosen.filter(({ attendance }) => attendance === undefined);
-  if (missing.length === 0) return { value: chosen as Attended[] };
-  return {
-    errors: Object.fromEntries(missing.map(({ studentId }) => [fieldOf(studentId), 'Choose whether they came.'])),
-  };
 }

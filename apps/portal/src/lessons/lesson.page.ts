@@ -6,6 +6,7 @@ import { moneyWords } from '../money/money-words.js';
 import type { Managed } from '../web/access.decorators.js';
 import { clockIn } from '../web/formats.js';
 import { type Page, page } from '../web/pages.js';
+import { fieldOf } from './attendance.js';
 import type { ParticipantRow } from './lessons.queries.js';
 import { LessonsService } from './lessons.service.js';
 
@@ -47,9 +48,6 @@ export class LessonPage {
     return page('lessons/lesson', data, errors ? 422 : 200);
   }
 }
-
-/** The field that says whether a student came. */
-export const fieldOf = (studentId: string) => `attendance-${studentId}`;
 
 /** What somebody who is not excused is billed. */
 function billFor({ rate, surcharge }: ParticipantRow, minutes: number): bigint {

@@ -5,8 +5,22 @@ import { networkOf } from '@app/serving';
 import { Form } from './form.js';
 import type { Membership, SignedIn } from './sessions.js';
 
-/** Who may open a page. `probe`: everybody, without a look-up of the session; `managers`: owners and admins of the path's organization. */
-export type Access = 'probe' | 'public' | 'signed-in' | 'managers';
+/** Who may open a page. `probe`: everybody, without a look-up of the session; the others are of the path's organization. */
+export type Access = 'probe' | 'public' | 'signed-in' | keyof typeof BELONGS;
+
+const STAFF: readonly Membership['role'][] = ['owner', 'admin', 'tutor'];
+
+/** Whether somebody manages this organization. */
+export const manages = ({ role }: Membership): boolean => role === 'owner' || role === 'admin';
+
+/** Who of an organization may open pages. What they see there is their own, unless they manage it. */
+export const BELONGS = {
+  managers: manages,
+  /** Owners and admins may teach, too. */
+  tutors: ({ role }: Membership) => STAFF.includes(role),
+  families: ({ role, isParent }: Membership) => role === 'student' || isParent,
+  members: () => true,
+};
 
 const ACCESS = 'portal:access';
 const CONFIRMATION = 'portal:confirmation';
@@ -16,6 +30,9 @@ export const Probe = () => SetMetadata(ACCESS, 'probe' satisfies Access);
 export const Public = () => SetMetadata(ACCESS, 'public' satisfies Access);
 export const ForSignedIn = () => SetMetadata(ACCESS, 'signed-in' satisfies Access);
 export const ForManagers = () => SetMetadata(ACCESS, 'managers' satisfies Access);
+export const ForTutors = () => SetMetadata(ACCESS, 'tutors' satisfies Access);
+export const ForFamilies = () => SetMetadata(ACCESS, 'families' satisfies Access);
+export const ForMembers = () => SetMetadata(ACCESS, 'members' satisfies Access);
 
 /** The access that a handler or else its controller declares; undefined when neither does, which denies everybody. */
 export function accessOf(handler: object, controller: object): Access | undefined {
@@ -52,7 +69,7 @@ export interface NavigationEntry {
   order: number;
 }
 
-/** Lists the page in the navigation of the organization: a path such as `/o/:slug/keys`. @param label the area's, unless it says otherwise */
+/** Lists the page in the navigation of the organization: a path such as `/o/:slug/keys`, or `/my/:slug/pay` of what is somebody's own. @param label the area's, unless it says otherwise */
 export const InNavigation = (area: NavigationEntry['area'], label: string = area, order = 0) =>
   SetMetadata(NAVIGATION, { area, label, order } satisfies NavigationEntry);
 
@@ -70,7 +87,7 @@ export const Session = createParamDecorator((_: unknown, context: ExecutionConte
 /** The actor of a change: the person who is signed in, in this request. Not on a public page. */
 export const By = createParamDecorator((_: unknown, context: ExecutionContext) => actorOf(requestOf(context)));
 
-/** What a managers' page works with: the organization of the path, who acts, and the form if one was sent. */
+/** What a page of an organization works with: the organization of the path, who acts, and the form if one was sent. */
 export interface Managed extends Membership {
   by: ActingPerson;
   form: Form;

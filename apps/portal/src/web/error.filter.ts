@@ -10,7 +10,7 @@ import { BUSY, Detour, PageError } from './page-error.js';
 import type { Flash } from './flash.js';
 import { Html } from './pages.js';
 import { pageOf } from './refusals.js';
-import { manages } from './session.guard.js';
+import { manages } from './access.decorators.js';
 import { Sessions } from './sessions.js';
 import { Templates } from './templates.js';
 
@@ -61,9 +61,11 @@ export class ErrorFilter implements ExceptionFilter {
   /** Leads back from a mistyped address. Nobody is looked up before for a path without a route. */
   private async keepNavigation(request: Request): Promise<void> {
     if (request.membership) return;
-    const [, slug] = /^\/o\/([^/]+)\//.exec(request.path) ?? [];
+    const [, pages, slug] = /^\/(o|my)\/([^/]+)\//.exec(request.path) ?? [];
     request.session ??= (await this.sessions.find(request).catch(() => null)) ?? undefined;
-    request.membership = request.session?.memberships.find((one) => one.slug === slug && manages(one));
+    request.membership = request.session?.memberships.find(
+      (one) => one.slug === slug && (pages === 'my' || manages(one)),
+    );
   }
 }
 

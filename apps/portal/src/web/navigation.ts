@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AREAS } from './access.decorators.js';
+import { AREAS, BELONGS, type NavigationEntry } from './access.decorators.js';
 import { RouteTable } from './route-table.js';
 import type { Membership } from './sessions.js';
 
@@ -9,6 +9,11 @@ export interface NavigationLink {
   /** Whether the current page belongs to it. */
   current: boolean;
 }
+
+type Entry = NavigationEntry & { path: string; access: keyof typeof BELONGS };
+
+/** Where somebody's own pages are. */
+const OWN = '/my/';
 
 /** The areas of an organization, and the pages of the current one. */
 export interface Menu {
@@ -20,16 +25,24 @@ export interface Menu {
 /** The areas of an organization and their pages, in their order. */
 @Injectable()
 export class Navigation {
-  private entries: { path: string; area: string; label: string; order: number }[] | undefined;
+  private entries: Entry[] | undefined;
 
   constructor(private readonly routes: RouteTable) {}
 
-  of({ slug }: Membership, path: string): Menu {
+  /** Those of the organization on its pages, and somebody's own on theirs. */
+  of(membership: Membership, path: string): Menu {
     this.entries ??= this.routes
       .routes()
-      .flatMap(({ path: template, navigation }) => (navigation ? [{ path: template, ...navigation }] : []))
+      .flatMap(({ path: template, navigation, access }) =>
+        navigation && access && access in BELONGS
+          ? [{ path: template, access: access as keyof typeof BELONGS, ...navigation }]
+          : [],
+      )
       .sort((a, b) => a.order - b.order);
-    const links = this.entries.map((entry) => ({ ...entry, href: entry.path.replace(':slug', slug) }));
+    const own = path.startsWith(OWN);
+    const links = this.entries
+      .filter((entry) => entry.path.startsWith(OWN) === own && BELONGS[entry.access](membership))
+      .map((entry) => ({ ...entry, href: entry.path.replace(':slug', membership.slug) }));
     // The entry with the longest path that the current page is below. Every path begins with Home's, so Home counts only for itself.
     const [nearest] = links
       .filter(({ area, href }) => path === href || (area !== 'Home' && path.startsWith(`${href}/`)))

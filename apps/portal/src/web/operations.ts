@@ -10,6 +10,8 @@ interface Way {
   repeatable?: boolean;
   /** It is about people: the organization is locked, too. */
   people?: boolean;
+  /** Of a form of somebody's own, who need not manage the organization: the rule asks who they are. */
+  own?: boolean;
   /** Of a form that does the same for several: which of them, each of which counts once. */
   part?: string;
 }
@@ -35,10 +37,10 @@ export class FormOperations {
     operation: Of,
     ids: Record<IdNames<Of>, string>,
     run: () => Promise<Exactly<Made>>,
-    { repeatable = false, people = false, part }: Way = {},
+    { repeatable = false, people = false, own = false, part }: Way = {},
   ): Promise<Made | null> {
     const key = repeatable ? null : [form.token, ...Object.values<string>(ids), ...(part ? [part] : [])].join(' ');
-    return this.operations.perform(organizationId, by, operation, ids, run, { key, people });
+    return this.operations.perform(organizationId, by, operation, ids, run, { key, people, own });
   }
 
   /**

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { accessOf, confirmationOf } from './access.decorators.js';
+import { accessOf, BELONGS, confirmationOf } from './access.decorators.js';
 import { Fairness } from './fairness.js';
 import { ConfirmationNeeded, PageError, SignInNeeded } from './page-error.js';
 import { RouteTable } from './route-table.js';
@@ -9,10 +9,13 @@ import { type Membership, Sessions, type SignedIn } from './sessions.js';
 /** Where on its page a form was: a filter, or the page of one entry below a list. */
 const FROM = /^(\?|\/[\w-]+$)/;
 
-const MANAGERS = new Set<Membership['role']>(['owner', 'admin']);
-
-/** Whether somebody manages this organization. */
-export const manages = ({ role }: Membership): boolean => MANAGERS.has(role);
+/** Who is meant by an access, in words. */
+const WHO = {
+  managers: ['owners and admins', 'Ask one of them for help.'],
+  tutors: ['tutors', 'Your own pages are in the menu.'],
+  families: ['parents and students', 'Your own pages are in the menu.'],
+  members: ['members', ''],
+} satisfies Record<keyof typeof BELONGS, [string, string]>;
 
 /** Enforces the access of a route, and that the person has confirmed who they are. A route that declares no access is denied. */
 @Injectable()
@@ -35,7 +38,8 @@ export class SessionGuard implements CanActivate {
     if (!request.session) throw new SignInNeeded(this.pageOf(request, handler));
     const { person } = (request.body ?? {}) as { person?: unknown };
     if (wasShownToAnother(person, request.session)) throw PageError.anotherPerson();
-    if (access === 'managers') request.membership = managed(request.session.memberships, request.params.slug);
+    if (access !== 'signed-in')
+      request.membership = belonging(access, request.session.memberships, request.params.slug);
     if (confirmationOf(handler, controller) && !request.session.confirmed) {
       throw new ConfirmationNeeded(this.pageOf(request, handler));
     }
@@ -58,12 +62,17 @@ export function wasShownToAnother(person: unknown, session: SignedIn | null): bo
   return person !== undefined && person !== (session?.userId ?? '');
 }
 
-/** @throws PageError 404, also for other organizations */
-function managed(memberships: Membership[], slug: string | string[] | undefined): Membership {
+/** @throws PageError 404, also for other organizations; 403 for those of the organization who may not open the page */
+function belonging(
+  access: keyof typeof BELONGS,
+  memberships: Membership[],
+  slug: string | string[] | undefined,
+): Membership {
   const membership = memberships.find((one) => one.slug === slug);
   if (!membership) throw PageError.notFound();
-  if (manages(membership)) return membership;
+  if (BELONGS[access](membership)) return membership;
+  const [who, then] = WHO[access];
   throw PageError.forbidden(
-    `Only owners and admins of ${membership.name} can open this page, and your role is ${membership.role}. Ask one of them for help.`,
+    `Only ${who} of ${membership.name} can open this page, and your role is ${membership.role}. ${then}`,
   );
 }

@@ -20,6 +20,8 @@ export interface Membership {
   /** IANA name; the organization's pages show times in it. */
   timeZone: string;
   role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
+  /** Whether they are a parent here, beside any other role. */
+  isParent: boolean;
   contact: Contact;
 }
 
@@ -50,7 +52,7 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Undefined when nobody is signed in. */
     session?: SignedIn | undefined;
-    /** On a managers' page: the organization of the path. */
+    /** On a page of an organization: that of the path. */
     membership?: Membership | undefined;
   }
 }

@@ -6,7 +6,11 @@ export const messages: Grants = {
     conversations: {},
     conversation_participants: { api: 'SELECT' },
     messages: { api: 'SELECT, INSERT, UPDATE (deleted_at)' },
-    inbox_messages: { api: 'SELECT, INSERT, UPDATE (status)', portal: 'SELECT, UPDATE (status)' },
+    inbox_messages: {
+      api: 'SELECT, INSERT, UPDATE (status)',
+      // What somebody writes on their own pages.
+      portal: 'SELECT, INSERT (id, organization_id, from_user_id, session_id, message), UPDATE (status)',
+    },
     organization_conversations: { api: 'SELECT' },
   },
   functions: {

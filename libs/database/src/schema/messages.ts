@@ -59,19 +59,22 @@ export const messages = /* sql */ `
   ${emits('messages', { resource: 'message', noun: 'a message', list: '/v1/conversations/{conversation_id}/messages', path: '/v1/messages/{id}', sight: (m) => `${m}.visibility = 'everyone' AND ${m}.deleted_at IS NULL`, plain: ['created', 'deleted'] })}
   ${secure('messages', MINE, `${MINE} AND NOT conversation_of_others(conversation_id)`)}
 
-  -- What was written to the organization itself, by somebody who is signed in or by a guest.
+  -- What was written to the organization itself, by somebody who is signed in or by a guest. session_id: the lesson that it is about.
   CREATE TABLE inbox_messages (
     id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
     subject_tutor_id uuid,
     from_user_id uuid REFERENCES users,
+    session_id uuid,
     guest_name text CHECK (char_length(guest_name) BETWEEN 1 AND 200),
     guest_email text CHECK (char_length(guest_email) <= 254),
     message text NOT NULL CHECK (char_length(message) BETWEEN 1 AND 5000),
     status text NOT NULL DEFAULT 'unread' CHECK (${INBOX.check('status')}),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
-    FOREIGN KEY (organization_id, subject_tutor_id) REFERENCES members (organization_id, user_id)
+    FOREIGN KEY (organization_id, subject_tutor_id) REFERENCES members (organization_id, user_id),
+    FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id) ON DELETE SET NULL (session_id)
   );
+  CREATE INDEX inbox_messages_session ON inbox_messages (organization_id, session_id) WHERE session_id IS NOT NULL;
   CREATE INDEX inbox_messages_keyset ON inbox_messages (organization_id, created_at, id);
   CREATE INDEX inbox_messages_status_keyset ON inbox_messages (organization_id, status, created_at, id);
   ${emits('inbox_messages', { resource: 'inbox_message', noun: 'a message in the inbox', list: '/v1/org-inbox' })}
