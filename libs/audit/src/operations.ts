@@ -53,6 +53,7 @@ const WORDS = {
   'switch off retention': 'Decided to keep {kind}',
   'switch on mails': 'Switched on emails to families: {kind}',
   'switch off mails': 'Switched off emails to families: {kind}',
+  'change staff notes': 'Changed the notes on {person}',
   'stop reminders': 'Exempted {person} from payment reminders',
   'resume reminders': 'Ended the exemption of {person} from payment reminders',
   'delete old records': 'Deleted {rows} old {kind}',

@@ -93,7 +93,7 @@ export const FIELDS = {
   users: { email, first_name: NAME, last_name: NAME, phone: PHONE },
   rate_bands: { name: NAME, sort_order: SORT_ORDER },
   tutor_tiers: { name: NAME, badge_label: NAME, description: LONG_TEXT, sort_order: SORT_ORDER },
-  members: { ...SUPPLIED, ...BILLING },
+  members: { ...SUPPLIED, ...BILLING, staff_notes: text({ min: 1, max: 10_000 }) },
   subjects: { name: NAME, code: text({ min: 1, max: 100, pattern: CODE }) },
   rate_cells: {
     student_rate_cents: RATE,

@@ -55,6 +55,7 @@ export type {
   RefusedPerson,
 } from './provisioning/people.js';
 export { type Billing, billingParent, Payers } from './provisioning/payers.js';
+export { STAFF_NOTES_VERSION, StaffNotes } from './staff-notes.js';
 export { Provisioning } from './provisioning/provisioning.js';
 export { Restoring } from './provisioning/restoring.js';
 export { type MayChange, MemberProfiles, type ProfileChange } from './provisioning/member-profiles.js';

@@ -24,6 +24,7 @@ import { Logins } from './provisioning/logins.js';
 import { MemberProfiles } from './provisioning/member-profiles.js';
 import { Memberships } from './provisioning/memberships.js';
 import { Payers } from './provisioning/payers.js';
+import { StaffNotes } from './staff-notes.js';
 import { Provisioning } from './provisioning/provisioning.js';
 import { Restoring } from './provisioning/restoring.js';
 import { Classes } from './classes.js';
@@ -50,6 +51,7 @@ const PEOPLE = [
   OrganizationSettings,
   PasswordLinks,
   Payers,
+  StaffNotes,
   Provisioning,
   Restoring,
   SignIn,

@@ -32,6 +32,8 @@ const COOKIE_ALONE = [
   'POST /o/:slug/money/approvals/mileage/:trip_id/:action', 'POST /o/:slug/money/approvals/expenses/:claim_id/:action',
   // When somebody teaches.
   'POST /o/:slug/people/:user_id/hours', 'POST /o/:slug/people/:user_id/hours/time-off',
+  // Words that owners and admins read alone.
+  'POST /o/:slug/people/:user_id/notes',
   // What is taught, and what it costs from now on.
   'POST /o/:slug/settings/prices',
   ...['subjects/:subject_id', 'levels/:rate_band_id', 'tiers/:tutor_tier_id'].flatMap((one) => {

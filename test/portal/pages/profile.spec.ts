@@ -226,3 +226,65 @@ describe('when a tutor teaches', () => {
     await send(`/${left.id}/edit`, { first_name: 'Ada', last_name: 'Byron' }).expect(422);
   });
 });
+
+describe('the notes on a student', () => {
+  const notesOf = async (id: string) => (await make.query('SELECT staff_notes FROM members WHERE user_id = $1', [id]))[0]!.staff_notes;
+  const form = async (id: string) => ({ version: /name="version" value="(\w*)"/.exec(await look(`/${id}`))![1]! });
+
+  it('are written, changed and emptied, and read by owners and admins alone', async () => {
+    const { id } = await make.student(at);
+    const admin = await portal.someone('admin', { organization: owner.organization });
+    await send(`/${id}/notes`, { ...(await form(id)), staff_notes: 'Ärger in der Schule.\n<b>Ruhig</b> ansprechen.' }).expect(303);
+    expect((await portal.get(`${base()}/${id}`, admin.cookie)).text).toContain('Ärger in der Schule.');
+    expect(await look(`/${id}`)).not.toContain('<b>Ruhig');
+    await send(`/${id}/notes`, { ...(await form(id)), staff_notes: 'Other' }, admin.cookie).expect(303);
+    expect(await notesOf(id)).toBe('Other');
+    await send(`/${id}/notes`, { ...(await form(id)), staff_notes: '' }).expect(303);
+    expect(await notesOf(id)).toBeNull();
+    const said = await make.query(`SELECT details FROM audit_log WHERE organization_id = $1 AND operation = 'change staff notes'`, [at]);
+    expect(said).toEqual(Array.from({ length: 3 }, () => ({ details: { user_id: id } })));
+    const others = [
+      await portal.someone('tutor', { organization: owner.organization }),
+      await portal.someone('student', { organization: owner.organization }),
+    ];
+    for (const { cookie } of others) await send(`/${id}/notes`, { staff_notes: 'x', version: '' }, cookie).expect(403);
+  });
+
+  it('that somebody else has changed meanwhile are shown, and not overwritten unseen', async () => {
+    const { id } = await make.student(at);
+    const mine = await form(id);
+    await send(`/${id}/notes`, { ...mine, staff_notes: 'Theirs' }).expect(303);
+    const refused = await send(`/${id}/notes`, { ...mine, staff_notes: 'Mine' });
+    expect([refused.status, errorsOf(refused.text)]).toEqual([422, ['field-staff_notes']]);
+    for (const text of ['Theirs', 'Mine']) expect(refused.text).toContain(text);
+    expect(await notesOf(id)).toBe('Theirs');
+    const version = /name="version" value="(\w*)"/.exec(refused.text)![1]!;
+    await send(`/${id}/notes`, { version, staff_notes: 'Theirs\nMine' }).expect(303);
+    expect(await notesOf(id)).toBe('Theirs\nMine');
+  });
+
+  it('hold up to 10,000 characters, and are of students of this organization only', async () => {
+    const { id } = await make.student(at);
+    const long = await send(`/${id}/notes`, { ...(await form(id)), staff_notes: 'x'.repeat(10_001) });
+    expect([long.status, errorsOf(long.text)]).toEqual([422, ['field-staff_notes']]);
+    await send(`/${id}/notes`, { ...(await form(id)), staff_notes: 'x'.repeat(10_000) }).expect(303);
+    expect(Buffer.byteLength(await look(`/${id}`))).toBeLessThan(60_000);
+    const [tutor, elsewhere] = [await make.tutor(at), await make.student((await make.organization()).id)];
+    expect(await look(`/${tutor.id}`)).not.toContain('id="notes"');
+    for (const other of [tutor.id, elsewhere.id, randomUUID()]) {
+      const answer = await send(`/${other}/notes`, { staff_notes: 'x', version: 'd41d8cd98f00b204e9800998ecf8427e' });
+      expect([other, answer.status]).toEqual([other, 404]);
+    }
+    expect(await make.query(`SELECT FROM members WHERE user_id = ANY ($1::uuid[]) AND staff_notes IS NOT NULL`, [[tutor.id, elsewhere.id]])).toEqual(
+      [],
+    );
+  });
+
+  it('are not in what the student downloads', async () => {
+    const { id } = await make.student(at);
+    await send(`/${id}/notes`, { ...(await form(id)), staff_notes: 'Unheard of' }).expect(303);
+    const cookie = await portal.session(id);
+    await portal.setPassword(id);
+    expect((await portal.get('/account/data/download', cookie)).text).not.toContain('Unheard of');
+  });
+});

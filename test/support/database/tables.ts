@@ -515,6 +515,7 @@ export interface Tables {
     billingName: string | null;
     billingAddress: string | null;
     noReminders: boolean;
+    staffNotes: string | null;
   };
   messages: {
     id: string;

@@ -51,7 +51,13 @@ const TYPED = {
     starts_on: '2099-01-01',
     phone: '+61 3 9000 0000',
   },
-  ...{ billing_name: 'Ada Lovelace', legal_name: 'Byron Pty Ltd', line_tax: 'free', reply_address: 'office@byron.example' },
+  ...{
+    billing_name: 'Ada Lovelace',
+    staff_notes: 'Prefers mornings.',
+    legal_name: 'Byron Pty Ltd',
+    line_tax: 'free',
+    reply_address: 'office@byron.example',
+  },
   ...{ url: 'https://build.example.org/hook', password: PASSWORD },
 };
 

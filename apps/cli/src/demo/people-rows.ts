@@ -59,6 +59,7 @@ function member(
     archived_at: status === 'archived' ? iso(school.now - 20 * DAY) : null,
     created_at: iso(createdAt),
     rate_band_id: role === 'student' ? bandOf(school, index) : null,
+    staff_notes: role === 'student' && index % 5 === 0 ? 'Learns best with short tasks. Allergic to nuts.' : null,
   };
 }
 

@@ -17,6 +17,7 @@ import { HoursController } from './hours.controller.js';
 import { InviteController } from './invite.controller.js';
 import { type List, LISTS, pathOf, readFilter } from './people.filter.js';
 import { PeopleService, provisionerOf } from './people.service.js';
+import { NotesController } from './notes.controller.js';
 import { ParentController } from './parent.controller.js';
 import { PersonController } from './person.controller.js';
 import { PersonService } from './person.service.js';
@@ -221,6 +222,7 @@ function listOf({ slug, form }: Managed, userId: string | null = null): string {
     InviteController,
     EraseController,
     HoursController,
+    NotesController,
     ParentController,
     ProfileController,
     PersonController,

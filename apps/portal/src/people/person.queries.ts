@@ -1,7 +1,7 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { codesKnownTo, madeBy, openInvitesOf } from '@app/access';
 import { IS_STAFF, MANAGES, TAKES_PART } from '@app/database';
-import { shownName, visibleColumns } from '@app/people';
+import { shownName, STAFF_NOTES_VERSION, visibleColumns } from '@app/people';
 import { codes, MAKER } from './codes.queries.js';
 import { targetOf, waitingParents } from './people.queries.js';
 
@@ -151,6 +151,16 @@ export function familyOf(organizationId: string, userId: string): Sql {
     WHERE l.organization_id = ${organizationId} AND l.student_id = ${userId}
     ORDER BY 1, 3, 2 LIMIT 100`;
 }
+
+/** What is noted of a student; nothing of anybody else. */
+export interface NotesRow {
+  notes: string | null;
+  version: string;
+}
+
+export const notesOf = (organizationId: string, userId: string): Sql => sql`
+  SELECT m.staff_notes AS notes, ${raw(STAFF_NOTES_VERSION)} AS version FROM members m
+  WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId} AND m.role = 'student'`;
 
 /** Since when they have a calendar address, if they have one. */
 export const calendarOf = (organizationId: string, userId: string): Sql =>

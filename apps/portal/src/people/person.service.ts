@@ -20,6 +20,8 @@ import {
   letInBy,
   type LetInRow,
   type NamedRow,
+  notesOf,
+  type NotesRow,
   otherStaff,
   type TieRow,
   tiesOf,
@@ -35,6 +37,8 @@ export interface Person {
   billing: BillingRow[];
   /** Since when they have a calendar address. */
   calendar: Date | null;
+  /** null of anybody but a student. */
+  notes: NotesRow | null;
   came: CameByRow[];
   /** Codes that end if they leave or no longer manage. */
   codes: CodeRow[];
@@ -65,8 +69,8 @@ export class PersonService {
   /** @throws PageError 404 */
   async person(organization: Membership, by: ActingPerson, id: string): Promise<Person> {
     const { organizationId, role } = organization;
-    const [ties, [belongings], family, came, codes, letIn, billing, [calendar]] = await this.db.read<
-      [TieRow, RelationCountsRow, FamilyRow, CameByRow, CodeRow, LetInRow, BillingRow, { since: Date }]
+    const [ties, [belongings], family, came, codes, letIn, billing, [calendar], [notes]] = await this.db.read<
+      [TieRow, RelationCountsRow, FamilyRow, CameByRow, CodeRow, LetInRow, BillingRow, { since: Date }, NotesRow]
     >(
       { organizationId },
       tiesOf(organizationId, id),
@@ -77,6 +81,7 @@ export class PersonService {
       letInBy(organizationId, id),
       billingOf(organizationId, id),
       calendarOf(organizationId, id),
+      notesOf(organizationId, id),
     );
     const [first] = ties;
     if (!first) throw PageError.notFound();
@@ -86,7 +91,7 @@ export class PersonService {
     const belongs = ties.some(({ status }) => status !== 'archived');
     const removable = belongs && (self || !manages || role === 'owner');
     const shown = { id, name, ties, family, billing, came, codes, letIn, belongs, removable, self };
-    return { ...shown, belongings: belongings!, calendar: calendar?.since ?? null };
+    return { ...shown, belongings: belongings!, calendar: calendar?.since ?? null, notes: notes ?? null };
   }
 
   /** The person with what they do here, for their page. @throws PageError 404 */

@@ -11,7 +11,7 @@ export const people: Grants = {
     members: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT (organization_id, user_id, role, status, ${PAYER}, bills_self)`,
-      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, rate_band_id, bills_self, no_reminders, ${BILLING}, ${SUPPLIED})`,
+      portal: `SELECT, INSERT, UPDATE (role, status, archived_at, ahead, approval_requested_at, invited_at, refused_at, rate_band_id, bills_self, no_reminders, staff_notes, ${BILLING}, ${SUPPLIED})`,
     },
     tutor_profiles: { api: 'SELECT, INSERT, UPDATE', portal: 'SELECT, INSERT, UPDATE' },
     rate_bands: { api: 'SELECT, INSERT, UPDATE, DELETE', portal: 'SELECT, INSERT, UPDATE, DELETE' },

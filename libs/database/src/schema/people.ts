@@ -46,7 +46,7 @@ export const people = /* sql */ `
   -- tutor or as one of many students, and pending until an owner or admin approves; or as an admin by an API key's invite,
   -- until an owner does. profile_published: a copy from tutor_profiles, so that one index
   -- serves each filter of the list of tutors, which includes staff without a profile. teaching copies how they teach: null without
-  -- a profile. rate_band_id: of a student.
+  -- a profile. rate_band_id, staff_notes: of a student.
   -- ahead: what was chosen for the sessions ahead of somebody of the staff when they left last.
   -- bills_self: a student who pays for themselves, whatever parents are linked. billing_name, billing_address: what invoices say in
   -- place of the name, and below it. no_reminders: whoever pays is not reminded of invoices.
@@ -79,6 +79,7 @@ export const people = /* sql */ `
     billing_name text CHECK (char_length(billing_name) BETWEEN 1 AND 200),
     billing_address text CHECK (char_length(billing_address) BETWEEN 1 AND 300),
     no_reminders boolean NOT NULL DEFAULT false,
+    staff_notes text CHECK (char_length(staff_notes) BETWEEN 1 AND 10000),
     UNIQUE (organization_id, user_id),
     FOREIGN KEY (organization_id, rate_band_id) REFERENCES rate_bands (organization_id, id)
   );
