@@ -40,12 +40,16 @@ export class Evenings {
   }
 
   /** What somebody has on the day after this one, as it is now, in the ambient transaction. */
-  async lessons(organizationId: string, userId: string, day: string, zone: string): Promise<Known[]> {
+  async lessons(
+    organizationId: string,
+    userId: string,
+    day: string,
+    zone: string,
+  ): Promise<{ id: string; known: Known }[]> {
     const mine = sql`${after(day, zone)} AND (s.tutor_id = ${userId} OR s.id IN (SELECT session_id FROM lesson_participants WHERE organization_id = ${organizationId}
       AND (student_id = ${userId} OR student_id IN (SELECT student_id FROM parent_students WHERE organization_id = ${organizationId} AND parent_id = ${userId}))))`;
-    const rows = await this.db.query<{ known: Known }>(sql`
-      SELECT p.known FROM (${partiesOf(organizationId, mine)}) p WHERE p.user_id = ${userId} ORDER BY p.starts_at`);
-    return rows.map(({ known }) => known);
+    return this.db.query(sql`
+      SELECT p.session_id AS id, p.known FROM (${partiesOf(organizationId, mine)}) p WHERE p.user_id = ${userId} ORDER BY p.starts_at`);
   }
 }
 

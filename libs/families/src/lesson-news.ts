@@ -25,6 +25,8 @@ interface Row extends Telling {
 /** What a mail says of lessons. */
 export interface LessonLetter {
   news: News[];
+  /** Which lessons these are that somebody can still look at. */
+  sessions: string[];
   /** Called once it has been sent: from then on its reader knows; or if it was not. If neither is, nobody knows whether they do. */
   settled: (sent: boolean) => Promise<void>;
 }
@@ -95,7 +97,8 @@ export class LessonNews {
         this.db.transaction({ organizationId }, () =>
           sent ? this.tell(organizationId, mine) : this.doubt(organizationId, telling),
         );
-      return { news: said.map(({ news }) => news), settled };
+      const sessions = said.flatMap(({ row }) => (row.now ? [row.sessionId] : []));
+      return { news: said.map(({ news }) => news), sessions, settled };
     });
   }
 

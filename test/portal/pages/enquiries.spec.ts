@@ -103,3 +103,28 @@ describe('booking requests', () => {
     expect((await pages.owner.post(`${base}/requests/${id}`, { action: 'match' })).status).toBe(400);
   });
 });
+
+it('a request shows free times of the recommended tutors on the days that suit, which lead to the booking', async () => {
+  const tutor = await make.tutor(organizationId, { user: { firstName: 'Free', lastName: 'Times' }, status: 'accepted' });
+  const student = await make.student(organizationId, { status: 'accepted' });
+  const subject = await make.subject(organizationId);
+  await make.tutorSubject(organizationId, tutor.id, subject.id);
+  for (const dayOfWeek of [2, 3]) {
+    await make.row('availabilities', {
+      organizationId,
+      tutorId: tutor.id,
+      dayOfWeek,
+      startTime: '16:00',
+      endTime: '18:00',
+      timezone: 'Australia/Melbourne',
+    });
+  }
+  const wish = { organizationId, studentId: student.id, subjectId: subject.id, preferredDays: ['tuesday'], durationMinutes: 60 };
+  const { id } = await make.row('booking_requests', { ...wish, status: 'pending' });
+  const { text } = await pages.owner.get(`${base}/requests/${id}`);
+  expect(text).toContain('Tuesday ');
+  expect(text).not.toContain('Wednesday ');
+  const [, link] = /<a href="([^"]*at=[^"]*)">/.exec(text)!;
+  const booking = await pages.owner.get(link!.replaceAll('&amp;', '&'));
+  expect([booking.status, /name="at" value="[^"]+" checked/.test(booking.text)]).toEqual([200, true]);
+});

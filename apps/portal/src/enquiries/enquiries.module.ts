@@ -3,7 +3,8 @@ import { Env } from '@app/config';
 import { BOOKING_REQUEST, LEAD, type Position } from '@app/database';
 import { EnquiriesModule as EnquiryRules, followingStatuses, Leads } from '@app/enquiries';
 import { FIELDS } from '@app/fields';
-import { BookingRequests, SchedulingModule } from '@app/scheduling';
+import { BookingRequests, dayOf, SchedulingModule } from '@app/scheduling';
+import { LessonsModule } from '../lessons/lessons.module.js';
 import { ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { FormOperations } from '../web/operations.js';
 import { PageError } from '../web/page-error.js';
@@ -51,7 +52,8 @@ class EnquiriesController {
 
   @Get('requests/:request_id')
   async request(@Managing() organization: Managed, @Param('request_id') id: string): Promise<Page> {
-    return page('enquiries/request', await this.enquiries.request(organization, pathId(id)));
+    const found = await this.enquiries.request(organization, pathId(id));
+    return page('enquiries/request', { ...found, day: (at: Date) => dayOf(at, organization.timeZone) });
   }
 
   @Post('leads/:lead_id')
@@ -120,7 +122,7 @@ function paging(
 }
 
 @Module({
-  imports: [EnquiryRules, SchedulingModule],
+  imports: [EnquiryRules, LessonsModule, SchedulingModule],
   controllers: [EnquiriesController],
   providers: [EnquiriesService],
 })

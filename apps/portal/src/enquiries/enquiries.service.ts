@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageOf, type Position } from '@app/database';
-import { type Recommendations, TutorSearch } from '@app/enquiries';
+import { type Recommended, TutorSearch } from '@app/enquiries';
+import { dayOf, type Timed } from '@app/scheduling';
+import { FreeTimes } from '../lessons/free-times.js';
 import { PageError } from '../web/page-error.js';
 import type { Membership } from '../web/sessions.js';
 import {
@@ -20,12 +22,19 @@ const ROWS = 20;
 /** How many tutors a request shows. */
 const TUTORS = 10;
 
+/** How many of them are shown with free times, and how long a lesson is if nobody has said. */
+const WITH_TIMES = 3;
+const USUAL_MINUTES = 60;
+
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+
 /** Who asks an organization for lessons, to be read by its owners and admins. */
 @Injectable()
 export class EnquiriesService {
   constructor(
     private readonly db: Database,
     private readonly search: TutorSearch,
+    private readonly freeTimes: FreeTimes,
   ) {}
 
   async leadsOf({ organizationId }: Membership, status: string | null, after: Position | null): Promise<Page<LeadRow>> {
@@ -53,14 +62,19 @@ export class EnquiriesService {
     return pageOf(rows, ROWS, 'created_at');
   }
 
-  /** A request with the tutors who suit it best. @throws PageError 404 */
+  /** A request with the tutors who suit it best, and the first free times of some. @throws PageError 404 */
   async request(
-    { organizationId }: Membership,
+    organization: Membership,
     id: string,
-  ): Promise<Pick<Recommendations, 'tutors'> & { request: RequestRow }> {
+  ): Promise<{ request: RequestRow; tutors: (Recommended & { free: Timed[][] })[] }> {
+    const { organizationId, timeZone } = organization;
     const [[request]] = await this.db.read<[RequestRow]>({ organizationId }, requestById(organizationId, id));
     if (!request) throw PageError.notFound();
     const { tutors } = await this.search.recommend({ organizationId }, id, TUTORS);
-    return { request, tutors };
+    const days = request.days.map((day) => WEEKDAYS.indexOf(day));
+    const wanted = { from: dayOf(new Date(), timeZone), minutes: request.minutes ?? USUAL_MINUTES, days };
+    const best = request.status === 'pending' ? tutors.slice(0, WITH_TIMES).map(({ tutorId }) => tutorId) : [];
+    const free = best.length > 0 ? await this.freeTimes.of(organization, best, wanted) : [];
+    return { request, tutors: tutors.map((tutor, at) => ({ ...tutor, free: free[at] ?? [] })) };
   }
 }

@@ -11,6 +11,7 @@ import { type Page, page, type SeeOther } from '../web/pages.js';
 import { addressOf, type Asked, askedBy, type Booking, readBooking, whoOf } from './booking-form.js';
 import { BookingService } from './booking.service.js';
 import { Choices } from './choices.js';
+import { FreeTimes } from './free-times.js';
 import { SecondLook, versionOf } from './in-the-way.js';
 import { fieldAt, readMinutes } from './lesson-forms.js';
 
@@ -23,6 +24,7 @@ export class BookingController {
     private readonly choices: Choices,
     private readonly operations: FormOperations,
     private readonly second: SecondLook,
+    private readonly freeTimes: FreeTimes,
     private readonly previews: Previews,
     private readonly bookings: Bookings,
     private readonly series: Series,
@@ -51,7 +53,7 @@ export class BookingController {
     const today = dayOf(new Date(), timeZone);
     const from = parseDate(asked.from)?.wholeDay && asked.from > today ? asked.from : today;
     const minutes = readMinutes(asked.minutes || '60', this.env) ?? 60;
-    const free = await this.service.freeTimes(organization, shown.tutor!.id, from, minutes);
+    const [free] = await this.freeTimes.of(organization, [shown.tutor!.id], { from, minutes });
     const to = (changed: Partial<Asked>) => addressOf(asked, changed);
     const data = {
       ...shown,

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { type Sql } from 'sql-template-tag';
-import { inSlices } from '@app/concurrency';
 import { Database, IS_STAFF } from '@app/database';
-import { addDays, calendarsOf, dayOf, type DaysOff, endOfDay, slots, startOfDay, type Timed, type WeeklyHours } from '@app/scheduling'; // prettier-ignore
 import { currencyOf } from '../money/approvals.queries.js';
 import { nameOf } from '../money/invoices.queries.js';
 import { PageError } from '../web/page-error.js';
@@ -11,10 +9,6 @@ import { idIn } from '../web/form.js';
 import type { Asked } from './booking-form.js';
 import type { PersonChoice } from './lessons.queries.js';
 
-/** How far ahead free times are looked for, how many days have them, and how many of a day are offered. */
-const MOST_DAYS = 21;
-const DAYS_OFFERED = 3;
-const MOST_A_DAY = 18;
 const MOST_CLASSES = 25;
 const MOST_SUBJECTS = 200;
 
@@ -53,37 +47,6 @@ export class BookingService {
     );
     if (!who || (asked.tutor && !tutor)) throw PageError.notFound();
     return { who, tutor: tutor ?? null, subjects, currency: organization!.currency };
-  }
-
-  /** The free times of a tutor on the first days that have some, on the half hour if there are many. */
-  async freeTimes(
-    { organizationId, timeZone }: Membership,
-    tutorId: string,
-    first: string,
-    minutes: number,
-  ): Promise<Timed[][]> {
-    const last = addDays(first, MOST_DAYS - 1);
-    const reach = { from: startOfDay(first, timeZone), to: endOfDay(addDays(last, 1), timeZone) };
-    const [rules, busy, timeOff] = await this.db.read<[WeeklyHours, Timed, DaysOff]>(
-      { organizationId },
-      ...calendarsOf(organizationId, sql`= ${tutorId}`, reach),
-    );
-    const calendar = {
-      rules,
-      busy,
-      timeOff,
-      from: first,
-      to: last,
-      duration: minutes,
-      now: new Date(),
-      zone: timeZone,
-    };
-    const free = await inSlices(slots(calendar));
-    const days = [...Map.groupBy(free, ({ startsAt }) => dayOf(startsAt, timeZone)).values()].slice(0, DAYS_OFFERED);
-    return days.map((times) => {
-      const even = times.filter(({ startsAt }) => startsAt.getTime() % 1_800_000 === 0);
-      return (times.length > MOST_A_DAY && even.length > 0 ? even : times).slice(0, MOST_A_DAY);
-    });
   }
 
   /** The names of students. */

@@ -5,6 +5,7 @@ import { BookingController } from './booking.controller.js';
 import { BookingService } from './booking.service.js';
 import { Choices } from './choices.js';
 import { SecondLook } from './in-the-way.js';
+import { FreeTimes } from './free-times.js';
 import { LessonChangesController } from './lesson-changes.controller.js';
 import { LessonController } from './lesson.controller.js';
 import { LessonPage } from './lesson.page.js';
@@ -16,6 +17,7 @@ import { LessonsService } from './lessons.service.js';
   imports: [BillingModule, SchedulingModule],
   // Before the pages of lessons: `new` is none.
   controllers: [BookingController, LessonsController, LessonController, LessonChangesController],
-  providers: [BookingService, Choices, LessonPage, LessonsService, SecondLook],
+  providers: [BookingService, Choices, FreeTimes, LessonPage, LessonsService, SecondLook],
+  exports: [FreeTimes],
 })
 export class LessonsModule {}

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
+import { Env } from '@app/config';
 import { Database } from '@app/database';
 import { Evenings, FamilyPeople, type FamilySwitch, type LessonInMail, LessonNews, Lessons } from '@app/families';
 import { dayOf } from '@app/scheduling';
@@ -7,6 +8,7 @@ import type { Letter } from './family-letters.js';
 import { personName, plainName } from './names.js';
 
 interface School {
+  slug: string;
   zone: string;
   kinds: FamilySwitch[];
   /** Now, as the database has it. */
@@ -22,16 +24,17 @@ export class LessonLetters {
     private readonly evenings: Evenings,
     private readonly people: FamilyPeople,
     private readonly lessons: Lessons,
+    private readonly env: Env,
   ) {}
 
   /** @returns null if there is nothing new, or nobody to tell at this address */
   async ofNews(organizationId: string, userId: string, to: string): Promise<Letter | null> {
-    const { zone, kinds } = await this.school(organizationId);
+    const { slug, zone, kinds } = await this.school(organizationId);
     const reader = await this.db.transaction({ organizationId }, () => this.readerOf(organizationId, userId, to));
     // Whoever is not mailed is not said to have been told, either.
     const letter = reader && (await this.news.letter(organizationId, userId, kinds));
     if (!letter) return null;
-    const { news, settled } = letter;
+    const { news, sessions, settled } = letter;
     return this.db.transaction({ organizationId }, async () => {
       const known = await this.lessons.named(organizationId, userId, news.flatMap(({ told, now }) => [told, now])); // prettier-ignore
       const lines = news
@@ -39,25 +42,34 @@ export class LessonLetters {
         .toSorted((one, other) => startOf(one) - startOf(other))
         .map(({ kind, told, now }) => lineOf(kind, told, now, zone));
       const about = { what: whatOf(news.map(({ kind }) => kind)) };
-      return { firstName: reader.firstName, link: null, lines, about, settled, token: reader.token };
+      const link = this.linkTo(slug, sessions);
+      return { firstName: reader.firstName, link, lines, about, settled, token: reader.token };
     });
   }
 
   /** @param since when it was queued @returns null if there is no lesson tomorrow, or that evening is over */
   async ofTomorrow(organizationId: string, userId: string, to: string, since: Date): Promise<Letter | null> {
-    const { zone, kinds, moment } = await this.school(organizationId);
+    const { slug, zone, kinds, moment } = await this.school(organizationId);
     const today = dayOf(moment, zone);
     if (!kinds.includes('lessons_tomorrow') || dayOf(since, zone) !== today) return null;
     return this.db.transaction({ organizationId }, async () => {
       const reader = await this.readerOf(organizationId, userId, to);
       if (!reader) return null;
-      const known = await this.evenings.lessons(organizationId, userId, today, zone);
-      if (known.length === 0) return null;
+      const ahead = await this.evenings.lessons(organizationId, userId, today, zone);
+      if (ahead.length === 0) return null;
+      const known = ahead.map((one) => one.known);
       const lessons = (await this.lessons.named(organizationId, userId, known)).flatMap((lesson) => lesson ?? []);
       const lines = lessons.map((lesson) => `${timesOf(lesson, zone)}: ${describe(lesson)}`);
       const about = { count: lines.length, day: dayIn(lessons[0]!.at, zone) };
-      return { firstName: reader.firstName, link: null, lines, about, token: reader.token };
+      const link = this.linkTo(slug, ahead.map(({ id }) => id)); // prettier-ignore
+      return { firstName: reader.firstName, link, lines, about, token: reader.token };
     });
+  }
+
+  /** Straight to a lesson; of several, to the reader's lessons. */
+  private linkTo(slug: string, sessions: string[]): string {
+    const [only, ...more] = new Set(sessions);
+    return `${this.env.portalUrl}/my/${slug}${only && more.length === 0 ? `/lessons/${only}` : ''}`;
   }
 
   private async readerOf(organizationId: string, userId: string, to: string) {
@@ -67,7 +79,7 @@ export class LessonLetters {
   private async school(organizationId: string): Promise<School> {
     const [[school]] = await this.db.read<[School]>(
       { organizationId },
-      sql`SELECT time_zone AS zone, clock_timestamp()::timestamptz(3) AS moment, ARRAY(SELECT kind FROM family_switches WHERE organization_id = ${organizationId}) AS kinds
+      sql`SELECT slug, time_zone AS zone, clock_timestamp()::timestamptz(3) AS moment, ARRAY(SELECT kind FROM family_switches WHERE organization_id = ${organizationId}) AS kinds
         FROM organizations WHERE id = ${organizationId}`,
     );
     return school!;
