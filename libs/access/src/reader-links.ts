@@ -1,8 +1,8 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { TimedLinks, type Vault } from '@app/config';
 
-/** Who asks for a document: an API key, or a manager who is signed in to the portal. */
-export type Reader = 'key' | 'manager';
+/** Who asks for a document: an API key, a manager who is signed in to the portal, or a parent, who reads only what was billed to them. */
+export type Reader = 'key' | 'manager' | 'parent';
 
 /** Whether the reader of this id may still read the organization's documents, in SQL. */
 const READS: Record<Reader, (organizationId: string, id: string) => Sql> = {
@@ -10,6 +10,8 @@ const READS: Record<Reader, (organizationId: string, id: string) => Sql> = {
     AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
   manager: (organizationId, id) => sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id}
     AND status = 'accepted' AND role IN ('owner', 'admin')`,
+  parent: (organizationId, id) => sql`SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${id}
+    AND status = 'accepted'`,
 };
 
 /** A document that somebody asks for. */
@@ -41,6 +43,7 @@ export class ReaderLinks {
     this.links = {
       key: new TimedLinks(vault.derive(`links of keys to ${what}`), count),
       manager: new TimedLinks(vault.derive(`links of managers to ${what}`), count),
+      parent: new TimedLinks(vault.derive(`links of parents to ${what}`), count),
     };
   }
 
@@ -50,7 +53,7 @@ export class ReaderLinks {
 
   /** @returns null for one that was never made, or has ended */
   open(link: string): Asked | null {
-    for (const reader of ['key', 'manager'] as const) {
+    for (const reader of ['key', 'manager', 'parent'] as const) {
       const [organizationId, id, readerId, more] = this.links[reader].open(link) ?? [];
       if (organizationId) return { organizationId, id: id!, reader, readerId: readerId!, more };
     }

@@ -15,6 +15,15 @@ export { type CellEdit, type RateRow, RateTable, type Replaced } from './rate-ta
 export { type Due, type PayPeriod, PayRun } from './pay/pay-run.js';
 export { PayModule } from './pay/pay.module.js';
 export { type ReceiptInMail, ReceiptMails } from './receipt-mails.js';
+export {
+  readsInvoice,
+  type SeenBalance,
+  seenBalance,
+  type SeenInvoice,
+  seenInvoices,
+  type SeenPayment,
+  seenPayments,
+} from './seen-invoices.js';
 export { SELLER_NOW, SHOWN_BUYER, type Snapshot, snapshotNow } from './snapshots.js';
 export { taxIn } from './tax.js';
 export { type NewPayout, Payouts } from './pay/payouts.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Asked, mayRead } from '@app/access';
-import { SELLER_NOW, type Snapshot, snapshotNow } from '@app/billing';
+import { readsInvoice, SELLER_NOW, type Snapshot, snapshotNow } from '@app/billing';
 import { ADJUSTMENT_NOTE, Database } from '@app/database';
 import { shownName } from '@app/people';
 import { Refused } from '@app/rules';
@@ -94,7 +94,7 @@ export class Archive {
           (SELECT coalesce(json_agg(json_build_object('description', l.description, 'quantity', l.quantity,
             'unit', l.unit_amount_cents::text, 'amount', l.amount_cents::text, 'tax', l.tax) ORDER BY l.position), '[]')
             FROM invoice_lines l WHERE l.organization_id = ${organizationId} AND l.invoice_id = i.id) AS lines
-        FROM invoices i WHERE i.organization_id = ${organizationId} AND i.id = ${id} AND ${shownTo(organizationId, asked, 'i')}`,
+        FROM invoices i WHERE i.organization_id = ${organizationId} AND i.id = ${id} AND ${shownTo(asked, 'i')}`,
     );
     if (!row) return null;
     // One that was imported says what is known now, and nothing of tax.
@@ -137,7 +137,7 @@ export class Archive {
           ${sellerNow} AS seller, w.name, w.address
         FROM payments p JOIN organizations o ON o.id = p.organization_id
         LEFT JOIN LATERAL (${personNow('members', organizationId, sql`p.student_id`)} UNION ALL ${personNow('parents', organizationId, sql`p.parent_id`)}) w ON true
-        WHERE p.organization_id = ${organizationId} AND p.id = ${id} AND ${shownTo(organizationId, asked, 'p')}`,
+        WHERE p.organization_id = ${organizationId} AND p.id = ${id} AND ${shownTo(asked, 'p')}`,
     );
     if (!row) return null;
     const { status, cents, name, address, ...printed } = row;
@@ -165,7 +165,7 @@ export class Archive {
       sql`SELECT o.currency, (now() AT TIME ZONE o.time_zone)::date::text AS today, ${sellerNow} AS seller, w.name, w.address
         FROM organizations o CROSS JOIN LATERAL (${personNow('parents', organizationId, sql`${id}`)}) w
         WHERE o.id = ${organizationId} AND ${asked ? mayRead(asked) : sql`true`}
-          AND EXISTS (SELECT FROM parents r WHERE r.organization_id = ${organizationId} AND r.user_id = ${id} AND r.enrolled_at IS NOT NULL)`,
+          AND ${asked?.reader !== 'parent'}::boolean AND EXISTS (SELECT FROM parents r WHERE r.organization_id = ${organizationId} AND r.user_id = ${id} AND r.enrolled_at IS NOT NULL)`,
       entriesOf(organizationId, id, to),
     );
     if (!row) return null;
@@ -179,12 +179,21 @@ export class Archive {
   }
 }
 
-/** SQL: whether whoever asked may read a paper. Once somebody on it was erased, only owners may; those whom it names are not asked then. */
-const shownTo = (organizationId: string, asked: Asked | null, row: string): Sql =>
-  asked === null
-    ? sql`NOT ${raw(row)}.person_erased`
-    : sql`${mayRead(asked)} AND (NOT ${raw(row)}.person_erased OR EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId}
-        AND m.user_id = ${asked.readerId} AND m.role = 'owner' AND m.status = 'accepted'))`;
+/**
+ * SQL: whether whoever asked may read a paper. A parent reads what was billed to them and what they paid. Once somebody on it was erased, only owners
+ * may; those whom it names are not asked then.
+ */
+function shownTo(asked: Asked | null, row: 'i' | 'p'): Sql {
+  const whole = sql`NOT ${raw(row)}.person_erased`;
+  if (asked === null) return whole;
+  const { organizationId, reader, readerId } = asked;
+  if (reader === 'parent') {
+    const own = row === 'i' ? readsInvoice(organizationId, readerId) : sql`p.parent_id = ${readerId}`;
+    return sql`${mayRead(asked)} AND ${whole} AND ${own}`;
+  }
+  return sql`${mayRead(asked)} AND (${whole} OR EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId}
+    AND m.user_id = ${readerId} AND m.role = 'owner' AND m.status = 'accepted'))`;
+}
 
 /** SQL: how papers begin that ask for no money. */
 const sellerNow = sql`(${SELLER_NOW} || '{"payment_instructions": null, "pay_url": null}')`;

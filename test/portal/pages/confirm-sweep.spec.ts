@@ -7,7 +7,7 @@ const COOKIE_ALONE = [
   // These ask for a password themselves.
   'POST /confirm', 'POST /account/password',
   // What a tutor does after each lesson, and what somebody writes.
-  'POST /my/:slug/lessons/:lesson_id/ask', 'POST /my/:slug/lessons/:lesson_id/complete',
+  'POST /my/:slug/lessons/:lesson_id/ask', 'POST /my/:slug/lessons/:lesson_id/complete', 'POST /my/:slug/write',
   // Whoever has lost a device signs it out at once.
   'POST /account/sessions/end-others', 'POST /account/sessions/:session_id/end',
   // Whose calendar address somebody else has ends it at once.

@@ -84,6 +84,10 @@ const joining = await JoinFixture.shared();
 
 beforeAll(async () => {
   own = await busyOffice(joining);
+  // Whoever asks is a parent as well: nobody else has pages of families.
+  const family = own.provisioning.id;
+  await joining.portal.make.row('parents', { organizationId: family, userId: own.ownerId, status: 'accepted' });
+  await joining.portal.make.link(family, own.ownerId, (await joining.portal.make.student(family)).id);
   foreign = await busyOffice(joining);
   await joining.api.keys.create(foreign.provisioning.id, { name: 'Foreign key' });
   const child = await joining.portal.make.student(foreign.provisioning.id);

@@ -19,6 +19,8 @@ export const BELONGS = {
   /** Owners and admins may teach, too. */
   tutors: ({ role }: Membership) => STAFF.includes(role),
   families: ({ role, isParent }: Membership) => role === 'student' || isParent,
+  /** Who pays, or is linked with somebody for whom others pay. */
+  parents: ({ isParent }: Membership) => isParent,
   members: () => true,
 };
 
@@ -32,6 +34,7 @@ export const ForSignedIn = () => SetMetadata(ACCESS, 'signed-in' satisfies Acces
 export const ForManagers = () => SetMetadata(ACCESS, 'managers' satisfies Access);
 export const ForTutors = () => SetMetadata(ACCESS, 'tutors' satisfies Access);
 export const ForFamilies = () => SetMetadata(ACCESS, 'families' satisfies Access);
+export const ForParents = () => SetMetadata(ACCESS, 'parents' satisfies Access);
 export const ForMembers = () => SetMetadata(ACCESS, 'members' satisfies Access);
 
 /** The access that a handler or else its controller declares; undefined when neither does, which denies everybody. */

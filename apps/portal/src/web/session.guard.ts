@@ -14,6 +14,7 @@ const WHO = {
   managers: ['owners and admins', 'Ask one of them for help.'],
   tutors: ['tutors', 'Your own pages are in the menu.'],
   families: ['parents and students', 'Your own pages are in the menu.'],
+  parents: ['parents', 'Your own pages are in the menu.'],
   members: ['members', ''],
 } satisfies Record<keyof typeof BELONGS, [string, string]>;
 
