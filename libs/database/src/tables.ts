@@ -351,7 +351,7 @@ export const REQUIRED: Partial<Record<string, readonly string[]>> = {
   moves: 'organization_id state to_tell since'.split(' '),
   organization_conversations: 'organization_id conversation_id type participants'.split(' '),
   organization_results: 'organization_id result_id student_id status mode created_at'.split(' '),
-  organizations: 'id name slug time_zone currency payment_terms_days tax_registered tax_label tax_rate line_tax created_at updated_at'.split(' '),
+  organizations: 'id name slug time_zone currency payment_terms_days tax_registered tax_label tax_rate line_tax shares_learning created_at updated_at'.split(' '),
   outbox: 'id topic kind recipient status attempts due_at created_at owner gathered gathered_count gathered_kinds unproven'.split(' '),
   outbox_turns: 'seq queue owner at'.split(' '),
   parent_students: 'organization_id parent_id student_id linked_at pays'.split(' '),

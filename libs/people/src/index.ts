@@ -18,6 +18,7 @@ export { LOGO_BOX, Logos } from './organizations/logos.js';
 export { payUrlFor } from './organizations/pay-url.js';
 export { CURRENCIES } from './organizations/currencies.js';
 export { IDENTITY } from './organizations/identity.js';
+export { SHARING } from './organizations/sharing.js';
 export { OrganizationSettings, type Settings, type SettingsChange, type Typed } from './organizations/settings.js';
 export { percentOf, SELLER, sellerFaults } from './organizations/seller.js';
 export type { ZoneMove } from './organizations/zone-moves.js';

@@ -17,7 +17,7 @@ export { type SeriesChange, SeriesChanges } from './series-changes.js';
 export { SchedulingModule } from './scheduling.module.js';
 export { LONGEST, type SessionChange, SHORTEST } from './session-change.js';
 export { SessionChanges, withoutTutor } from './session-changes.js';
-export {
+export { learners,
   maySeeLessons, removedLessons, type SeenLesson, seenLesson, seenLessons, type SeenStudent, seenStudents,
 } from './seen-lessons.js'; // prettier-ignore
 export { type ParticipantPrice, settle as settleRates } from './settling.js';

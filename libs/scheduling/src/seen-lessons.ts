@@ -57,6 +57,16 @@ export const maySeeLessons = (organizationId: string, userId: string): Sql => sq
   OR EXISTS (SELECT FROM parents p JOIN parent_students l ON l.organization_id = p.organization_id AND l.parent_id = p.user_id
     WHERE p.organization_id = ${organizationId} AND p.user_id = ${userId} AND p.status = 'accepted')`;
 
+/** SQL: as whom somebody sees what is about learning: an accepted student themselves, an accepted parent their children, with their first names. */
+export const learners = (organizationId: string, userId: string): Sql => sql`
+  SELECT m.user_id AS id, NULL AS name FROM members m
+  WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId} AND m.role = 'student' AND m.status = 'accepted'
+  UNION ALL SELECT m.user_id, ${NAME('m')} FROM parents r
+  JOIN parent_students l ON l.organization_id = r.organization_id AND l.parent_id = r.user_id
+  JOIN members m ON m.organization_id = l.organization_id AND m.user_id = l.student_id AND m.status <> 'archived'
+  LEFT JOIN users u ON u.id = m.user_id
+  WHERE r.organization_id = ${organizationId} AND r.user_id = ${userId} AND r.status = 'accepted'`;
+
 /** The lessons that somebody may see, by their start. */
 export function seenLessons(organizationId: string, userId: string, { from, to, most, id }: Reach): Sql {
   const only = id ? sql` AND s.id = ${id}` : empty;
@@ -65,14 +75,7 @@ export function seenLessons(organizationId: string, userId: string, { from, to, 
   const own = sql`s.tutor_id = ${userId} AND EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId}
     AND m.user_id = ${userId} AND m.status = 'accepted' AND m.${IS_STAFF})`;
   return sql`
-    WITH learning AS (
-      SELECT m.user_id AS id, NULL AS name FROM members m
-      WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId} AND m.role = 'student' AND m.status = 'accepted'
-      UNION ALL SELECT m.user_id, ${NAME('m')} FROM parents r
-      JOIN parent_students l ON l.organization_id = r.organization_id AND l.parent_id = r.user_id
-      JOIN members m ON m.organization_id = l.organization_id AND m.user_id = l.student_id AND m.status <> 'archived'
-      LEFT JOIN users u ON u.id = m.user_id
-      WHERE r.organization_id = ${organizationId} AND r.user_id = ${userId} AND r.status = 'accepted'),
+    WITH learning AS (${learners(organizationId, userId)}),
     seen AS (
       SELECT s.id, true AS teaches, NULL::text[] AS children FROM sessions s WHERE ${within} AND ${own} AND s.status <> 'cancelled'
       UNION ALL SELECT s.id, true, NULL FROM sessions s WHERE ${within} AND ${own} AND ${lately}

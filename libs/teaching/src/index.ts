@@ -6,6 +6,14 @@ export { Homework, HOMEWORK } from './homework.js';
 export { LESSON_PLANS, LessonPlans, type NewPlan, type PlanChange } from './lesson-plans.js';
 export { type NewQuestion, Questions, QUESTIONS } from './questions.js';
 export { Results, RESULTS } from './results.js';
+export {
+  type SeenHomework,
+  seenHomework,
+  type SeenLearner,
+  seenLearners,
+  type SeenResult,
+  seenResults,
+} from './seen-learning.js';
 export { SUBJECTS } from './subjects.js';
 export { targetFaults } from './targets.js';
 export { TutorStudents } from './tutor-students.js';

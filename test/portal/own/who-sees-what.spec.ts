@@ -32,7 +32,7 @@ function marks() {
 
 /** An organization with a tutor, two families (the parents of the first are separated), their lessons, invoices and messages. */
 async function school() {
-  const organization = await make.organization({ timeZone: 'Australia/Melbourne', currency: 'AUD' });
+  const organization = await make.organization({ timeZone: 'Australia/Melbourne', currency: 'AUD', sharesLearning: true });
   const at = organization.id;
   const person = async (role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent', children: string[] = []): Promise<Marked> => {
     const { user, ...known } = marks();
@@ -73,6 +73,7 @@ async function school() {
     await make.invoice(at, id, { status: 'open', amountDueCents: 5_000 });
     await make.row('payments', { organizationId: at, studentId: id });
     await make.homework(tutor.id, { studentId: id }, at);
+    await make.result(id, { madeByOrganizationId: at });
   }
   await make.tutorStudent(at, tutor.id, child.id);
   const everybody = [owner, admin, tutor, colleague, child, sibling, other, mother, father, stranger];

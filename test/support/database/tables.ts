@@ -599,6 +599,7 @@ export interface Tables {
     taxLabel: string;
     taxRate: number;
     lineTax: 'taxable' | 'free';
+    sharesLearning: boolean;
     createdAt: Date;
     updatedAt: Date;
   };

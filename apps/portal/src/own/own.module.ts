@@ -5,6 +5,7 @@ import { PapersModule } from '@app/papers';
 import { SchedulingModule } from '@app/scheduling';
 import { PaperLinks } from '../money/paper-links.js';
 import { OwnInvoicesController } from './own-invoices.controller.js';
+import { OwnLearningController } from './own-learning.controller.js';
 import { OwnLessonsController } from './own-lessons.controller.js';
 import { OwnLessons } from './own-lessons.service.js';
 import { WriteController } from './write.controller.js';
@@ -12,7 +13,7 @@ import { WriteController } from './write.controller.js';
 /** Somebody's own pages in an organization: of tutors, parents and students. */
 @Module({
   imports: [BillingModule, MessagingModule, PapersModule, SchedulingModule],
-  controllers: [OwnInvoicesController, OwnLessonsController, WriteController],
+  controllers: [OwnInvoicesController, OwnLearningController, OwnLessonsController, WriteController],
   providers: [OwnLessons, PaperLinks],
 })
 export class OwnModule {}

@@ -6,6 +6,7 @@ import {
   SELLER,
   sellerFaults,
   type Settings,
+  SHARING,
   type ZoneMove,
 } from '@app/people';
 import { ConfirmIdentity, ForManagers, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
@@ -23,7 +24,11 @@ interface Form {
   faults?: typeof sellerFaults;
 }
 
-const ABOUT: Form = { template: 'settings/settings', path: '/settings', settings: { ...IDENTITY, ...CONTACT } };
+const ABOUT: Form = {
+  template: 'settings/settings',
+  path: '/settings',
+  settings: { ...IDENTITY, ...CONTACT, ...SHARING },
+};
 const INVOICES: Form = {
   template: 'settings/invoices',
   path: '/settings/invoices',

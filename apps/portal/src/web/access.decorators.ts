@@ -62,7 +62,17 @@ export function confirmationOf(handler: object, controller: object): Confirmatio
 }
 
 /** The areas of an organization, in their order. */
-export const AREAS = ['Home', 'Lessons', 'People', 'Money', 'Enquiries', 'Inbox', 'Settings', 'Developers'] as const;
+export const AREAS = [
+  'Home',
+  'Lessons',
+  'Learning',
+  'People',
+  'Money',
+  'Enquiries',
+  'Inbox',
+  'Settings',
+  'Developers',
+] as const;
 
 /** A page of an area. If an area has several, each is a tab. */
 export interface NavigationEntry {

@@ -42,6 +42,8 @@ export class Navigation {
     const own = path.startsWith(OWN);
     const links = this.entries
       .filter((entry) => entry.path.startsWith(OWN) === own && BELONGS[entry.access](membership))
+      // Shown only where the organization shares it.
+      .filter(({ area }) => area !== 'Learning' || membership.sharesLearning)
       .map((entry) => ({ ...entry, href: entry.path.replace(':slug', membership.slug) }));
     // The entry with the longest path that the current page is below. Every path begins with Home's, so Home counts only for itself.
     const [nearest] = links

@@ -22,6 +22,8 @@ export interface Membership {
   role: 'owner' | 'admin' | 'tutor' | 'student' | 'parent';
   /** Whether they are a parent here, beside any other role. */
   isParent: boolean;
+  /** Whether it shows families homework and results. */
+  sharesLearning: boolean;
   contact: Contact;
 }
 

@@ -26,7 +26,8 @@ export const scheduling: Grants = {
     availabilities: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     time_off: { api: 'SELECT, INSERT, DELETE', portal: 'SELECT, INSERT, DELETE' },
     // Maintained by triggers.
-    session_students: { api: 'SELECT' },
+    // What row-level security of results asks.
+    session_students: { api: 'SELECT', portal: 'SELECT (organization_id, student_id)' },
   },
   functions: {
     calendar_feed: ['portal'],

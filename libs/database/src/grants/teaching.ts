@@ -35,6 +35,8 @@ export const teaching: Grants = {
     // Shown through organization_results, which triggers maintain.
     results: {
       api: 'SELECT, INSERT, UPDATE (status, grade, vce_exam_id, curriculum_level_id, started_at, completed_at)',
+      // Whose they are.
+      portal: 'SELECT (id, made_by_organization_id)',
     },
     organization_results: { api: 'SELECT', portal: 'SELECT' },
   },

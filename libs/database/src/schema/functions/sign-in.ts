@@ -193,6 +193,7 @@ export const signIn = /* sql */ `
       coalesce(s.confirmed_at > now() - ${CONFIRMED}, false),
       coalesce((SELECT json_agg(json_build_object('organizationId', o.id, 'slug', o.slug, 'name', o.name,
           'timeZone', o.time_zone, 'role', coalesce(m.role, 'parent'), 'isParent', p.organization_id IS NOT NULL,
+          'sharesLearning', o.shares_learning,
           'contact', contact_of(o)) ORDER BY o.name, o.id)
         FROM (SELECT organization_id, role FROM members WHERE members.user_id = u.id AND status = 'accepted') m
         FULL JOIN (SELECT organization_id FROM parents WHERE parents.user_id = u.id AND status = 'accepted') p
