@@ -104,7 +104,7 @@ describe('invoices', () => {
     // What was imported is of whoever pays now.
     expect(rows.get('INV-000005')).toMatch(/To pay.*\$3\.00.*\/pdf"/s);
     expect(text).toMatch(/To pay<\/dt><dd><strong>\$43\.00/);
-    expect(text).toMatch(/overdue<\/dt><dd>\$40\.00/);
+    expect(text).toMatch(/Overdue<\/dt><dd>\$40\.00/);
     expect(text).toMatch(/Credit<\/dt><dd>\$2\.50/);
     expect(text).toContain('BSB 012-345');
     expect(text).toContain(`/payments/${at.fromMother.id}/receipt`);
