@@ -192,13 +192,15 @@ export const signIn = /* sql */ `
     RETURN QUERY SELECT s.id, u.id, u.email, u.first_name, u.last_name, u.email_verified_at IS NOT NULL,
       coalesce(s.confirmed_at > now() - ${CONFIRMED}, false),
       coalesce((SELECT json_agg(json_build_object('organizationId', o.id, 'slug', o.slug, 'name', o.name,
-          'timeZone', o.time_zone, 'role', coalesce(m.role, 'parent'), 'isParent', p.organization_id IS NOT NULL,
-          'sharesLearning', o.shares_learning,
-          'contact', contact_of(o)) ORDER BY o.name, o.id)
-        FROM (SELECT organization_id, role FROM members WHERE members.user_id = u.id AND status = 'accepted') m
-        FULL JOIN (SELECT organization_id FROM parents WHERE parents.user_id = u.id AND status = 'accepted') p
-          USING (organization_id)
-        JOIN organizations o ON o.id = organization_id), '[]')
+          'timeZone', o.time_zone, 'role', m.role, 'isParent', m.is_parent,
+          'sharesLearning', o.shares_learning, 'contact', contact_of(o)) ORDER BY o.name, o.id)
+        FROM (SELECT organization_id, role, EXISTS (SELECT FROM parents p WHERE p.organization_id = members.organization_id
+              AND p.user_id = u.id AND p.status = 'accepted') AS is_parent
+            FROM members WHERE members.user_id = u.id AND status = 'accepted'
+          UNION ALL SELECT organization_id, 'parent', true FROM parents p WHERE p.user_id = u.id AND p.status = 'accepted'
+            AND NOT EXISTS (SELECT FROM members t WHERE t.organization_id = p.organization_id AND t.user_id = u.id
+              AND t.status = 'accepted')) m
+        JOIN organizations o ON o.id = m.organization_id), '[]')
     FROM portal_sessions s JOIN users u ON u.id = s.user_id WHERE s.secret_hash = secret
       AND ${ALIVE};
   END $$;
