@@ -23,4 +23,4 @@ export { KeyNotices } from './keys/key-notices.js';
 export { KEY_IS, type KeyFilter, type ListedKey, maskedKey } from './keys/listed-key.js';
 export { type KeyExpiry, KeyMadeBefore, mintKey, type NewApiKey, type Overlap, OVERLAPS } from './keys/new-key.js';
 export { grants, isScope, readsCodes, type Scope, SCOPES } from './keys/scopes.js';
-export { type Asked, mayRead, type Reader, ReaderLinks } from './reader-links.js';
+export { type Asked, mayRead, type Reader, ReaderLinks, READS_ALL } from './reader-links.js';

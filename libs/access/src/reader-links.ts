@@ -1,8 +1,12 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { TimedLinks, type Vault } from '@app/config';
+import { IS_STAFF } from '@app/database';
 
-/** Who asks for a document: an API key, a manager who is signed in to the portal, or a parent, who reads only what was billed to them. */
-export type Reader = 'key' | 'manager' | 'parent';
+/** Who asks for a document: an API key, a manager who is signed in to the portal, or a parent or a tutor, who read only what is theirs. */
+export type Reader = 'key' | 'manager' | 'parent' | 'tutor';
+
+/** Those who read all documents of the organization. */
+export const READS_ALL: readonly Reader[] = ['key', 'manager'];
 
 /** Whether the reader of this id may still read the organization's documents, in SQL. */
 const READS: Record<Reader, (organizationId: string, id: string) => Sql> = {
@@ -12,6 +16,8 @@ const READS: Record<Reader, (organizationId: string, id: string) => Sql> = {
     AND status = 'accepted' AND role IN ('owner', 'admin')`,
   parent: (organizationId, id) => sql`SELECT FROM parents WHERE organization_id = ${organizationId} AND user_id = ${id}
     AND status = 'accepted'`,
+  tutor: (organizationId, id) => sql`SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${id}
+    AND status = 'accepted' AND ${IS_STAFF}`,
 };
 
 /** A document that somebody asks for. */
@@ -44,6 +50,7 @@ export class ReaderLinks {
       key: new TimedLinks(vault.derive(`links of keys to ${what}`), count),
       manager: new TimedLinks(vault.derive(`links of managers to ${what}`), count),
       parent: new TimedLinks(vault.derive(`links of parents to ${what}`), count),
+      tutor: new TimedLinks(vault.derive(`links of tutors to ${what}`), count),
     };
   }
 
@@ -53,7 +60,7 @@ export class ReaderLinks {
 
   /** @returns null for one that was never made, or has ended */
   open(link: string): Asked | null {
-    for (const reader of ['key', 'manager', 'parent'] as const) {
+    for (const reader of ['key', 'manager', 'parent', 'tutor'] as const) {
       const [organizationId, id, readerId, more] = this.links[reader].open(link) ?? [];
       if (organizationId) return { organizationId, id: id!, reader, readerId: readerId!, more };
     }

@@ -193,7 +193,7 @@ export const groups = {
   },
   'Storage of images and documents': {
     STORAGE: about(
-      'Where images and documents are kept: `disk` (in `DATA_DIR`: `media`, served at `/media`, and `private`; API and worker need the same folder) or `s3`.',
+      'Where images and documents are kept: `disk` (in `DATA_DIR`: `media`, served at `/media`, and `private`; API, worker and portal need the same folder) or `s3`.',
       oneOf('disk', ['disk', 's3']),
     ),
     FILES_MB_PER_ORG: about(

@@ -41,7 +41,7 @@ export class Vault {
       | 'join code hashes'
       | 'attempt limits'
       | 'API key hand-overs'
-      | `links of ${'keys' | 'managers' | 'parents'} to ${'files' | 'papers' | 'adjustment notes' | 'receipts' | 'statements'}`
+      | `links of ${'keys' | 'managers' | 'parents' | 'tutors'} to ${'files' | 'papers' | 'adjustment notes' | 'receipts' | 'statements'}`
       | 'links of owners to exports',
   ): Buffer {
     const key =

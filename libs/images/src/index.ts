@@ -1,4 +1,4 @@
-export { CONTENT_TYPES, FORMATS, type ImageFault, MAX_FRAMES } from './formats.js';
+export { CONTENT_TYPES, FORMATS, type ImageFault, type ImageFormat, MAX_FRAMES } from './formats.js';
 export { type EncodedImage, ImageEncoder, ImageRefused } from './image-encoder.js';
-export { type EndCause, ImageProcess, ImageProcessEnded } from './image-process.js';
+export { type Box, type EndCause, ImageProcess, ImageProcessEnded } from './image-process.js';
 export { TemporaryFile, TemporaryFileError } from './temporary-file.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { type Asked, mayRead } from '@app/access';
+import { type Asked, mayRead, READS_ALL } from '@app/access';
 import { readsInvoice, SELLER_NOW, type Snapshot, snapshotNow } from '@app/billing';
 import { ADJUSTMENT_NOTE, Database } from '@app/database';
 import { shownName } from '@app/people';
@@ -165,7 +165,7 @@ export class Archive {
       sql`SELECT o.currency, (now() AT TIME ZONE o.time_zone)::date::text AS today, ${sellerNow} AS seller, w.name, w.address
         FROM organizations o CROSS JOIN LATERAL (${personNow('parents', organizationId, sql`${id}`)}) w
         WHERE o.id = ${organizationId} AND ${asked ? mayRead(asked) : sql`true`}
-          AND ${asked?.reader !== 'parent'}::boolean AND EXISTS (SELECT FROM parents r WHERE r.organization_id = ${organizationId} AND r.user_id = ${id} AND r.enrolled_at IS NOT NULL)`,
+          AND ${!asked || READS_ALL.includes(asked.reader)}::boolean AND EXISTS (SELECT FROM parents r WHERE r.organization_id = ${organizationId} AND r.user_id = ${id} AND r.enrolled_at IS NOT NULL)`,
       entriesOf(organizationId, id, to),
     );
     if (!row) return null;
@@ -191,6 +191,7 @@ function shownTo(asked: Asked | null, row: 'i' | 'p'): Sql {
     const own = row === 'i' ? readsInvoice(organizationId, readerId) : sql`p.parent_id = ${readerId}`;
     return sql`${mayRead(asked)} AND ${whole} AND ${own}`;
   }
+  if (!READS_ALL.includes(reader)) return sql`false`;
   return sql`${mayRead(asked)} AND (${whole} OR EXISTS (SELECT FROM members m WHERE m.organization_id = ${organizationId}
     AND m.user_id = ${readerId} AND m.role = 'owner' AND m.status = 'accepted'))`;
 }

@@ -4,7 +4,7 @@ import sql from 'sql-template-tag';
 import { type Actor, AuditLog, doneOf, type Exactly, type IdNames, type Result, type Worded } from '@app/audit';
 import { Database } from '@app/database';
 import { Logins } from './provisioning/logins.js';
-import { asManager } from './staff.js';
+import { asManager, asTeacher } from './staff.js';
 
 export interface Performed {
   /** Counts once with this key. Of two at once, the second waits for the first; one that was refused does not count. */
@@ -13,6 +13,8 @@ export interface Performed {
   people?: boolean;
   /** Whoever acts need not manage the organization: it is about themselves. */
   own?: boolean;
+  /** Likewise, but for their teaching: they teach here. */
+  teaching?: boolean;
 }
 
 /** What people do in the portal, and the operator on the command line: each in one transaction, with its audit row. */
@@ -35,7 +37,7 @@ export class Operations {
     operation: Of,
     ids: Record<IdNames<Of>, string>,
     run: () => Promise<Exactly<Made>>,
-    { key = null, people = false, own = false }: Performed = {},
+    { key = null, people = false, own = false, teaching = false }: Performed = {},
   ): Promise<Made | null> {
     const work = async () => {
       if (key !== null && !(await this.claim(organizationId, operation, key))) return null;
@@ -45,6 +47,7 @@ export class Operations {
       return made;
     };
     if (own) return this.db.transaction({ organizationId }, work);
+    if (teaching) return asTeacher(this.db, organizationId, by, work);
     return people ? this.logins.managingPeople(organizationId, by, work) : asManager(this.db, organizationId, by, work);
   }
 

@@ -1,5 +1,5 @@
-import sql from 'sql-template-tag';
-import { type Database, MANAGES, type Tables, VALUES } from '@app/database';
+import sql, { type Sql } from 'sql-template-tag';
+import { type Database, IS_STAFF, MANAGES, type Tables, VALUES } from '@app/database';
 import { Refused } from '@app/rules';
 
 type Role = Tables['members']['role'];
@@ -49,17 +49,31 @@ export function asManager<T>(
 ): Promise<T> {
   return db.transaction({ organizationId }, async () => {
     await first?.();
-    if (userId !== null) {
-      const [, [manager]] = await Promise.all([
-        db.lockPeople(organizationId, [userId]),
-        db.query(sql`
-          SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted'
-            AND ${MANAGES}`),
-      ]);
-      if (!manager) throw Refused.notFound();
-    }
+    if (userId !== null) await lockAs(db, organizationId, userId, sql`${MANAGES}`);
     return work();
   });
+}
+
+/** What somebody who teaches does for themselves, likewise. @throws Refused for a person who does not teach here (any more) */
+export function asTeacher<T>(
+  db: Database,
+  organizationId: string,
+  { userId }: { userId: string | null },
+  work: () => Promise<T>,
+): Promise<T> {
+  return db.transaction({ organizationId }, async () => {
+    await lockAs(db, organizationId, userId!, sql`${IS_STAFF}`);
+    return work();
+  });
+}
+
+async function lockAs(db: Database, organizationId: string, userId: string, role: Sql): Promise<void> {
+  const [, [member]] = await Promise.all([
+    db.lockPeople(organizationId, [userId]),
+    db.query(sql`
+      SELECT FROM members WHERE organization_id = ${organizationId} AND user_id = ${userId} AND status = 'accepted' AND ${role}`),
+  ]);
+  if (!member) throw Refused.notFound();
 }
 
 /** The owner in whose name the organization acts if nobody is named: the first one; null if there is none. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import sql from 'sql-template-tag';
-import { type Asked, mayRead, type Reader, ReaderLinks } from '@app/access';
+import sql, { empty, type Sql } from 'sql-template-tag';
+import { type Asked, mayRead, type Reader, ReaderLinks, READS_ALL } from '@app/access';
 import { Vault } from '@app/config';
 import { Database } from '@app/database';
 import { Refused } from '@app/rules';
@@ -13,6 +13,13 @@ export interface Document {
   contentType: string;
   size: number;
 }
+
+/** Whoever does not read all reads the receipts of what they claim. */
+const theirs = ({ organizationId, reader, readerId }: Asked): Sql =>
+  READS_ALL.includes(reader)
+    ? empty
+    : sql`AND EXISTS (SELECT FROM expense_claims c WHERE c.organization_id = ${organizationId} AND c.receipt_file_id = f.id
+        AND c.tutor_id = ${readerId})`;
 
 /** Links to the bytes of uploaded files. */
 @Injectable()
@@ -45,7 +52,7 @@ export class FileLinks {
       { organizationId },
       sql`SELECT u.id, u.name, u.mime AS "contentType", u.size_bytes AS size
         FROM files f JOIN uploads u ON u.organization_id = f.organization_id AND u.id = f.upload_id
-        WHERE f.organization_id = ${organizationId} AND f.id = ${id} AND ${mayRead(asked)}`,
+        WHERE f.organization_id = ${organizationId} AND f.id = ${id} AND ${mayRead(asked)} ${theirs(asked)}`,
     );
     const [row] = rows;
     return row

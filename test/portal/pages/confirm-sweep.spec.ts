@@ -8,6 +8,9 @@ const COOKIE_ALONE = [
   'POST /confirm', 'POST /account/password',
   // What a tutor does after each lesson, and what somebody writes.
   'POST /my/:slug/lessons/:lesson_id/ask', 'POST /my/:slug/lessons/:lesson_id/complete', 'POST /my/:slug/write',
+  // When somebody teaches, and what they claim: others decide about it.
+  'POST /my/:slug/hours', 'POST /my/:slug/hours/time-off', 'POST /my/:slug/claims/expense', 'POST /my/:slug/claims/trip',
+  'POST /my/:slug/claims/expenses/:claim_id/withdraw', 'POST /my/:slug/claims/mileage/:trip_id/withdraw',
   // Whoever has lost a device signs it out at once.
   'POST /account/sessions/end-others', 'POST /account/sessions/:session_id/end',
   // Whose calendar address somebody else has ends it at once.

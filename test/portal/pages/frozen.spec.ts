@@ -23,6 +23,7 @@ const IDS: Record<string, string> = {
   export_id: 'SELECT id FROM exports WHERE organization_id = $1',
   endpoint_id: 'SELECT id FROM webhook_endpoints WHERE organization_id = $1',
   delivery_id: `SELECT id FROM outbox WHERE organization_id = $1 AND topic = 'webhook'`,
+  claim_id: 'SELECT id FROM expense_claims WHERE organization_id = $1',
   // An upload is answered by a link of its own each time.
   file_id: 'SELECT id FROM files WHERE organization_id = $1 AND upload_id IS NULL',
 };

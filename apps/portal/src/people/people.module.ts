@@ -14,6 +14,7 @@ import { CodesController } from './codes.controller.js';
 import { CodesService } from './codes.service.js';
 import { EraseController } from './erase.controller.js';
 import { HoursController } from './hours.controller.js';
+import { HoursForm } from './hours.form.js';
 import { InviteController } from './invite.controller.js';
 import { type List, LISTS, pathOf, readFilter } from './people.filter.js';
 import { PeopleService, provisionerOf } from './people.service.js';
@@ -227,6 +228,6 @@ function listOf({ slug, form }: Managed, userId: string | null = null): string {
     ProfileController,
     PersonController,
   ],
-  providers: [CodesService, PeopleService, PersonService, PersonWork],
+  providers: [CodesService, HoursForm, PeopleService, PersonService, PersonWork],
 })
 export class PeopleModule {}

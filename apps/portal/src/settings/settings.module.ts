@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Retention } from '@app/erasure';
 import { FamiliesModule } from '@app/families';
-import { ImageEncoder } from '@app/images';
-import { LogoController, Pictures } from './logo.controller.js';
+import { LogoController } from './logo.controller.js';
 import { MailsController } from './mails.controller.js';
 import { RetentionController } from './retention.controller.js';
 import { SettingsController } from './settings.controller.js';
@@ -10,6 +9,6 @@ import { SettingsController } from './settings.controller.js';
 @Module({
   imports: [FamiliesModule],
   controllers: [LogoController, MailsController, RetentionController, SettingsController],
-  providers: [ImageEncoder, Pictures, Retention],
+  providers: [Retention],
 })
 export class SettingsModule {}

@@ -63,16 +63,10 @@ export function confirmationOf(handler: object, controller: object): Confirmatio
 
 /** The areas of an organization, in their order. */
 export const AREAS = [
-  'Home',
-  'Lessons',
-  'Learning',
-  'People',
-  'Money',
-  'Enquiries',
-  'Inbox',
-  'Settings',
-  'Developers',
-] as const;
+  ...(['Home', 'Lessons', 'Learning', 'People', 'Money', 'Enquiries', 'Inbox', 'Settings', 'Developers'] as const),
+  // Of somebody's own pages.
+  ...(['Pay', 'Claims', 'Hours'] as const),
+];
 
 /** A page of an area. If an area has several, each is a tab. */
 export interface NavigationEntry {
@@ -115,5 +109,5 @@ export const Managing = createParamDecorator((_: unknown, context: ExecutionCont
 
 /** Only a manager's network is recorded; see {@link ActingPerson}. */
 function actorOf({ session, id, membership, ip }: Request): ActingPerson {
-  return { userId: session!.userId, requestId: id, network: membership ? networkOf(ip) : null };
+  return { userId: session!.userId, requestId: id, network: membership && manages(membership) ? networkOf(ip) : null };
 }

@@ -12,6 +12,8 @@ interface Way {
   people?: boolean;
   /** Of a form of somebody's own, who need not manage the organization: the rule asks who they are. */
   own?: boolean;
+  /** Of a form of somebody who teaches, about their own teaching. */
+  teaching?: boolean;
   /** Of a form that does the same for several: which of them, each of which counts once. */
   part?: string;
 }
@@ -37,10 +39,10 @@ export class FormOperations {
     operation: Of,
     ids: Record<IdNames<Of>, string>,
     run: () => Promise<Exactly<Made>>,
-    { repeatable = false, people = false, own = false, part }: Way = {},
+    { repeatable = false, people = false, own = false, teaching = false, part }: Way = {},
   ): Promise<Made | null> {
     const key = repeatable ? null : [form.token, ...Object.values<string>(ids), ...(part ? [part] : [])].join(' ');
-    return this.operations.perform(organizationId, by, operation, ids, run, { key, people, own });
+    return this.operations.perform(organizationId, by, operation, ids, run, { key, people, own, teaching });
   }
 
   /**

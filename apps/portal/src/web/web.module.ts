@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { AccessModule } from '@app/access';
+import { ImageEncoder } from '@app/images';
 import { Shutdown } from '@app/serving';
 import { Assets } from './assets.js';
 import { AttemptLimits } from './attempt-limits.js';
@@ -12,6 +13,7 @@ import { Navigation } from './navigation.js';
 import { FormOperations } from './operations.js';
 import { PageInterceptor } from './page.interceptor.js';
 import { Pages } from './pages.js';
+import { Pictures } from './pictures.js';
 import { PasswordAttempts } from './password-attempts.js';
 import { PasswordWork } from './password-work.js';
 import { RouteTable } from './route-table.js';
@@ -33,7 +35,9 @@ import { Templates } from './templates.js';
       KnownBrowsers,
       Navigation,
       FormOperations,
+      ImageEncoder,
       Pages,
+      Pictures,
       PasswordAttempts,
       PasswordWork,
     ],
@@ -51,6 +55,7 @@ import { Templates } from './templates.js';
     FormOperations,
     PasswordAttempts,
     PasswordWork,
+    Pictures,
     Sessions,
     Shutdown,
     Spreadsheets,

@@ -66,6 +66,14 @@ export class LoggedClaims extends Rows {
     return changed;
   }
 
+  /** Deletes a claim that nobody has decided, for whoever made it. @throws Refused for one of others, and one that was decided */
+  async withdraw(organizationId: string, kind: RowTable, tutorId: string, id: string): Promise<void> {
+    const [own] = await this.db.query(sql`
+      SELECT FROM ${raw(kind.table)} WHERE organization_id = ${organizationId} AND id = ${id} AND tutor_id = ${tutorId}`);
+    if (!own) throw Refused.notFound();
+    await this.remove(organizationId, kind, id);
+  }
+
   private async requireOwnSession(organizationId: string, { table }: RowTable, id: string, given: Values) {
     const { session_id: session, tutor_id: tutor } = given;
     if (!session && !tutor) return;

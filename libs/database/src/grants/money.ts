@@ -35,11 +35,11 @@ export const money: Grants = {
     },
     mileage_trips: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
-      portal: 'SELECT, UPDATE (status, approved_at)',
+      portal: 'SELECT, INSERT, UPDATE (status, approved_at), DELETE',
     },
     expense_claims: {
       api: 'SELECT, INSERT, UPDATE, DELETE',
-      portal: 'SELECT, UPDATE (status, approved_at, approved_amount_cents)',
+      portal: 'SELECT, INSERT, UPDATE (status, approved_at, approved_amount_cents), DELETE',
     },
   },
   functions: {},

@@ -1,14 +1,9 @@
 import express, { type Request } from 'express';
-import { run } from '../web/form-bodies.js';
-import { PageError } from '../web/page-error.js';
-
-/** 5 MB for the picture alone. */
-export const MOST_BYTES = 5 * 1_048_576;
+import { run } from './form-bodies.js';
+import { PageError } from './page-error.js';
 
 /** Allowance for boundaries and the other fields. */
 const ENVELOPE_BYTES = 65_536;
-
-const READ = express.raw({ type: 'multipart/form-data', limit: MOST_BYTES + ENVELOPE_BYTES, inflate: false });
 
 /** A form with a picture, as browsers send it. */
 export interface PictureForm {
@@ -18,9 +13,10 @@ export interface PictureForm {
 }
 
 /** Reads the form into memory, once it is known who sends it. @returns null for one that is larger than a picture may be @throws PageError */
-export async function readPicture(request: Request): Promise<PictureForm | null> {
+export async function readPicture(request: Request, most: number): Promise<PictureForm | null> {
+  const read = express.raw({ type: 'multipart/form-data', limit: most + ENVELOPE_BYTES, inflate: false });
   try {
-    await run(READ, request, request.res!);
+    await run(read, request, request.res!);
   } catch (error) {
     if ((error as { status?: number }).status === 413) return null;
     throw PageError.badForm();
@@ -30,7 +26,7 @@ export async function readPicture(request: Request): Promise<PictureForm | null>
   const form = await formIn(body as Buffer<ArrayBuffer>, request.get('Content-Type')!);
   const picture = form.get('picture');
   const bytes = picture instanceof File ? Buffer.from(await picture.arrayBuffer()) : null;
-  if (bytes && bytes.length > MOST_BYTES) return null;
+  if (bytes && bytes.length > most) return null;
   const fields = [...form].filter((field): field is [string, string] => typeof field[1] === 'string');
   return { fields: Object.fromEntries(fields), picture: bytes?.length ? bytes : null };
 }
