@@ -74,7 +74,7 @@ describe('the audit page', () => {
       expect.arrayContaining([
         'Olive Owner: Ended the membership of Ben &lt;b&gt;Cole',
         'API key “Website”: Changed the tutor Ben &lt;b&gt;Cole',
-        'API key “Website”: Not done (1,200 times in that hour): session overlap Created a session',
+        'API key “Website”: Not done (1,200 times in that hour): session overlap Created a lesson',
         'An operator of this service: Changed the role of Olive Owner from admin to owner',
         'An operator of this service: Created the API key “Website”',
         'This service: Published a scheduled blog post',

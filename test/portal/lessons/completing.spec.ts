@@ -76,7 +76,7 @@ describe('completing a lesson', () => {
 
   it('asks about everybody who takes part, and keeps what was chosen', async () => {
     const { path, came, refused, post, field, child, sibling, stored, seat, organization } = await room();
-    const wrong = 'Choose whether they came.';
+    const wrong = 'Choose whether the student came.';
     expect(await refused(`${path}/complete`)).toEqual({ [field(child)]: wrong, [field(sibling)]: wrong });
     expect(await refused(`${path}/complete`, { ...came, [field(child)]: 'late' })).toEqual({ [field(child)]: wrong });
     // Somebody joined after the page was opened.
@@ -91,7 +91,7 @@ describe('completing a lesson', () => {
   it('waits for the start, and offers nothing before', async () => {
     const { path, came, told, look, stored } = await room(-2);
     expect(await look(path)).not.toContain(`action="${path}/complete"`);
-    expect(await told(`${path}/complete`, came)).toEqual(['notice', 'The session has not begun yet.']);
+    expect(await told(`${path}/complete`, came)).toEqual(['notice', 'The lesson has not begun yet.']);
     expect((await stored()).status).toBe('scheduled');
   });
 

@@ -125,7 +125,7 @@ describe('who is billed', () => {
     expect((await pages.owner.get(page(child.id))).text).not.toContain('Payment reminders');
     expect((await pages.owner.get(page(parent.id))).text).toContain('Send no reminders');
     const off = await pages.owner.follow(await pages.owner.post(`${page(parent.id)}/reminders`, { reminded: 'no' }));
-    expect(off.text).toContain('They are no longer reminded of invoices.');
+    expect(off.text).toContain('is no longer reminded of invoices.');
     expect(off.text).toContain('Send reminders again');
     expect(await spared('parents', parent.id)).toEqual([{ spared: true }]);
     await pages.owner.post(`${page(parent.id)}/reminders`, { reminded: 'yes' });

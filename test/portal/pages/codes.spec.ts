@@ -138,7 +138,7 @@ describe('the page of a person', () => {
   it('approves and declines whoever waits, as do the list and the overview', async () => {
     const child = await make.student(here(), { user: { firstName: 'Tim', lastName: 'Canary' } });
     const { token } = await idOf({ scope: 'parent', student_id: child.id });
-    for (const [act, told, seen] of [['approve', 'They were approved', 200], ['decline', 'They were declined', 404]] as const) {
+    for (const [act, told, seen] of [['approve', ' was approved', 200], ['decline', ' was declined', 404]] as const) {
       const id = await joining.joined(token, null, newcomer());
       expect((await pages.owner.get(`${pages.base}?status=waiting`)).text).toContain(`${pages.base}/parents/${id}/${act}`);
       expect((await pages.owner.get(pages.base)).text).toContain('One person is waiting');

@@ -67,7 +67,7 @@ describe.each(LOOKS)('at $width px, $colorScheme, with JavaScript: $javaScript',
     await arrive('Remove Sam Okafor?', '1 API key is revoked');
     await page.getByLabel('Cancel them').check();
     await press('Remove Sam Okafor');
-    await arrive('Sam Okafor', '1 API key revoked, 1 session cancelled.');
+    await arrive('Sam Okafor', '1 API key revoked, 1 lesson canceled.');
     expect((await joining.api.get('/v1/students', key)).status).toBe(401);
     const theirs = await browser.visit(joining.portal, { ...look, cookie });
     await theirs.goto('/');

@@ -34,10 +34,10 @@ describe('removing somebody', () => {
     expect((await pages.owner.get(path)).text).toContain('API keys');
     const asked = (await pages.owner.get(`${path}/remove`)).text;
     expect(asked).toContain('1 API key is revoked');
-    expect(asked).toContain('1 session ahead');
+    expect(asked).toContain('1 upcoming lesson');
     const done = await pages.owner.post(`${path}/remove`, { sessions: 'hand_over', hand_over_to: successor.id });
     expect([done.status, done.headers.location]).toEqual([303, path]);
-    expect((await pages.owner.get(path)).text).toContain('1 API key revoked, 1 session handed over.');
+    expect((await pages.owner.get(path)).text).toContain('1 API key revoked, 1 lesson handed over.');
     expect(await statusOf(tutor.id)).toBe('archived');
     expect((await sql('SELECT tutor_id FROM sessions WHERE id = $1', session.id))[0]).toEqual({ tutor_id: successor.id });
     expect((await joining.api.get('/v1/students', key.key)).status).toBe(401);

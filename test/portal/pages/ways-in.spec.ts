@@ -102,7 +102,7 @@ describe('revoking a key', () => {
     const at = await office();
     const { id } = await joining.api.keys.create(at.id, { name: 'theirs', scopes: [...scopes] });
     const path = `${at.pages.base.replace('/people', '/keys')}/${id}/revoke`;
-    const offers = (await at.pages.owner.get(path)).text.includes('Replace the codes that it could read');
+    const offers = (await at.pages.owner.get(path)).text.includes('Replace the codes that the key could read');
     expect(offers).toBe(scopes.length === 2);
     await at.pages.owner.post(path, { replace_codes });
     expect(await titleOf(at.shared)).toBe(works ? 'Join Demo Tutoring' : 'Enter your code');

@@ -15,6 +15,8 @@ export function readAttendance(form: Form, participants: { student_id: string }[
   const missing = chosen.filter(({ attendance }) => attendance === undefined);
   if (missing.length === 0) return { value: chosen as Attended[] };
   return {
-    errors: Object.fromEntries(missing.map(({ studentId }) => [fieldOf(studentId), 'Choose whether they came.'])),
+    errors: Object.fromEntries(
+      missing.map(({ studentId }) => [fieldOf(studentId), 'Choose whether the student came.']),
+    ),
   };
 }

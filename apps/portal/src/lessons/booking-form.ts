@@ -14,6 +14,7 @@ import type { Errors, Read } from '../web/answered.js';
 import { idIn } from '../web/form.js';
 import { PageError } from '../web/page-error.js';
 import { queryOf } from '../web/paging.js';
+import { inPages } from '../web/refusals.js';
 import { isDay, isTime, readMinutes } from './lesson-forms.js';
 
 /** The fields of a booking, in the address of its page and in its form. */
@@ -68,8 +69,7 @@ export function readBooking(asked: Asked, timeZone: string, env: Env): Read<Book
   if (first.endsAt > LAST_INSTANT) return { errors: { start: 'Enter a day before the year 10000.' } };
   const repeated = every > 0 ? { everyWeeks: every, until: asked.until } : null;
   const times = repeated ? timesOf(first, repeated, timeZone) : [first];
-  if (!Array.isArray(times))
-    return { errors: { until: times.reason.replace('sessions', 'lessons').replace('session', 'lesson') } };
+  if (!Array.isArray(times)) return { errors: { until: inPages(times.reason) } };
   const people = { tutorId: idIn(asked.tutor), who, subject: asked.subject ? idIn(asked.subject) : null };
   const settled = {
     studentRateCents: null,

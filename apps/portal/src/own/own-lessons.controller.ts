@@ -60,7 +60,7 @@ export class OwnLessonsController {
       const write = async () => ({ id: await this.inbox.write(organizationId, by.userId, message, lessonId) });
       return this.operations.perform(me, 'write to organization', { session_id: lessonId }, write, { own: true });
     };
-    const done = `Your message was sent to ${me.name}. The lesson stays as it is until they change it.`;
+    const done = `Your message was sent to ${me.name}. Nothing changes until you hear back.`;
     return answered(ask(), { back: pathOf(me, lessonId), done }, (errors) => this.page(me, lessonId, errors), namesake);
   }
 

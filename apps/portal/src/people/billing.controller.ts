@@ -64,9 +64,12 @@ export class BillingController {
     const userId = pathId(id);
     const spared = form.text('reminded') === 'no';
     const change = async () => ({ changed: await this.payers.spare(organizationId, userId, spared) });
-    const told = spared
-      ? 'They are no longer reminded of invoices.'
-      : 'They are reminded of what comes up from now on.';
+    const told = async (): Promise<string | SeeOther> => {
+      const name = await this.people.nameOf(organization, userId);
+      return spared
+        ? `${name} is no longer reminded of invoices.`
+        : `${name} is reminded of what comes due from now on.`;
+    };
     const operation = spared ? 'stop reminders' : 'resume reminders';
     const back = `/o/${slug}/people/${userId}`;
     return this.operations.answer(organization, operation, { user_id: userId }, change, back, told);

@@ -94,7 +94,7 @@ export class CodesController {
     const told = ({ answer: { removed, left } }: Awaited<ReturnType<typeof undo>>) => {
       const people = removed === 1 ? '1 person' : `${removed.toLocaleString('en-AU')} people`;
       if (left > 0) return seeOther(again, 'notice', `${people} removed. There are more: continue below.`);
-      return removed === 0 ? 'Nobody is left to remove.' : `${people} removed. They can no longer see anything.`;
+      return removed === 0 ? 'Nobody is left to remove.' : `${people} removed.`;
     };
     return this.operations.answer(organization, 'undo joins', { invite_id }, undo, list, told, { people: true });
   }

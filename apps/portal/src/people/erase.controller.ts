@@ -53,7 +53,7 @@ export class EraseController {
       organization,
       'ask',
       id,
-      'Their data is erased in seven days, unless an owner calls it off.',
+      (name) => `The data of ${name} is erased in seven days, unless an owner calls it off.`,
       (person) => this.erasures.ask(organization.organizationId, organization.by, person, keep),
     );
   }
@@ -61,8 +61,12 @@ export class EraseController {
   @Post('call-off')
   @ConfirmIdentity()
   callOff(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
-    return this.decide(organization, 'call-off', id, 'Their data stays.', (person) =>
-      this.erasures.callOff(organization.organizationId, organization.by, person),
+    return this.decide(
+      organization,
+      'call-off',
+      id,
+      (name) => `The data of ${name} stays.`,
+      (person) => this.erasures.callOff(organization.organizationId, organization.by, person),
     );
   }
 
@@ -70,16 +74,24 @@ export class EraseController {
   @ConfirmIdentity()
   hold(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
     const reason = organization.form.text('reason').trim();
-    return this.decide(organization, 'hold', id, 'Nobody can erase their data until an owner releases it.', (person) =>
-      this.erasures.hold(organization.organizationId, organization.by, person, reason),
+    return this.decide(
+      organization,
+      'hold',
+      id,
+      (name) => `The data of ${name} cannot be erased until an owner releases it.`,
+      (person) => this.erasures.hold(organization.organizationId, organization.by, person, reason),
     );
   }
 
   @Post('release')
   @ConfirmIdentity()
   release(@Managing() organization: Managed, @Param('user_id') id: string): Promise<SeeOther> {
-    return this.decide(organization, 'release', id, 'Their data is held no longer.', (person) =>
-      this.erasures.release(organization.organizationId, organization.by, person),
+    return this.decide(
+      organization,
+      'release',
+      id,
+      (name) => `The data of ${name} is held no longer.`,
+      (person) => this.erasures.release(organization.organizationId, organization.by, person),
     );
   }
 
@@ -87,13 +99,14 @@ export class EraseController {
     organization: Managed,
     what: What,
     id: string,
-    told: string,
+    told: (name: string) => string,
     run: (personId: string) => Promise<{ changed: boolean }>,
   ): Promise<SeeOther> {
     const ids = { user_id: pathId(id) };
     const operation = OPERATIONS[what];
     const at = `/o/${organization.slug}/people/${ids.user_id}/erase`;
-    return this.operations.answer(organization, operation, ids, () => run(ids.user_id), at, told, { people: true });
+    const named = async (): Promise<string | SeeOther> => told(await this.people.nameOf(organization, ids.user_id));
+    return this.operations.answer(organization, operation, ids, () => run(ids.user_id), at, named, { people: true });
   }
 }
 

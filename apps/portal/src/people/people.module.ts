@@ -33,6 +33,7 @@ type Query = Record<string, unknown>;
 class PeopleController {
   constructor(
     private readonly people: PeopleService,
+    private readonly persons: PersonService,
     private readonly operations: FormOperations,
     private readonly approvals: Approvals,
     private readonly invitations: Invitations,
@@ -90,7 +91,7 @@ class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
-    return this.decide(organization, 'approve', kindOf(kind), pathId(id), 'They were approved.');
+    return this.decide(organization, 'approve', kindOf(kind), pathId(id), (name) => `${name} was approved.`);
   }
 
   @Post(':kind/:user_id/decline')
@@ -100,8 +101,7 @@ class PeopleController {
     @Param('kind') kind: string,
     @Param('user_id') id: string,
   ): Promise<SeeOther> {
-    const told = 'They were declined, and can no longer join with a code.';
-    return this.decide(organization, 'decline', kindOf(kind), pathId(id), told);
+    return this.decide(organization, 'decline', kindOf(kind), pathId(id), (name) => `${name} was declined.`);
   }
 
   @Post(':kind/:user_id/send-invite')
@@ -187,12 +187,13 @@ class PeopleController {
     decision: 'approve' | 'decline',
     as: Asking,
     userId: string,
-    told: string,
+    told: (name: string) => string,
   ): Promise<SeeOther> {
     const [operation, ids] = [`${decision}_${as}` as const, { user_id: userId }];
     const run = () => this.approvals[decision](provisionerOf(organization), organization.by, userId, as);
     const list = listOf(organization, userId);
-    return this.operations.answer(organization, operation, ids, run, list, told, { people: true });
+    const named = async (): Promise<string | SeeOther> => told(await this.persons.nameOf(organization, userId));
+    return this.operations.answer(organization, operation, ids, run, list, named, { people: true });
   }
 }
 

@@ -47,7 +47,7 @@ export class PersonController {
     const told = ({ answer }: { answer: Ended }) =>
       ids.user_id === by.userId
         ? seeOther('/organizations', 'success', `You have left ${organization.name}.`)
-        : wordsOf(answer);
+        : this.people.nameOf(organization, ids.user_id).then((name) => wordsOf(name, answer));
     return this.operations.answer(organization, 'end membership', ids, end, person, told, { people: true });
   }
 
@@ -72,7 +72,7 @@ export class PersonController {
     const person = `/o/${organization.slug}/people/${ids.user_id}`;
     const back = ids.user_id === by.userId ? '/organizations' : person;
     const told = ({ changed }: { changed: boolean }) =>
-      seeOther(back, 'success', changed ? 'The role was changed.' : 'That is their role already.');
+      seeOther(back, 'success', changed ? 'The role was changed.' : 'That was the role already.');
     return this.operations.answer(organization, 'change role', ids, change, person, told, { people: true });
   }
 }
@@ -86,21 +86,18 @@ function aheadOf(form: Form): SessionsAhead {
   return { do: 'hand_over', to };
 }
 
-function wordsOf({ changed, keys, codes, held, handedOver, unassigned, cancelled }: Ended): string {
-  if (!changed) return 'They no longer belonged here.';
+function wordsOf(name: string, { changed, keys, codes, held, handedOver, unassigned, cancelled }: Ended): string {
+  if (!changed) return `${name} had been removed before.`;
   const counts = [
     [keys, 'API key revoked', 'API keys revoked'],
     [codes, 'code replaced or switched off', 'codes replaced or switched off'],
     [held, 'invite waits for an owner', 'invites wait for an owner'],
-    [handedOver, 'session handed over', 'sessions handed over'],
-    [unassigned, 'session needs a tutor', 'sessions need a tutor'],
-    [cancelled, 'session cancelled', 'sessions cancelled'],
+    [handedOver, 'lesson handed over', 'lessons handed over'],
+    [unassigned, 'lesson needs a tutor', 'lessons need a tutor'],
+    [cancelled, 'lesson canceled', 'lessons canceled'],
   ] as const;
   const told = counts
     .filter(([count]) => count > 0)
     .map(([count, one, more]) => `${count} ${count === 1 ? one : more}`);
-  return [
-    'They no longer belong here, and can no longer see anything.',
-    ...(told.length > 0 ? [`${told.join(', ')}.`] : []),
-  ].join(' ');
+  return [`${name} was removed.`, ...(told.length > 0 ? [`${told.join(', ')}.`] : [])].join(' ');
 }

@@ -66,6 +66,13 @@ export class PersonService {
     private readonly work: PersonWork,
   ) {}
 
+  /** As whom pages say what became of somebody. @throws PageError 404 */
+  async nameOf({ organizationId }: Membership, id: string): Promise<string> {
+    const [[first]] = await this.db.read<[TieRow]>({ organizationId }, tiesOf(organizationId, id));
+    if (!first) throw PageError.notFound();
+    return nameIn(first);
+  }
+
   /** @throws PageError 404 */
   async person(organization: Membership, by: ActingPerson, id: string): Promise<Person> {
     const { organizationId, role } = organization;
@@ -85,7 +92,7 @@ export class PersonService {
     );
     const [first] = ties;
     if (!first) throw PageError.notFound();
-    const name = [first.first_name, first.last_name].filter(Boolean).join(' ') || 'Without a name';
+    const name = nameIn(first);
     const self = by.userId === id;
     const manages = ties.some((tie) => tie.role === 'owner' || tie.role === 'admin');
     const belongs = ties.some(({ status }) => status !== 'archived');
@@ -108,3 +115,6 @@ export class PersonService {
     return rows;
   }
 }
+
+const nameIn = ({ first_name: first, last_name: last }: Pick<TieRow, 'first_name' | 'last_name'>): string =>
+  [first, last].filter(Boolean).join(' ') || 'Without a name';

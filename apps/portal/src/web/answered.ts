@@ -1,5 +1,6 @@
 import { type Refusal, Refused } from '@app/rules';
 import { SENT_BEFORE } from './operations.js';
+import { inPages } from './refusals.js';
 import { type Page, seeOther, type SeeOther } from './pages.js';
 
 /** What is wrong with the fields of a form, by their ids in the page; `form` for what concerns no single one. */
@@ -16,7 +17,7 @@ export const namesake: FieldOf = ({ at }) => at.join('.') || 'form';
 /** What a rule found wrong with a form. @throws the error itself, unless it is that */
 export function errorsOf(error: unknown, field: FieldOf = namesake): Errors {
   if (!(error instanceof Refused) || error.why.kind !== 'invalid') throw error;
-  return Object.fromEntries(error.why.refusals.map((refusal) => [field(refusal), refusal.reason]));
+  return Object.fromEntries(error.why.refusals.map((refusal) => [field(refusal), inPages(refusal.reason)]));
 }
 
 /**
@@ -38,6 +39,6 @@ export async function answered<T>(
     return result === null ? seeOther(back, 'notice', SENT_BEFORE) : seeOther(made?.(result) ?? back, 'success', done);
   } catch (error) {
     const conflict = error instanceof Refused && error.why.kind !== 'not_found' && error.why.kind !== 'invalid';
-    return conflict ? seeOther(back, 'notice', error.message) : again(errorsOf(error, field));
+    return conflict ? seeOther(back, 'notice', inPages(error.message)) : again(errorsOf(error, field));
   }
 }

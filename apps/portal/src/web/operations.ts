@@ -57,7 +57,7 @@ export class FormOperations {
     ids: Record<IdNames<Of>, string>,
     run: () => Promise<Exactly<Made>>,
     at: string,
-    done: string | ((made: Made) => string | Shown | Promise<Shown>),
+    done: string | ((made: Made) => string | Shown | Promise<string | Shown>),
     { people }: Pick<Way, 'people'> = {},
   ): Promise<Shown | SeeOther> {
     const work = async (): Promise<Shown | SeeOther> => {

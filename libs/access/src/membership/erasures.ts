@@ -111,4 +111,4 @@ export class Erasures {
 
 const STILL_BELONGS = 'They still belong here. Remove them first.';
 const MANAGED = 'They managed this organization, and only they themselves can ask for this.';
-const HELD = 'Their data is held. Release it first.';
+const HELD = 'The data is held. Release it first.';
