@@ -93,6 +93,7 @@ describe('every answer', () => {
     await api.make.query(`UPDATE invoices SET ${taken} WHERE id = (SELECT id FROM invoices WHERE organization_id = $1 AND status = 'open' LIMIT 1)`, [
       id,
     ]);
+    await api.make.query('UPDATE inbox_messages SET session_id = (SELECT id FROM sessions WHERE organization_id = $1 LIMIT 1) WHERE organization_id = $1', [id]); // prettier-ignore
     const key = await api.key(id, { scopes: Object.keys(SCOPES) as Scope[], platformBlog: true });
     const seen = new Map<string, Set<string>>();
     for (const route of keyedReads(api)) {
