@@ -39,7 +39,7 @@ describe('what somebody earned', () => {
       tutorPayCents: 99_900,
     });
     const { text } = await get('/pay?month=2026-03');
-    const shown = { 'Earned by them': '$75.00', Adjusted: '-$5.00', 'From before, less payouts': '$10.00' };
+    const shown = { 'Earned by lessons': '$75.00', Adjusted: '-$5.00', 'From before, less payouts': '$10.00' };
     expect(figures(text)).toMatchObject({ ...shown, 'Lessons held': '1, 1.5 h', 'Due on 31 Mar 2026': '$80.00' });
     expect(figures(await look(`/pay-run/${tutor.id}?month=2026-03`))).toMatchObject({ ...shown, Due: '$80.00' });
     for (const said of ['10 Mar 2026', 'Algebra', '1.5 h', 'Keys', '$40.00', '20 Mar 2026', 'Approved, not reimbursed yet', '$10.00']) expect(text).toContain(said); // prettier-ignore

@@ -135,6 +135,7 @@ describe.each(schools.flatMap(({ reads }, at) => reads.map(([role, who, known]) 
       let read = 0;
       for (const path of new Set(pathsFor(at))) {
         const { text, status } = await portal.get(path, cookie);
+        expect([path, status < 500]).toEqual([path, true]);
         if (status === 200) read++;
         const others = [...new Set(text.match(/\b(Given|Family|mail)\d+x\b(@example\.org)?/g))].filter((word) => !mine.has(word));
         expect([path, others]).toEqual([path, []]);

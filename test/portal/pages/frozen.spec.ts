@@ -100,7 +100,7 @@ const plain = ({ status, text }: { status: number; text: string }) =>
   `${status} ${text
     .replaceAll(/name="form_token" value="[^"]+"/g, '')
     .replaceAll(/nonce[-=]"?[\w+/=-]+/g, '')
-    .replaceAll(/[^>]*<\/time>/g, '')}`;
+    .replaceAll(/[^>]*<\/time>|just now|\d+ minutes? ago| data-reload/g, '')}`;
 
 /** Every page of the organization's managers, with each id that it may have. */
 async function pages(): Promise<string[]> {

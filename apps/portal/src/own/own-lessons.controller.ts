@@ -8,11 +8,13 @@ import { addDays, dayOf, dayOfWeek, startOfDay } from '@app/scheduling';
 import { fieldOf, readAttendance } from '../lessons/attendance.js';
 import { answered, type Errors, namesake } from '../web/answered.js';
 import { BELONGS, ForMembers, ForTutors, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
+import { AttemptLimits } from '../web/attempt-limits.js';
 import { FormOperations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
 import { readField } from '../web/read-field.js';
 import { OwnLessons } from './own-lessons.service.js';
+import { WRITTEN } from './write.controller.js';
 
 /** Lessons of whoever teaches them, takes part, or is a parent of somebody who does. */
 @Controller('my/:slug')
@@ -23,6 +25,7 @@ export class OwnLessonsController {
     private readonly operations: FormOperations,
     private readonly completion: Completion,
     private readonly inbox: Inbox,
+    private readonly limits: AttemptLimits,
     private readonly env: Env,
   ) {}
 
@@ -55,6 +58,7 @@ export class OwnLessonsController {
   async ask(@Managing() me: Managed, @Param('lesson_id') id: string): Promise<Page | SeeOther> {
     const lessonId = pathId(id);
     const { organizationId, by } = me;
+    await this.limits.take(WRITTEN, by.userId);
     const ask = async () => {
       const message = readField(me.form, this.env, 'message', FIELDS.inbox_messages.message);
       const write = async () => ({ id: await this.inbox.write(organizationId, by.userId, message, lessonId) });

@@ -9,8 +9,8 @@ import { FormOperations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { readField } from '../web/read-field.js';
 
-/** More is no family that has a question. */
-const WRITTEN: AttemptLimit = { purpose: 'message of', most: 20, minutes: 60 };
+/** Messages of a person: more is nobody who has a question. */
+export const WRITTEN: AttemptLimit = { purpose: 'message of', most: 20, minutes: 60 };
 
 /** Where a family writes to the organization: a message in its inbox. */
 @Controller('my/:slug/write')
