@@ -92,7 +92,7 @@ async function outputsOf(commands, banner, env) {
   const [base] = /http:\S+/.exec(banner);
   const [key] = banner.match(KEY);
   const [, portal] = /Portal +(\S+)/.exec(banner);
-  const [, password] = /^ {4}\S+@\S+ {3}(\S+)$/m.exec(banner);
+  const [, password] = /^ {4}owner +\S+@\S+ +(\S+)$/m.exec(banner);
   const receiver = await freePort();
   const typed = commands.map((text) => {
     // The first fence prints the banner. Also runs the curl command that the banner suggests.

@@ -84,7 +84,7 @@ describe('npm start', () => {
     expect(((await students.json()) as { data: object[] }).data).toHaveLength(3);
     // The demo owner signs in to the portal with the printed password.
     const portal = /Portal +(\S+)/.exec(service.output)![1]!;
-    const [, email = '', password = ''] = /^ {4}(\S+@\S+) {3}(\S+)$/m.exec(service.output)!;
+    const [, email = '', password = ''] = /^ {4}owner +(\S+@\S+) +(\S+)$/m.exec(service.output)!;
     expect(password).toMatch(/^([a-z0-9]{4}-){3}[a-z0-9]{4}$/);
     const signedIn = await fetch(`${portal}/sign-in`, {
       method: 'POST',

@@ -53,6 +53,7 @@ const RUNS: Record<string, { in: string; as: string } | Run[]> = {
   released: { in: 'test/api/contract/gate.spec.ts', as: 'RECORD_RELEASE' },
   configuration: { in: 'test/docs/configuration.spec.ts', as: 'npm run configuration' },
   resources: { in: 'test/docs/resources.spec.ts', as: 'npm run resources' },
+  icons: { in: 'test/portal/pages/icons.spec.ts', as: 'npm run icons' },
   schema: { in: 'test/cli/import-format.spec.ts', as: 'npm run schema' },
   'migration:run': [{ says: /^The schema is up to date$/m, env }],
   'migration:revert': [{ args: ['--yes'], says: /^There is nothing to revert$/m, env }],

@@ -35,7 +35,7 @@ describe('what a rule refused', () => {
   it('is a page of the portal, or a message on the page of the form', async () => {
     expect([Refused.notFound(), OVERLAP, Refused.invalid('No.')].map((one) => pageOf(one).status)).toEqual([404, 409, 422]);
     const shown = (refused: Refused) => unlessRefused<unknown>(Promise.reject(refused), (flash) => flash);
-    expect(await shown(OVERLAP)).toEqual({ kind: 'notice', text: 'The tutor has a session then.' });
+    expect(await shown(OVERLAP)).toEqual({ kind: 'notice', text: 'The tutor has a lesson then.' });
     expect(await shown(Refused.invalid('No.'))).toEqual({ kind: 'problem', text: 'No.' });
     await expect(shown(Refused.notFound())).rejects.toThrow('No such record');
   });

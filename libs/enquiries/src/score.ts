@@ -95,7 +95,7 @@ function reasonsOf(wish: Wish, candidate: Candidate, served: number, suits: bool
   const days = wantedDays(wish).length;
   return [
     ...(subject === null ? [] : [teaches ? `Teaches ${subject}` : `Does not teach ${subject}`]),
-    ...(served === 0 ? [] : [days === 0 ? 'Has time in the week' : `Has time on ${served} of ${days} preferred days`]),
+    ...(served === 0 ? [] : [days === 0 ? 'Free that week' : `Has time on ${served} of ${days} preferred days`]),
     ...(suits && (mode === 'online' || mode === 'in_person') ? [`Teaches ${mode === 'online' ? 'online' : 'in person'}`] : []),
     `${upcoming} ${upcoming === 1 ? 'session' : 'sessions'} ahead`,
     ...(distanceKm === null || mode === 'online' ? [] : [`${distanceKm} km away`]),

@@ -96,7 +96,7 @@ const KINDS: Record<string, (email: string) => Promise<Held>> = {
   'an account that the organization made': async (email) => {
     const known = await sql('SELECT id FROM users WHERE email_normalized = $1', email);
     await pages.provisioning.inviteOne(studentRow({ email }));
-    const says = known.length === 0 ? ['has an account for you as a student', 'Is this account not yours?'] : ['as a student'];
+    const says = known.length === 0 ? ['has an account for you as a student', 'Not you?'] : ['as a student'];
     return { secret: (await joining.mail(email)).token, email, closes: true, says };
   },
 };

@@ -133,7 +133,7 @@ describe('lessons ahead', () => {
     const { owner, fields, rate } = await planned();
     const asked = await save(owner, fields);
     expect(asked.status).toBe(200);
-    expect(asked.text).toContain('1 lesson ahead has other prices or pay than the table would say.');
+    expect(asked.text).toContain('1 upcoming lesson has other prices or pay than the table would say.');
     expect(await cells(owner)).toMatchObject([{ price: 8_000 }]);
     const kept = Object.fromEntries([...asked.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])); // prettier-ignore
     const path = `/o/${owner.organization.slug}/settings/prices`;

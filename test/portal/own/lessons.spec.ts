@@ -73,6 +73,8 @@ describe('a family', () => {
       expect(text).not.toMatch(/Okafor|80\.00/);
     }
     expect((await parentPages.get(path)).text).toContain('https://meet.example.org/a');
+    await portal.make.query(`UPDATE organizations SET cancellation_policy = 'Free until the day before' WHERE id = $1`, [at]);
+    expect((await parentPages.get(path)).text).toContain('Free until the day before');
     expect((await parentPages.send('ask', { message: '' })).status).toBe(422);
     await parentPages.send('ask', { message: 'Ada is at camp' }).expect(303);
     const [written] = await portal.make.query('SELECT from_user_id, session_id, message, status FROM inbox_messages WHERE organization_id = $1', [

@@ -162,3 +162,23 @@ it.each([true, false])('a tutor completes a lesson from the phone in four taps, 
   expect([new URL(page.url()).pathname, javaScript ? await axeFaults(page) : []]).toEqual([`/my/${organization.slug}/lessons/${id}`, []]);
   await page.context().close();
 });
+
+it.each([true, false])(
+  'a parent reads the next lesson from the link of its mail, and an invoice two taps later, with JavaScript: %s',
+  async (javaScript) => {
+    const { lesson, parent, child, organization, at, issued } = await lessonOffice(portal);
+    await portal.make.query(`UPDATE parents SET status = 'accepted' WHERE organization_id = $1`, [at]);
+    await portal.make.query(`UPDATE parent_students SET pays = true WHERE organization_id = $1 AND student_id = $2`, [at, child.id]);
+    const id = await lesson(0, '10:00');
+    await issued('80');
+    const page = await browser.visit(portal, { cookie: await portal.session(parent.id), width: 390, javaScript });
+    await page.goto(`/my/${organization.slug}/lessons/${id}`);
+    await page.getByText('Sam O.').waitFor();
+    await page.getByRole('button', { name: /^Menu/ }).click();
+    await page.getByRole('link', { name: 'Money', exact: true }).click();
+    await page.getByText('INV-000001', { exact: true }).waitFor();
+    const pdf = page.getByRole('link', { name: /^PDF/ }).first();
+    expect([await pdf.count(), javaScript ? await axeFaults(page) : []]).toEqual([1, []]);
+    await page.context().close();
+  },
+);

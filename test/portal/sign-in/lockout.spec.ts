@@ -45,7 +45,7 @@ const COUNTED = {
   'wrong passwords at': 'address, and refuses nothing', 'warning of wrong passwords at': 'address, and refuses nothing',
   'password link from': 'network', 'password link to': 'address, which has an earlier link by then',
   'password link in': 'known browser', 'confirmation for': 'person signed in',
-  'name change of': 'person signed in', 'data download of': 'person signed in', 'account deletion of': 'person signed in', 'calendar address of': 'person signed in', 'fetch of calendar': 'calendar', 'passkey challenge': 'challenge', 'joined from': 'network', 'wrong code from': 'network',
+  'name change of': 'person signed in', 'data download of': 'person signed in', 'account deletion of': 'person signed in', 'calendar address of': 'person signed in', 'message of': 'person signed in', 'fetch of calendar': 'calendar', 'passkey challenge': 'challenge', 'joined from': 'network', 'wrong code from': 'network',
 }; // prettier-ignore
 
 it('every limit is part of this sweep', () => {

@@ -600,6 +600,7 @@ export interface Tables {
     taxRate: number;
     lineTax: 'taxable' | 'free';
     sharesLearning: boolean;
+    cancellationPolicy: string | null;
     createdAt: Date;
     updatedAt: Date;
   };

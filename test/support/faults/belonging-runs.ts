@@ -81,7 +81,7 @@ export const MISWRITTEN = {
     "UPDATE joins j SET approval = 'approved' FROM invites i\n        WHERE",
     "UPDATE joins j SET approval = 'approved' FROM invites i\n        WHERE false AND",
   ],
-  'an act of somebody who has been removed meanwhile': [10, "AND status = 'accepted'\n            AND role IN ('owner', 'admin')", 'OR true LIMIT 1'],
+  'an act of somebody who has been removed meanwhile': [10, "AND status = 'accepted' AND role IN ('owner', 'admin')", 'OR true LIMIT 1'],
 } as const;
 
 /** Runs `work` while the statements of the code that contain a text have another one. */

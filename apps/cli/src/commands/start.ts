@@ -10,7 +10,7 @@ import { bannerText } from '../start/banner.js';
 import { Child } from '../start/child.js';
 import { DataLock, launcherOf, refuseSecondStart, wasKilled } from '../start/data-lock.js';
 import { logFolder, mailFolder, makePrivate } from '../start/folders.js';
-import { DEMO_SLUG, type DemoOwner, FirstStart } from '../start/first-start.js';
+import { DEMO_SLUG, type DemoLogin, FirstStart } from '../start/first-start.js';
 import { freePort } from '../postgres/embedded-postgres.js';
 import { checkPorts, hostOf } from '../start/port.js';
 import { WatchedApi } from '../start/watched-api.js';
@@ -113,10 +113,10 @@ class Service {
     const mail = env.get('SMTP_URL') ? 'sent through SMTP_URL' : mailFolder(env);
     const places = { url: this.url, portal: this.portalUrl, data: whereIs(where, env), logs: logFolder(env), mail };
     const organization = wantsDemo(env) ? DEMO_SLUG : '<slug>';
-    const show = (key: string | null, owner: DemoOwner | null) =>
-      printed(bannerText({ ...places, owner, key, organization, seconds: performance.now() / 1000 }));
+    const show = (key: string | null, logins: DemoLogin[]) =>
+      printed(bannerText({ ...places, logins, key, organization, seconds: performance.now() / 1000 }));
     if (wantsDemo(env)) await FirstStart.with(env, (first) => first.showKey(show));
-    else await show(null, null);
+    else await show(null, []);
   }
 
   /** @throws Failure if a process ends by itself */

@@ -1,11 +1,11 @@
-import type { DemoOwner } from './first-start.js';
+import type { DemoLogin } from './first-start.js';
 
 /** What `npm start` prints when everything runs. */
 export interface Banner {
   url: string;
   portal: string;
-  /** How to sign in to the portal; null without a demo organization. */
-  owner: DemoOwner | null;
+  /** Who can sign in to the portal; empty without a demo organization. */
+  logins: DemoLogin[];
   data: string;
   logs: string;
   mail: string;
@@ -17,7 +17,7 @@ export interface Banner {
 }
 
 export function bannerText(banner: Banner): string {
-  const { url, portal, owner, data, logs, mail, key, organization, seconds } = banner;
+  const { url, portal, logins, data, logs, mail, key, organization, seconds } = banner;
   const access = key
     ? [
         `  Your read-only API key for the organization "${organization}", shown only once:`,
@@ -44,7 +44,7 @@ export function bannerText(banner: Banner): string {
     '',
     ...access,
     '',
-    ...signInLines(owner, organization),
+    ...signInLines(logins, organization),
     '',
     `  Ready in ${seconds.toFixed(1)} s. Ctrl-C stops everything.`,
     '',
@@ -52,14 +52,17 @@ export function bannerText(banner: Banner): string {
   ].join('\n');
 }
 
-function signInLines(owner: DemoOwner | null, organization: string): string[] {
-  if (!owner) {
+function signInLines(logins: DemoLogin[], organization: string): string[] {
+  if (logins.length === 0) {
     return [
       '  Create an owner, who can then sign in to the portal:',
       '',
       `    npm run --silent cli -- owner create --org ${organization} --email you@example.org`,
     ];
   }
-  const password = owner.password ?? 'the password set in the portal';
-  return [`  Sign in to the portal as the owner of "${organization}":`, '', `    ${owner.email}   ${password}`];
+  const width = Math.max(...logins.map(({ email }) => email.length));
+  const lines = logins.map(({ role, email, password }) =>
+    [`    ${role.padEnd(6)}`, email.padEnd(width), password ?? 'the password set in the portal'].join('   '),
+  );
+  return [`  Sign in to the portal as somebody of "${organization}":`, '', ...lines];
 }

@@ -18,9 +18,11 @@ export const DEMO_SLUG = DEMO_ORGANIZATIONS[0]!.slug;
 
 const FIRST_KEY = 'First start';
 
-export interface DemoOwner {
+/** Somebody of the demo organization who can sign in to the portal. */
+export interface DemoLogin {
+  role: 'owner' | 'tutor' | 'parent';
   email: string;
-  /** null once the owner has changed it. */
+  /** null once they have changed it. */
   password: string | null;
 }
 
@@ -67,12 +69,12 @@ export class FirstStart {
   }
 
   /** Creates the first key and shows it. If that fails, the next start replaces it. @param show gets null if a key was shown before */
-  async showKey(show: (key: string | null, owner: DemoOwner | null) => Promise<boolean>): Promise<void> {
+  async showKey(show: (key: string | null, logins: DemoLogin[]) => Promise<boolean>): Promise<void> {
     const organizationId = await this.organizations.idBySlug(DEMO_SLUG);
     const unshown = join(this.env.get('DATA_DIR'), 'first-key-unshown');
     const keys = organizationId ? await this.keys.list(organizationId) : [];
     if (!organizationId || (keys.length > 0 && !existsSync(unshown))) {
-      await show(null, organizationId ? await this.owner(organizationId) : null);
+      await show(null, organizationId ? await this.logins(organizationId) : []);
       return;
     }
     const key = await withRules(this.env, 'portal', async (rules) => {
@@ -82,20 +84,36 @@ export class FirstStart {
       remember(unshown);
       return (await rules.get(ApiKeys).create(organizationId, { name: FIRST_KEY })).key;
     });
-    if (await show(key, await this.owner(organizationId))) rmSync(unshown, { force: true });
+    if (await show(key, await this.logins(organizationId))) rmSync(unshown, { force: true });
   }
 
-  /** The demo organization's owner. Sets a password derived from a secret in the data folder if there is none yet. */
-  private async owner(organizationId: string): Promise<DemoOwner | null> {
-    const [owner] = await this.db.transaction({ organizationId }, () =>
-      this.db.query<{ email: string }>(sql`
-        SELECT u.email FROM members m JOIN users u ON u.id = m.user_id
-        WHERE m.organization_id = ${organizationId} AND m.role = 'owner' AND m.status = 'accepted' AND NOT u.placeholder_email
-        ORDER BY m.created_at, m.id LIMIT 1`),
+  /** The demo organization's owner, and the tutor and the parent with the most lessons ahead. Sets a password, derived from a secret in the data folder, for those who have none yet. */
+  private async logins(organizationId: string): Promise<DemoLogin[]> {
+    const people = await this.db.transaction({ organizationId }, () =>
+      this.db.query<Pick<DemoLogin, 'role' | 'email'>>(sql`
+        (SELECT 'owner' AS role, u.email FROM members m JOIN users u ON u.id = m.user_id
+          WHERE m.organization_id = ${organizationId} AND m.role = 'owner' AND m.status = 'accepted' AND NOT u.placeholder_email
+          ORDER BY m.created_at, m.id LIMIT 1)
+        UNION ALL (SELECT 'tutor', u.email FROM members m JOIN users u ON u.id = m.user_id
+          JOIN sessions s ON s.organization_id = ${organizationId} AND s.tutor_id = m.user_id AND s.status = 'scheduled' AND s.starts_at > now()
+          WHERE m.organization_id = ${organizationId} AND m.role = 'tutor' AND m.status = 'accepted' AND NOT u.placeholder_email
+          GROUP BY u.id ORDER BY count(*) DESC, u.id LIMIT 1)
+        UNION ALL (SELECT 'parent', u.email FROM parents p JOIN users u ON u.id = p.user_id
+          JOIN parent_students l ON l.organization_id = ${organizationId} AND l.parent_id = p.user_id
+          JOIN lesson_participants e ON e.organization_id = ${organizationId} AND e.student_id = l.student_id
+          JOIN sessions s ON s.organization_id = ${organizationId} AND s.id = e.session_id AND s.status = 'scheduled' AND s.starts_at > now()
+          WHERE p.organization_id = ${organizationId} AND p.status = 'accepted' AND NOT u.placeholder_email
+          GROUP BY u.id ORDER BY count(*) DESC, u.id LIMIT 1)`),
     );
-    if (!owner) return null;
+    const logins: DemoLogin[] = [];
+    for (const { role, email } of people)
+      logins.push({ role, email, password: await this.passwordOf(organizationId, email) });
+    return logins;
+  }
+
+  private async passwordOf(organizationId: string, email: string): Promise<string | null> {
     const identities = this.rules.get(Identities);
-    const login = await identities.find(normalizeEmail(owner.email));
+    const login = await identities.find(normalizeEmail(email));
     if (!login) return null;
     const password = demoPassword(dataSecret(this.env.get('DATA_DIR'), 'demo-owner-secret'));
     if (login.passwordSalt === null) {
@@ -108,8 +126,8 @@ export class FirstStart {
           ON CONFLICT (user_id) DO UPDATE SET password_hash = EXCLUDED.password_hash WHERE c.password_hash IS NULL`);
       });
     }
-    const still = await this.rules.get(SignIn).withPassword(owner.email, password);
-    return { email: owner.email, password: still && password };
+    const still = await this.rules.get(SignIn).withPassword(email, password);
+    return still && password;
   }
 }
 

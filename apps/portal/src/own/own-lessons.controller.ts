@@ -80,7 +80,7 @@ export class OwnLessonsController {
     const complete = () => this.completion.completeOwn(organizationId, by.userId, lessonId, read.value);
     return answered(
       this.operations.perform(me, 'PUT /v1/sessions/:session_id/complete', { session_id: lessonId }, complete, {
-        own: true,
+        teaching: true,
       }),
       { back: pathOf(me, lessonId), done: 'The lesson was completed.' },
       again,
@@ -88,9 +88,9 @@ export class OwnLessonsController {
   }
 
   private async page(me: Managed, id: string, errors: Errors = {}): Promise<Page> {
-    const { lesson, students } = await this.lessons.lesson(me, id);
+    const shown = await this.lessons.lesson(me, id);
     const data = {
-      ...{ lesson, students, errors, fieldOf },
+      ...{ ...shown, errors, fieldOf },
       chosen: (studentId: string, attendance: string | null) =>
         me.form.text(fieldOf(studentId)) || (attendance ?? 'attended'),
       typed: Object.keys(errors).length > 0 ? me.form.text('message') : '',

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import sql from 'sql-template-tag';
 import { OWN_DAYS } from '@app/billing';
 import { Database } from '@app/database';
 import {
@@ -35,14 +36,21 @@ export class OwnLessons {
 
   /** @throws PageError 404 for a lesson that they may not see */
   async lesson({ organizationId, by: { userId } }: Managed, id: string) {
-    const [[lesson], students] = await this.db.read<[SeenLesson, SeenStudent]>(
+    const [[lesson], students, [organization]] = await this.db.read<
+      [SeenLesson, SeenStudent, { policy: string | null }]
+    >(
       { organizationId },
       seenLesson(organizationId, userId, id),
       seenStudents(organizationId, userId, id),
+      sql`SELECT cancellation_policy AS policy FROM organizations WHERE id = ${organizationId}`,
     );
     if (!lesson) throw PageError.notFound();
     const known = lesson.teaches ? students : [];
-    return { lesson: { ...lesson, due: isDue(lesson), ahead: isAhead(lesson) }, students: known };
+    return {
+      lesson: { ...lesson, due: isDue(lesson), ahead: isAhead(lesson) },
+      students: known,
+      policy: organization!.policy,
+    };
   }
 }
 

@@ -7,6 +7,7 @@ import { canonicalUuid } from '@app/database';
 import type { RawResponse } from '@app/serving';
 import { Assets } from './assets.js';
 import { formats } from './formats.js';
+import { ICONS } from './icons.js';
 import { Navigation } from './navigation.js';
 import type { PageError } from './page-error.js';
 import type { Flash } from './flash.js';
@@ -50,6 +51,7 @@ export class Templates {
       flash,
       menu: organization ? this.navigation.of(organization, path) : null,
       asset: (name: string) => this.assets.urlOf(name),
+      icon,
       format: formats(organization?.timeZone ?? 'UTC'),
       ...data,
     });
@@ -60,3 +62,7 @@ function sentToken({ body }: PageRequest): string | null {
   const { form_token: token } = (body ?? {}) as { form_token?: unknown };
   return typeof token === 'string' ? canonicalUuid(token) : null;
 }
+
+/** An icon beside a word, which says the same. */
+const icon = (name: keyof typeof ICONS): string =>
+  `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;

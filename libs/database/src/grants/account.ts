@@ -11,7 +11,7 @@ export const account: Grants = {
       api: 'SELECT, UPDATE (name, time_zone, currency, payment_terms_days, updated_at)',
       // What it says in mails to families, and on the papers with them.
       worker: `SELECT (id, name, slug, time_zone, currency, postal_address, phone, ${SELLER}, reply_address)`,
-      portal: `SELECT, UPDATE (name, time_zone, currency, app_url, postal_address, phone, privacy_url, updated_at, payment_terms_days, ${SELLER}, line_tax, reply_address, shares_learning)`,
+      portal: `SELECT, UPDATE (name, time_zone, currency, app_url, postal_address, phone, privacy_url, updated_at, payment_terms_days, ${SELLER}, line_tax, reply_address, shares_learning, cancellation_policy)`,
     },
     logos: { api: 'SELECT', worker: 'SELECT', portal: 'SELECT, INSERT, UPDATE (in_use), DELETE' },
     // What an organization supplies. No process may write whether an address is proven or who sees a login, or delete one.

@@ -27,7 +27,7 @@ export const account = /* sql */ `
   -- app_url, postal_address, phone, privacy_url: what people who are invited, and those who belong, are shown of it.
   -- What invoices print, besides the two of these: legal_name, else the name; business_number, under its label; how to pay.
   -- reply_address: where families answer the mails of the organization. shares_learning: whether parents and students are shown
-  -- homework and results on their pages.
+  -- homework and results on their pages. cancellation_policy: what whoever cannot come is told there.
   -- tax_rate: hundredths of a percent, which prices include. line_tax: of lines whose subject does not say, nor whoever wrote them.
   CREATE TABLE organizations (
     id uuid PRIMARY KEY,
@@ -51,11 +51,12 @@ export const account = /* sql */ `
     tax_rate integer NOT NULL DEFAULT 1000 CHECK (tax_rate BETWEEN 0 AND 10000),
     line_tax text NOT NULL DEFAULT 'taxable' CHECK (line_tax IN ('taxable', 'free')),
     shares_learning boolean NOT NULL DEFAULT false,
+    cancellation_policy text CHECK (char_length(cancellation_policy) BETWEEN 1 AND 1000),
     created_at timestamptz(3) NOT NULL DEFAULT now(),
     updated_at timestamptz(3) NOT NULL DEFAULT now()
   );
   ${rule('organizations', 'seller', 'NOT tax_registered OR business_number IS NOT NULL', 'business_number', 'must not be null if tax_registered is true')}
-  ${emits('organizations', { resource: 'org', noun: 'the organization', list: null, path: '/v1/org', organization: 'id', plain: ['updated'], never: ['updated_at', 'audit_days', 'shares_learning'] })}
+  ${emits('organizations', { resource: 'org', noun: 'the organization', list: null, path: '/v1/org', organization: 'id', plain: ['updated'], never: ['updated_at', 'audit_days', 'shares_learning', 'cancellation_policy'] })}
   ${secure('organizations', 'id = current_organization_id()')}
 
   -- The pictures that papers begin with, by content (SHA-256). in_use: of one at most; null of those that are there because issued invoices name them.
