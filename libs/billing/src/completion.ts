@@ -16,9 +16,12 @@ import {
   type Participant,
 } from './lessons.js';
 
-/** Until when whoever teaches a session completes it. */
+/** For so many days after its start, whoever teaches a session completes it. */
 export const OWN_DAYS = 7;
 const DAY_MS = 86_400_000;
+
+/** Whether it is later than that. */
+export const isTooLate = (startsAt: Date): boolean => Date.now() - startsAt.getTime() > OWN_DAYS * DAY_MS;
 
 /** Who came to a session. */
 export interface Attended {
@@ -97,7 +100,7 @@ export class Completion {
   ): Promise<boolean> {
     const { status, startsAt, ...lesson } = await this.lessons.lock(organizationId, sessionId);
     if (lesson.tutorId !== tutorId) throw Refused.notFound();
-    if (Date.now() - startsAt.getTime() > OWN_DAYS * DAY_MS)
+    if (isTooLate(startsAt))
       throw Refused.invalidState(status, SESSION.allowed('complete'), 'It began more than seven days ago.');
     return this.complete(organizationId, sessionId, attended);
   }

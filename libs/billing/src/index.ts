@@ -2,7 +2,7 @@ export { allocate, type Allocation, type Credit, type Debt, type OpenInvoice, re
 export { billOf, type PayTerms, payOf, type ParticipantRates, priceOf, shareOf } from './amounts.js';
 export { sumsOf } from './balance.js';
 export { BillingModule } from './billing.module.js';
-export { type Attended, Completion, OWN_DAYS } from './completion.js';
+export { type Attended, Completion, isTooLate, OWN_DAYS } from './completion.js';
 export { type InvoiceInMail, InvoiceMails } from './invoice-mails.js';
 export { Invoices, type WrittenLine } from './invoices.js';
 export { isBilled } from './lessons.js';

@@ -4,5 +4,5 @@ export { EnquiriesModule } from './enquiries.module.js';
 export { CoverageGaps } from './gaps.js';
 export { type Computed, Isochrones } from './isochrones.js';
 export { followingStatuses, type LeadChange, Leads, type LeadStatus, type NewLead } from './leads.js';
-export { type Breakdown, MOST, ranked, type WeekHours } from './score.js';
+export { type Breakdown, DAYS, MOST, ranked, type WeekHours } from './score.js';
 export { type Recommendations, type Recommended, TutorSearch } from './tutor-search.js';

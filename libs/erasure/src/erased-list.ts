@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { Database } from '@app/database';
-import { PrivateStorage } from '@app/storage';
+import { objectOf, PrivateStorage } from '@app/storage';
 
 /** Somebody who was erased from an organization. */
 export interface ErasedPerson {
@@ -36,11 +35,6 @@ export class ErasedList {
     await this.db.lock(`erased people of ${organizationId}`);
     const all = [...(await this.read(organizationId)), person];
     const bytes = Buffer.from(all.map((one) => `${JSON.stringify(one)}\n`).join(''));
-    await this.storage.put(pathOf(organizationId), {
-      contentType: 'application/x-ndjson',
-      size: bytes.length,
-      open: () => Readable.from([bytes]),
-      chunks: () => Readable.from([bytes]) as AsyncIterable<Buffer>,
-    });
+    await this.storage.put(pathOf(organizationId), objectOf('application/x-ndjson', bytes));
   }
 }

@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { type Asked, ReaderLinks } from '@app/access';
 import { Vault } from '@app/config';
 import { Refused } from '@app/rules';
-import { PrivateStorage } from '@app/storage';
+import { objectOf, PrivateStorage } from '@app/storage';
 import { Archive, type Found, type PaperKind, type Period } from './archive.js';
 import { Renderer } from './renderer.js';
 
@@ -83,13 +82,7 @@ export class Papers {
     const printed = paper();
     const logo = await this.archive.logo(organizationId, printed);
     const file = await this.renderer.draw({ ...printed, logo }, organizationId);
-    if (path)
-      await this.storage.put(path, {
-        contentType: CONTENT_TYPE,
-        size: file.length,
-        open: () => Readable.from([file]),
-        chunks: () => Readable.from([file]) as AsyncIterable<Buffer>,
-      });
+    if (path) await this.storage.put(path, objectOf(CONTENT_TYPE, file));
     return file;
   }
 }

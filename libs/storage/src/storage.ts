@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 
 /** An object to store. It can be read repeatedly, for retries. */
 export interface StoredObject {
@@ -7,6 +7,12 @@ export interface StoredObject {
   open: () => Readable;
   /** Each piece is there until the next is asked for. */
   chunks: () => AsyncIterable<Buffer>;
+}
+
+/** An object that is in memory. */
+export function objectOf(contentType: string, bytes: Buffer): StoredObject {
+  const open = () => Readable.from([bytes]);
+  return { contentType, size: bytes.length, open, chunks: open };
 }
 
 /** The first byte and the last one. */

@@ -10,7 +10,7 @@ const portal = await fixture(TestPortal.start());
 const { make } = portal;
 const routes = portal.routes().filter(({ method, access }) => method === 'GET' && access !== 'probe' && access !== 'public');
 
-/** Words that stand for a person: their first name, last name and address. */
+/** Somebody whose names and address occur nowhere else, so that each gives them away. */
 interface Marked {
   id: string;
   first: string;

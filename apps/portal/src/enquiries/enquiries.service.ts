@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageOf, type Position } from '@app/database';
-import { type Recommended, TutorSearch } from '@app/enquiries';
+import { DAYS as WEEKDAYS, type Recommended, TutorSearch } from '@app/enquiries';
 import { dayOf, type Timed } from '@app/scheduling';
 import { FreeTimes } from '../lessons/free-times.js';
 import { PageError } from '../web/page-error.js';
@@ -25,8 +25,6 @@ const TUTORS = 10;
 /** How many of them are shown with free times, and how long a lesson is if nobody has said. */
 const WITH_TIMES = 3;
 const USUAL_MINUTES = 60;
-
-const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /** Who asks an organization for lessons, to be read by its owners and admins. */
 @Injectable()
@@ -71,7 +69,7 @@ export class EnquiriesService {
     const [[request]] = await this.db.read<[RequestRow]>({ organizationId }, requestById(organizationId, id));
     if (!request) throw PageError.notFound();
     const { tutors } = await this.search.recommend({ organizationId }, id, TUTORS);
-    const days = request.days.map((day) => WEEKDAYS.indexOf(day));
+    const days = request.days.map((day) => WEEKDAYS.findIndex((one) => one === day));
     const wanted = { from: dayOf(new Date(), timeZone), minutes: request.minutes ?? USUAL_MINUTES, days };
     const best = request.status === 'pending' ? tutors.slice(0, WITH_TIMES).map(({ tutorId }) => tutorId) : [];
     const free = best.length > 0 ? await this.freeTimes.of(organization, best, wanted) : [];

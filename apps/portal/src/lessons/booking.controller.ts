@@ -1,7 +1,6 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { billOf } from '@app/billing';
 import { Env } from '@app/config';
-import { parseDate } from '@app/database';
 import { Bookings, dayOf, type ParticipantPrice, Previews, Series } from '@app/scheduling';
 import { answered, type Errors } from '../web/answered.js';
 import { moneyWords } from '../money/money-words.js';
@@ -13,7 +12,7 @@ import { BookingService } from './booking.service.js';
 import { Choices } from './choices.js';
 import { FreeTimes } from './free-times.js';
 import { SecondLook, versionOf } from './in-the-way.js';
-import { fieldAt, readMinutes } from './lesson-forms.js';
+import { isDay, fieldAt, readMinutes } from './lesson-forms.js';
 
 /** Books a lesson, or a series: whom it is for, who teaches it, when; then a look at what would be booked, and one yes. */
 @Controller('o/:slug/lessons/new')
@@ -51,7 +50,7 @@ export class BookingController {
     const { timeZone } = organization;
     const shown = await this.service.people(organization, asked);
     const today = dayOf(new Date(), timeZone);
-    const from = parseDate(asked.from)?.wholeDay && asked.from > today ? asked.from : today;
+    const from = isDay(asked.from) && asked.from > today ? asked.from : today;
     const minutes = readMinutes(asked.minutes || '60', this.env) ?? 60;
     const [free] = await this.freeTimes.of(organization, [shown.tutor!.id], { from, minutes });
     const to = (changed: Partial<Asked>) => addressOf(asked, changed);

@@ -1,5 +1,6 @@
-import { canonicalUuid, parseDate, type Position } from '@app/database';
+import { canonicalUuid, type Position } from '@app/database';
 import { addDays, dayOf, dayOfWeek } from '@app/scheduling';
+import { isDay } from './lesson-forms.js';
 import { positionText, queryOf as query, readPosition } from '../web/paging.js';
 
 /** Which lessons are listed. The first and the last are those of a day or a week; the others are of all days. */
@@ -23,7 +24,7 @@ export const isOfDays = ({ state }: Pick<LessonFilter, 'state'>): boolean => sta
 /** Invalid values are ignored. */
 export function readFilter(asked: Record<string, unknown>, timeZone: string): LessonFilter {
   const view = VIEWS.find((one) => one === asked.view) ?? 'week';
-  const day = typeof asked.from === 'string' && parseDate(asked.from)?.wholeDay ? asked.from : null;
+  const day = typeof asked.from === 'string' && isDay(asked.from) ? asked.from : null;
   return {
     state: STATES.find((one) => one === asked.state) ?? 'all',
     view,
@@ -33,7 +34,8 @@ export function readFilter(asked: Record<string, unknown>, timeZone: string): Le
   };
 }
 
-const firstDay = (day: string, view: LessonFilter['view']): string =>
+/** A week begins on Monday. */
+export const firstDay = (day: string, view: LessonFilter['view']): string =>
   view === 'day' ? day : addDays(day, -((dayOfWeek(day) + 6) % 7));
 
 export const lengthOf = ({ view }: Pick<LessonFilter, 'view'>): number => (view === 'day' ? 1 : 7);

@@ -3,12 +3,11 @@ import { behind, IS_STAFF, type Position } from '@app/database';
 import { shownName } from '@app/people';
 import type { ClaimFilter } from './approvals.filter.js';
 
-/** A trip or an expense that a tutor claims. */
-export interface ClaimRow {
+/** A trip or an expense, as whoever claims it sees it. */
+export interface OwnClaimRow {
   kind: 'mileage' | 'expenses';
   id: string;
   tutor_id: string;
-  tutor: string | null;
   status: 'logged' | 'approved' | 'rejected' | 'reimbursed';
   /** YYYY-MM-DD. */
   day: string;
@@ -25,24 +24,33 @@ export interface ClaimRow {
   created_at: Date;
 }
 
-/** Newest first. */
-export function claims(organizationId: string, filter: ClaimFilter, before: Position | null, most: number): Sql {
-  const beyond = behind(before, 'c.created_at', 'c.id');
-  const some = sql`c.organization_id = ${organizationId} ${filter === 'all' ? empty : sql`AND c.status = ${filter}`} ${beyond}
+/** The same with the tutor's name, for owners and admins. */
+export interface ClaimRow extends OwnClaimRow {
+  tutor: string | null;
+}
+
+/** Newest first. @param which begins with AND, about a trip or an expense `c` */
+export function claimsThat(organizationId: string, which: Sql, before: Position | null, most: number): Sql {
+  const some = sql`c.organization_id = ${organizationId} ${which} ${behind(before, 'c.created_at', 'c.id')}
     ORDER BY c.created_at DESC, c.id DESC LIMIT ${most}`;
   return sql`
-    SELECT c.*, ${shownName('m')} AS tutor FROM (
-      (SELECT 'mileage' AS kind, c.id, c.tutor_id, c.status, to_char(c.trip_date, 'YYYY-MM-DD') AS day, c.destination AS place,
-        NULL AS category, c.distance_km AS km, c.amount_cents::float8 AS claimed, c.amount_cents::float8 AS approved,
-        NULL AS receipt, NULL::uuid AS file, c.created_at
-      FROM mileage_trips c WHERE ${some})
-      UNION ALL
-      (SELECT 'expenses', c.id, c.tutor_id, c.status, to_char(c.expense_date, 'YYYY-MM-DD'), c.vendor, c.category, NULL,
-        c.amount_cents::float8, c.approved_amount_cents::float8, c.receipt_photo_url, c.receipt_file_id, c.created_at
-      FROM expense_claims c WHERE ${some})) c
-    JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = c.tutor_id LEFT JOIN users u ON u.id = m.user_id
-    ORDER BY c.created_at DESC, c.id DESC LIMIT ${most}`;
+    (SELECT 'mileage' AS kind, c.id, c.tutor_id, c.status, to_char(c.trip_date, 'YYYY-MM-DD') AS day, c.destination AS place,
+      NULL AS category, c.distance_km AS km, c.amount_cents::float8 AS claimed, c.amount_cents::float8 AS approved,
+      NULL AS receipt, NULL::uuid AS file, c.created_at
+    FROM mileage_trips c WHERE ${some})
+    UNION ALL
+    (SELECT 'expenses', c.id, c.tutor_id, c.status, to_char(c.expense_date, 'YYYY-MM-DD'), c.vendor, c.category, NULL,
+      c.amount_cents::float8, c.approved_amount_cents::float8, c.receipt_photo_url, c.receipt_file_id, c.created_at
+    FROM expense_claims c WHERE ${some})
+    ORDER BY created_at DESC, id DESC LIMIT ${most}`;
 }
+
+/** Newest first. */
+export const claims = (organizationId: string, filter: ClaimFilter, before: Position | null, most: number): Sql => sql`
+  SELECT c.*, ${shownName('m')} AS tutor
+  FROM (${claimsThat(organizationId, filter === 'all' ? empty : sql`AND c.status = ${filter}`, before, most)}) c
+  JOIN members m ON m.organization_id = ${organizationId} AND m.user_id = c.tutor_id LEFT JOIN users u ON u.id = m.user_id
+  ORDER BY c.created_at DESC, c.id DESC`;
 
 /** The names of the staff, also of those who have left. */
 export const staffNames = (organizationId: string): Sql => sql`

@@ -1,10 +1,12 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import sql from 'sql-template-tag';
 import { EXPENSE_CLAIMS, LoggedClaims, MILEAGE_TRIPS } from '@app/billing';
 import { Env } from '@app/config';
 import { Database, Deadline, pageOf } from '@app/database';
 import { Rows } from '@app/rows';
 import { dayOf } from '@app/scheduling';
 import { FileLinks, FILES } from '@app/teaching';
+import { claimsThat, currencyOf, type OwnClaimRow } from '../money/approvals.queries.js';
 import { moneyWords } from '../money/money-words.js';
 import { answered, type Errors, namesake } from '../web/answered.js';
 import { ForTutors, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
@@ -15,8 +17,7 @@ import { pathId } from '../web/path-id.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
 import { NoPicture, Pictures } from '../web/pictures.js';
 import { CATEGORIES, readExpense, readTrip } from './claim-forms.js';
-import { claimsOf, lastRateOf, type OwnClaimRow, receiptOf } from './own-claims.queries.js';
-import { currencyOf } from './own-pay.queries.js';
+import { lastRateOf, receiptOf } from './own-claims.queries.js';
 import { Receipts } from './receipts.js';
 
 const ROWS = 25;
@@ -50,7 +51,7 @@ export class OwnClaimsController {
     const after = readPosition(asked);
     const [found, [terms]] = await this.db.read<[OwnClaimRow, Currency]>(
       { organizationId },
-      claimsOf(organizationId, by.userId, after, ROWS + 1),
+      claimsThat(organizationId, sql`AND c.tutor_id = ${by.userId}`, after, ROWS + 1),
       currencyOf(organizationId),
     );
     const { rows, next } = pageOf(found, ROWS, 'created_at');

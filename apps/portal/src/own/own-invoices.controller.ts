@@ -27,7 +27,7 @@ interface TermsRow {
   pay_url: string | null;
 }
 
-/** What was billed for a parent's children, and what the parent paid: the rule is `seenInvoices`. */
+/** A parent's invoices and payments; `seenInvoices` decides which these are. */
 @Controller('my/:slug')
 @ForParents()
 export class OwnInvoicesController {

@@ -1,22 +1,21 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Completion } from '@app/billing';
-import { Env } from '@app/config';
-import { parseDate } from '@app/database';
-import { FIELDS } from '@app/fields';
-import { Inbox } from '@app/messaging';
-import { addDays, dayOf, dayOfWeek, startOfDay } from '@app/scheduling';
+import { addDays, dayOf, startOfDay } from '@app/scheduling';
 import { fieldOf, readAttendance } from '../lessons/attendance.js';
+import { isDay } from '../lessons/lesson-forms.js';
+import { firstDay, lengthOf } from '../lessons/lessons.filter.js';
 import { answered, type Errors, namesake } from '../web/answered.js';
 import { BELONGS, ForMembers, ForTutors, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
-import { AttemptLimits } from '../web/attempt-limits.js';
 import { FormOperations } from '../web/operations.js';
 import { type Page, page, type SeeOther } from '../web/pages.js';
 import { pathId } from '../web/path-id.js';
-import { readField } from '../web/read-field.js';
+import { OwnMessages } from './own-messages.js';
 import { OwnLessons } from './own-lessons.service.js';
-import { WRITTEN } from './write.controller.js';
 
-/** Lessons of whoever teaches them, takes part, or is a parent of somebody who does. */
+/** Days of a family's page. */
+const FAMILY_DAYS = 28;
+
+/** The lessons that somebody teaches, takes part in, or follows as a parent. */
 @Controller('my/:slug')
 @ForMembers()
 export class OwnLessonsController {
@@ -24,9 +23,7 @@ export class OwnLessonsController {
     private readonly lessons: OwnLessons,
     private readonly operations: FormOperations,
     private readonly completion: Completion,
-    private readonly inbox: Inbox,
-    private readonly limits: AttemptLimits,
-    private readonly env: Env,
+    private readonly messages: OwnMessages,
   ) {}
 
   /** A week of somebody who teaches, from Monday; four weeks of a family, from today. */
@@ -36,12 +33,12 @@ export class OwnLessonsController {
     const { timeZone } = me;
     const today = dayOf(new Date(), timeZone);
     const teaches = BELONGS.tutors(me);
-    const days = teaches ? 7 : 28;
-    const day = typeof asked === 'string' && parseDate(asked)?.wholeDay ? asked : today;
-    const from = teaches ? addDays(day, -((dayOfWeek(day) + 6) % 7)) : day;
+    const days = teaches ? lengthOf({ view: 'week' }) : FAMILY_DAYS;
+    const day = typeof asked === 'string' && isDay(asked) ? asked : today;
+    const from = firstDay(day, teaches ? 'week' : 'day');
     const last = addDays(from, days - 1);
     return page('own/lessons', {
-      ...(await this.lessons.list(me, from, days)),
+      ...(await this.lessons.list(me, { from, days, teaches })),
       ...{ teaches, first: startOfDay(from, timeZone), last: startOfDay(last, timeZone) },
       ...{ earlier: addDays(from, -days), later: addDays(from, days) },
       isNow: teaches ? from <= today && today <= last : from === today,
@@ -53,19 +50,13 @@ export class OwnLessonsController {
     return this.page(me, pathId(id));
   }
 
-  /** Asks the organization for a change. Nothing is changed by it. */
+  /** Asks the organization for a change, which it makes or does not. */
   @Post('lessons/:lesson_id/ask')
-  async ask(@Managing() me: Managed, @Param('lesson_id') id: string): Promise<Page | SeeOther> {
+  ask(@Managing() me: Managed, @Param('lesson_id') id: string): Promise<Page | SeeOther> {
     const lessonId = pathId(id);
-    const { organizationId, by } = me;
-    await this.limits.take(WRITTEN, by.userId);
-    const ask = async () => {
-      const message = readField(me.form, this.env, 'message', FIELDS.inbox_messages.message);
-      const write = async () => ({ id: await this.inbox.write(organizationId, by.userId, message, lessonId) });
-      return this.operations.perform(me, 'write to organization', { session_id: lessonId }, write, { own: true });
-    };
     const done = `Your message was sent to ${me.name}. Nothing changes until you hear back.`;
-    return answered(ask(), { back: pathOf(me, lessonId), done }, (errors) => this.page(me, lessonId, errors), namesake);
+    const again = (errors: Errors) => this.page(me, lessonId, errors);
+    return answered(this.messages.send(me, lessonId), { back: pathOf(me, lessonId), done }, again, namesake);
   }
 
   @Post('lessons/:lesson_id/complete')
@@ -87,15 +78,15 @@ export class OwnLessonsController {
     );
   }
 
-  private async page(me: Managed, id: string, errors: Errors = {}): Promise<Page> {
+  private async page(me: Managed, id: string, errors: Errors | null = null): Promise<Page> {
     const shown = await this.lessons.lesson(me, id);
     const data = {
-      ...{ ...shown, errors, fieldOf },
+      ...{ ...shown, errors: errors ?? {}, fieldOf },
       chosen: (studentId: string, attendance: string | null) =>
         me.form.text(fieldOf(studentId)) || (attendance ?? 'attended'),
-      typed: Object.keys(errors).length > 0 ? me.form.text('message') : '',
+      typed: errors ? me.form.text('message') : '',
     };
-    return page('own/lesson', data, Object.keys(errors).length > 0 ? 422 : 200);
+    return page('own/lesson', data, errors ? 422 : 200);
   }
 }
 

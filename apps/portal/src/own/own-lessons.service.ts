@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import sql from 'sql-template-tag';
-import { OWN_DAYS } from '@app/billing';
+import { isTooLate, OWN_DAYS } from '@app/billing';
 import { Database } from '@app/database';
 import {
   addDays, dayOf, endOfDay, type SeenLesson, seenLesson, seenLessons, type SeenStudent, seenStudents, startOfDay,
@@ -17,15 +17,18 @@ const DAY_MS = 86_400_000;
 export class OwnLessons {
   constructor(private readonly db: Database) {}
 
-  /** Those of some days, by day, and those that the person has taught and not completed. */
-  async list({ organizationId, timeZone, by: { userId } }: Managed, from: string, days: number) {
+  /** Those of some days, by day, and, of somebody who teaches, those to be completed. */
+  async list(
+    { organizationId, timeZone, by: { userId } }: Managed,
+    { from, days, teaches }: { from: string; days: number; teaches: boolean },
+  ) {
     const [first, last] = [startOfDay(from, timeZone), endOfDay(addDays(from, days - 1), timeZone)];
     const now = new Date();
     const since = new Date(now.getTime() - OWN_DAYS * DAY_MS);
     const [lessons, lately] = await this.db.read<[SeenLesson, SeenLesson]>(
       { organizationId },
       seenLessons(organizationId, userId, { from: first, to: last, most: MOST }),
-      seenLessons(organizationId, userId, { from: since, to: now, most: MOST }),
+      seenLessons(organizationId, userId, { from: since, to: now, most: teaches ? MOST : 0 }),
     );
     return {
       days: [...Map.groupBy(lessons, ({ startsAt }) => dayOf(startsAt, timeZone)).values()],
@@ -56,10 +59,7 @@ export class OwnLessons {
 
 /** Whether the person completes it. */
 const isDue = ({ teaches, status, startsAt }: SeenLesson): boolean =>
-  teaches &&
-  status === 'scheduled' &&
-  startsAt.getTime() <= Date.now() &&
-  startsAt.getTime() > Date.now() - OWN_DAYS * DAY_MS;
+  teaches && status === 'scheduled' && startsAt.getTime() <= Date.now() && !isTooLate(startsAt);
 
 const isAhead = ({ status, startsAt }: SeenLesson): boolean =>
   (status === 'pending' || status === 'scheduled') && startsAt.getTime() > Date.now();

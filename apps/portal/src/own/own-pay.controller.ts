@@ -1,13 +1,14 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { PayRun } from '@app/billing';
 import { Database, pageOf } from '@app/database';
+import { currencyOf } from '../money/approvals.queries.js';
 import { moneyWords } from '../money/money-words.js';
 import { monthOf } from '../money/pay-runs.js';
 import { ForTutors, InNavigation, type Managed, Managing } from '../web/access.decorators.js';
 import { type Page, page } from '../web/pages.js';
 import { positionText, queryOf, readPosition } from '../web/paging.js';
 import {
-  type AdjustedRow, adjustedOf, type ClaimedRow, claimedBy, currencyOf, heldBy, type HeldRow, minutesOf, type PaidRow, paidTo,
+  type AdjustedRow, adjustedOf, type ClaimedRow, claimedBy, heldBy, type HeldRow, minutesOf, type PaidRow, paidTo,
 } from './own-pay.queries.js'; // prettier-ignore
 
 const ROWS = 25;

@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { behind, type Position } from '@app/database';
 import type { PayPeriod } from '@app/billing';
 
-/** A lesson that was held, and what it pays: never what a family is billed for it. */
+/** A completed lesson and the tutor's pay for it. Tutors see no prices. */
 export interface HeldRow {
   id: string;
   startsAt: Date;
@@ -73,6 +73,3 @@ export const claimedBy = (organizationId: string, tutorId: string, { sinceDay, u
     UNION ALL SELECT status, coalesce(approved_amount_cents, amount_cents), expense_date FROM expense_claims
     WHERE organization_id = ${organizationId} AND tutor_id = ${tutorId}) c
   WHERE day BETWEEN ${sinceDay}::date AND ${untilDay}::date GROUP BY status`;
-
-export const currencyOf = (organizationId: string): Sql => sql`
-  SELECT currency FROM organizations WHERE id = ${organizationId}`;

@@ -13,6 +13,7 @@ import { OwnHoursController } from './own-hours.controller.js';
 import { OwnInvoicesController } from './own-invoices.controller.js';
 import { OwnLearningController } from './own-learning.controller.js';
 import { OwnLessonsController } from './own-lessons.controller.js';
+import { OwnMessages } from './own-messages.js';
 import { OwnLessons } from './own-lessons.service.js';
 import { OwnPayController } from './own-pay.controller.js';
 import { Receipts } from './receipts.js';
@@ -28,6 +29,6 @@ import { WriteController } from './write.controller.js';
     ...[OwnClaimsController, OwnHoursController, OwnInvoicesController, OwnLearningController],
     ...[OwnLessonsController, OwnPayController, WriteController],
   ],
-  providers: [HoursForm, OwnLessons, PaperLinks, Receipts],
+  providers: [HoursForm, OwnLessons, OwnMessages, PaperLinks, Receipts],
 })
 export class OwnModule {}

@@ -1,11 +1,10 @@
-import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { FORMATS } from '@app/images';
 import { Log } from '@app/logging';
 import { Rows } from '@app/rows';
 import { Refused } from '@app/rules';
-import { PrivateStorage } from '@app/storage';
+import { objectOf, PrivateStorage } from '@app/storage';
 import { FILES, Uploads } from '@app/teaching';
 import type { Received } from '../web/pictures.js';
 
@@ -55,8 +54,7 @@ export class Receipts {
   }
 
   private async store(path: string, contentType: string, bytes: Buffer): Promise<void> {
-    const object = { contentType, size: bytes.length, open: () => Readable.from([bytes]), chunks: () => pieces(bytes) };
-    await this.storage.put(path, object).catch((error: unknown) => {
+    await this.storage.put(path, objectOf(contentType, bytes)).catch((error: unknown) => {
       this.log.failure(error, null, 'file_not_stored');
       throw Refused.invalid(NOT_KEPT, 'picture');
     });
@@ -67,9 +65,4 @@ export class Receipts {
       this.log.failure(error, null, 'file_not_removed');
     });
   }
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- a stored object is read piece by piece
-async function* pieces(bytes: Buffer) {
-  yield bytes;
 }

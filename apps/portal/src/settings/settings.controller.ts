@@ -36,7 +36,7 @@ const INVOICES: Form = {
   faults: sellerFaults,
 };
 
-/** Thrown to roll the change back until somebody has read what another time zone moves. */
+/** Rolls the change back until somebody has confirmed what another time zone moves. */
 class OtherClocks extends Error {
   constructor(readonly move: ZoneMove) {
     super('another time zone moves what is ahead');

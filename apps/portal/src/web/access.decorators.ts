@@ -76,7 +76,7 @@ export interface NavigationEntry {
   order: number;
 }
 
-/** Lists the page in the navigation of the organization: a path such as `/o/:slug/keys`, or `/my/:slug/pay` of what is somebody's own. @param label the area's, unless it says otherwise */
+/** Lists the page in the navigation: that of managers for a path such as `/o/:slug/keys`, that of own pages for one such as `/my/:slug/pay`. @param label the area's, unless it says otherwise */
 export const InNavigation = (area: NavigationEntry['area'], label: string = area, order = 0) =>
   SetMetadata(NAVIGATION, { area, label, order } satisfies NavigationEntry);
 

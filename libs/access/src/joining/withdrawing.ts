@@ -26,7 +26,7 @@ export class Withdrawing {
   ) {}
 
   /**
-   * Ends the request as if its person had declined an offer: only an invite to their address lets them back in. A parent who
+   * Ends the request. It counts as declined by its person, so that only an invite to their address lets them back in. A parent who
    * belongs already stays, without the children they asked for. A changed address is no request of its person. Withdrawn
    * again, nothing changes.
    *
