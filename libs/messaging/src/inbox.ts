@@ -47,6 +47,11 @@ export class Inbox {
    */
   async write(organizationId: string, userId: string, message: string, sessionId: string | null): Promise<string> {
     const id = uuidv7();
+    // Before the person, as whoever ends a membership does.
+    if (sessionId)
+      await this.db.query(
+        sql`SELECT FROM sessions WHERE organization_id = ${organizationId} AND id = ${sessionId} FOR KEY SHARE`,
+      );
     await this.db.lockPeople(organizationId, [userId]);
     const seen = sessionId
       ? seenLesson(organizationId, userId, sessionId)

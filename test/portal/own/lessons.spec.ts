@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { lockNumber } from '../../../libs/database/src/locks.js';
 import { lessonOffice } from '../../support/portal/lesson-office.js';
 import { cookieOf, TestPortal } from '../../support/portal/portal.js';
 import { fixture } from '../../support/process/fixture.js';
@@ -83,6 +84,25 @@ describe('a family', () => {
     expect(written).toEqual({ from_user_id: parent.id, session_id: id, message: 'Ada is at camp', status: 'unread' });
     expect((await portal.make.find('sessions', id)).status).toBe('scheduled');
     expect(await look(`/o/${organization.slug}/inbox`)).toContain(`/o/${organization.slug}/lessons/${id}`);
+  });
+
+  it('who writes while somebody leaves waits for the lesson first, and so in no circle with them', async () => {
+    const { parentPages, id, at, parent } = await lessonIn(30);
+    const leaving = portal.make.db.createQueryRunner();
+    await leaving.startTransaction();
+    try {
+      await leaving.query('SELECT FROM sessions WHERE id = $1 FOR UPDATE', [id]);
+      const asked = parentPages.send('ask', { message: 'Ada is at camp' }).then(({ status }) => status);
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await vi.waitFor(async () => expect(await portal.make.query(waiting)).toHaveLength(1));
+      await leaving.query(`SET LOCAL lock_timeout = '500ms'`);
+      await leaving.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(`person ${parent.id} in ${at}`)]);
+      await leaving.commitTransaction();
+      expect(await asked).toBe(303);
+    } finally {
+      if (leaving.isTransactionActive) await leaving.rollbackTransaction();
+      await leaving.release();
+    }
   });
 
   it('sees no other lesson, and writes about none', async () => {
